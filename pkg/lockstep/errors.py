@@ -1,0 +1,129 @@
+"""Everything that can go wrong in a run, by name, each with its remedy.
+
+The same names and the same sentences come from the virtual cluster, from processes and from GPU nodes. A learner sees
+the message alone: IPython is told not to draw the library's own frames.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from lockstep.events import Trace
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Where one rank stood when the run ended."""
+
+    rank: int
+    state: str  # "waiting", "computing", "finished", "raised", "died"
+    operation: str = ""  # as the learner would write it: "recv(src=2)", "all_reduce on ranks 0, 1, 2"
+    where: str = ""  # "Cell In[6], line 4, in ring"
+    source: str = ""  # the text of that line
+    waits_for: tuple[int, ...] = ()  # ranks whose action would let this one go on
+    detail: str = ""  # "exit status 3", "ValueError: bad shape"
+
+    def __str__(self) -> str:
+        told = {
+            "waiting": f"waits in {self.operation}",
+            "computing": self.operation or "is computing",
+            "finished": "has finished",
+            "raised": f"raised {self.detail}",
+            "died": self.detail,
+        }[self.state]
+        place = f" at {self.where}" if self.where else ""
+        source = f": {self.source}" if self.source else ""
+        return f"rank {self.rank} {told}{place}{source}"
+
+
+class LockstepError(Exception):
+    """A sentence that says what is wrong, and one that says what to do."""
+
+    remedy: str = ""
+
+    def __init__(self, message: str, remedy: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.remedy = remedy or self.remedy
+
+    def __str__(self) -> str:
+        return f"{self.message}\n{self.remedy}" if self.remedy else self.message
+
+    def _render_traceback_(self) -> list[str]:
+        """IPython's hook: what a notebook shows instead of a traceback."""
+        return [f"{type(self).__name__}: {self}"]
+
+
+class UsageError(LockstepError, ValueError):
+    """The call cannot be carried out as written: an unknown name, a senseless number of ranks."""
+
+
+class WorldUnavailable(LockstepError):
+    """This machine cannot give the world that was asked for. Never the learner's fault: a check is left ungraded."""
+
+    remedy = "Run `lockstep doctor`: it says what is missing and how to mend it."
+
+
+class RunError(LockstepError):
+    """A run that did not end well. ``standings`` tells where each rank was, ``trace`` what had happened until then."""
+
+    def __init__(
+        self,
+        message: str,
+        standings: Sequence[Standing] = (),
+        trace: Trace | None = None,
+        remedy: str = "",
+        printed: str = "",
+    ) -> None:
+        super().__init__(message, remedy)
+        self.standings = tuple(standings)
+        self.trace = trace
+        self.printed = printed
+
+    def __str__(self) -> str:
+        lines = [self.message, *(f"  {s}" for s in self.standings)]
+        return "\n".join([*lines, self.remedy] if self.remedy else lines)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.message, self.standings, self.trace, self.remedy, self.printed)
+
+
+class Deadlock(RunError):
+    """Every rank that is left waits for communication that cannot happen."""
+
+    remedy = "Follow the circle: let one of these ranks do the operation that the next one waits for, or do both at once with isend and irecv."
+
+
+class Mismatch(RunError):
+    """The ranks of a group called different collectives, or the same one with tensors that do not fit."""
+
+    remedy = "Every rank of a group must call the same collectives in the same order, with the same shape and dtype."
+
+
+class Unmatched(RunError):
+    """A message was sent and never received, or a receive was posted and never served."""
+
+    remedy = "Give every send a recv with the same peer, tag and group, and wait for what isend and irecv return."
+
+
+class RankRaised(RunError):
+    """The function raised on a rank. The first line of the message is the learner's own exception."""
+
+
+class RankDied(RunError):
+    """A rank's process ended before its function returned: a signal, os._exit, out of memory."""
+
+
+class Stuck(RunError):
+    """A rank did nothing that can be observed for too long: an endless loop, a long sleep."""
+
+    remedy = "Look at the line above: does that loop end on every rank? Does it wait for something that no rank does?"
+
+
+class TimeLimit(RunError):
+    """The run took longer than the time it was given."""
+
+    remedy = "Make the problem smaller, or give it longer with run(..., timeout=seconds)."

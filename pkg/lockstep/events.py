@@ -1,0 +1,153 @@
+"""What every world records: an Event for each operation of a rank, a Trace of all of them, an Outcome of the run.
+
+The vocabulary is that of torch.distributed (``send``, ``recv``, ``all_reduce`` ...) plus ``compute``. A trace from the
+virtual cluster, from processes of this machine and from GPU nodes differ in their times only: kinds, peers, groups and
+bytes are the same, so that a check can judge any of them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, NamedTuple
+
+POINT_TO_POINT = ("send", "recv")
+COLLECTIVES = (
+    "broadcast", "reduce", "all_reduce", "scatter", "gather", "all_gather", "reduce_scatter", "all_to_all", "barrier",
+)  # fmt: skip
+
+
+class Count(NamedTuple):
+    """How often something was done, and with how many bytes in all."""
+
+    number: int
+    nbytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One operation of one rank.
+
+    ``start`` and ``end`` are seconds since the run began (virtual seconds on the virtual cluster). ``end`` is when the
+    rank could rely on the result: for ``isend``, ``irecv`` and ``async_op=True`` that is after ``start`` even though
+    the rank went on to other work.
+
+    ``nbytes`` is the payload as this rank holds it: the tensor of a send, recv, broadcast, reduce or all_reduce; for
+    the others the larger of what goes in and what comes out (so K·n for an all_gather of n bytes from each of K ranks,
+    on every rank).
+    """
+
+    rank: int
+    kind: str  # "compute", or one of POINT_TO_POINT or COLLECTIVES
+    start: float
+    end: float
+    nbytes: int = 0
+    peer: int | None = None  # global rank: a send's destination, a recv's source, a collective's root
+    group: tuple[int, ...] = ()  # global ranks of the process group
+    tag: int = 0
+    name: str = ""  # for compute: the torch operation
+    where: str = ""  # the learner's line, as in "Cell In[6], line 4"
+    message: int | None = None  # joins a send with its recv, and the ranks of one collective
+    wait: float = 0.0  # seconds in which this rank stood still for this operation
+    flops: int = 0
+
+    @property
+    def duration(self) -> float:
+        return self.end - self.start
+
+
+@dataclass(frozen=True)
+class Trace:
+    """The events of a run, ordered by start time, then by rank."""
+
+    events: tuple[Event, ...] = ()
+    ranks: int = 0
+    world: str = ""  # "virtual", "processes", "spmd"
+    cluster: str = ""  # the machine that was simulated, or the one that it ran on
+
+    @classmethod
+    def of(cls, events: Iterable[Event], ranks: int, world: str = "", cluster: str = "") -> Trace:
+        ordered = sorted(events, key=lambda e: (e.start, e.rank))
+        return cls(tuple(ordered), ranks, world, cluster)
+
+    def __iter__(self) -> Iterator[Event]:
+        return iter(self.events)
+
+    def __len__(self) -> int:
+        return len(self.events)
+
+    def of_rank(self, rank: int) -> tuple[Event, ...]:
+        return tuple(e for e in self.events if e.rank == rank)
+
+    def of_kind(self, *kinds: str) -> tuple[Event, ...]:
+        return tuple(e for e in self.events if e.kind in kinds)
+
+    @property
+    def communication(self) -> tuple[Event, ...]:
+        return tuple(e for e in self.events if e.kind != "compute")
+
+    @property
+    def time(self) -> float:
+        """Seconds until the last rank was done."""
+        return max((e.end for e in self.events), default=0.0)
+
+    def counts(self) -> dict[tuple[int, str], Count]:
+        """``{(rank, kind): Count(number, nbytes)}`` of all communication: equal in all three worlds."""
+        number: Counter[tuple[int, str]] = Counter()
+        nbytes: Counter[tuple[int, str]] = Counter()
+        for e in self.communication:
+            number[e.rank, e.kind] += 1
+            nbytes[e.rank, e.kind] += e.nbytes
+        return {key: Count(number[key], nbytes[key]) for key in sorted(number)}
+
+    def sent(self, rank: int | None = None) -> Count:
+        """Messages and bytes that ``rank`` (or all ranks together) passed to send."""
+        return self._total("send", rank)
+
+    def received(self, rank: int | None = None) -> Count:
+        """Messages and bytes that ``rank`` (or all ranks together) took in by recv."""
+        return self._total("recv", rank)
+
+    def _total(self, kind: str, rank: int | None) -> Count:
+        chosen = [e for e in self.events if e.kind == kind and rank in (None, e.rank)]
+        return Count(len(chosen), sum(e.nbytes for e in chosen))
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data; ``from_json`` reads it back."""
+        head = {"ranks": self.ranks, "world": self.world, "cluster": self.cluster}
+        return head | {"events": [asdict(e) for e in self.events]}
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Trace:
+        events = [Event(**{**e, "group": tuple(e["group"])}) for e in data["events"]]
+        return cls.of(events, data["ranks"], data["world"], data["cluster"])
+
+    def to_chrome(self) -> str:
+        """The trace as Chrome trace JSON, for https://ui.perfetto.dev: one lane per rank, arrows for messages."""
+        rows: list[dict[str, Any]] = [
+            {"ph": "M", "name": "thread_name", "pid": 0, "tid": r, "args": {"name": f"rank {r}"}}
+            for r in range(self.ranks)
+        ]
+        for e in self.events:
+            args = {k: v for k, v in asdict(e).items() if v not in (None, "", ()) and k not in ("start", "end")}
+            row = {"ph": "X", "name": e.name or e.kind, "cat": e.kind, "pid": 0, "tid": e.rank, "args": args}
+            rows.append(row | {"ts": e.start * 1e6, "dur": e.duration * 1e6})
+            if e.message is not None and e.kind in POINT_TO_POINT:
+                begins = e.kind == "send"
+                arrow = {"ph": "s" if begins else "f", "name": "message", "cat": "message", "id": e.message}
+                rows.append(arrow | {"pid": 0, "tid": e.rank, "ts": (e.start if begins else e.end) * 1e6, "bp": "e"})
+        return json.dumps({"traceEvents": rows, "displayTimeUnit": "ns"})
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a run gives back, in whichever world: all lists are by rank."""
+
+    values: Sequence[Any]
+    trace: Trace
+    time: float  # seconds until the last rank was done; virtual seconds on the virtual cluster
+    peak_memory: Sequence[int]  # bytes of tensor storage alive at once
+    printed: str = ""
+    warnings: tuple[str, ...] = field(default=())

@@ -1,0 +1,1 @@
+"""Real ranks: processes of this machine, and the ranks that a launcher such as torchrun has started."""

@@ -1,0 +1,45 @@
+"""A Job: everything a rank needs to run the learner's function, as plain bytes that travel to another process."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import cloudpickle
+import numpy
+import torch
+
+from lockstep.places import Sources
+
+
+@dataclass(frozen=True)
+class Job:
+    """``fn(*args, **kwargs)``, to be run on each of ``ranks`` ranks. The pickle is opened anew for every rank, so that
+    ranks share nothing and the caller's objects never change."""
+
+    blob: bytes
+    ranks: int
+    seed: int = 0
+    sources: Sources = Sources()
+    timeout: float = 60.0  # seconds of host time for the whole run
+    record: bool = True
+    output_limit: int = 1_000_000  # characters that may be printed, all ranks together
+
+    @classmethod
+    def pack(
+        cls, fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any], ranks: int, **options: Any
+    ) -> Job:
+        return cls(cloudpickle.dumps((fn, tuple(args), dict(kwargs))), ranks, sources=Sources.here(), **options)
+
+    def unpack(self) -> tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]:
+        fn, args, kwargs = cloudpickle.loads(self.blob)
+        return fn, args, kwargs
+
+
+def seed_rank(seed: int, rank: int) -> None:
+    """Seed torch, numpy and random with ``seed + rank``: alike in all worlds."""
+    torch.manual_seed(seed + rank)
+    numpy.random.seed((seed + rank) % 2**32)
+    random.seed(seed + rank)

@@ -1,0 +1,120 @@
+"""Where a learner's code stands: "Cell In[6], line 4, in ring" instead of a path into the library.
+
+Functions travel to other processes; the sources of notebook cells travel with them (``Sources``), so that every world
+can name and quote the learner's own line.
+"""
+
+from __future__ import annotations
+
+import linecache
+import os
+import site
+import sys
+import sysconfig
+import traceback
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from types import FrameType, TracebackType
+from typing import Any, NamedTuple
+
+_LIBRARY = tuple(
+    os.path.join(os.path.realpath(p), "")
+    for p in {
+        os.path.dirname(__file__),
+        sysconfig.get_paths()["stdlib"],
+        sysconfig.get_paths()["purelib"],
+        sysconfig.get_paths()["platlib"],
+        *site.getsitepackages(),
+    }
+)
+
+
+class Place(NamedTuple):
+    """A line of the learner's code."""
+
+    file: str  # as a person names it: "Cell In[6]" or "ring.py"
+    line: int
+    function: str
+    source: str
+
+    def __str__(self) -> str:
+        inside = "" if self.function in ("<module>", "<lambda>") else f", in {self.function}"
+        return f"{self.file}, line {self.line}{inside}" if self.file else ""
+
+
+NOWHERE = Place("", 0, "", "")
+
+
+@dataclass(frozen=True)
+class Sources:
+    """What it takes to quote a notebook's cells in another process."""
+
+    lines: dict[str, tuple[Any, ...]] = field(default_factory=dict)  # linecache entries
+    cells: dict[str, str] = field(default_factory=dict)  # file name → "Cell In[6]"
+
+    @classmethod
+    def here(cls) -> Sources:
+        """The cells of this process: empty outside IPython."""
+        ipython = sys.modules.get("IPython")
+        shell = ipython.get_ipython() if ipython else None
+        if shell is None:
+            return cls()
+        numbers = getattr(shell.compile, "_filename_map", {})
+        lines = {k: v for k, v in linecache.cache.items() if k in numbers and len(v) == 4}
+        return cls(lines, {name: f"Cell In[{number}]" for name, number in numbers.items()})
+
+    def install(self) -> None:
+        """Make this process quote these cells."""
+        linecache.cache.update(self.lines)
+        _cells.update(self.cells)
+
+
+_cells: dict[str, str] = {}
+_mine: dict[str, bool] = {}
+
+
+def is_library(filename: str) -> bool:
+    """Whether a file belongs to Python, to an installed package or to Lockstep, and not to the learner."""
+    known = _mine.get(filename)
+    if known is None:
+        inside = filename.startswith("<frozen") or os.path.realpath(filename).startswith(_LIBRARY)
+        known = _mine[filename] = inside and filename not in _cells
+    return known
+
+
+def place(filename: str, line: int, function: str) -> Place:
+    name = _cells.get(filename) or os.path.basename(filename)
+    return Place(name, line, function, linecache.getline(filename, line).strip())
+
+
+def of_frame(frame: FrameType | None) -> Place:
+    """The innermost line of the learner's at or above ``frame``."""
+    while frame is not None:
+        if not is_library(frame.f_code.co_filename):
+            return place(frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name)
+        frame = frame.f_back
+    return NOWHERE
+
+
+def here() -> Place:
+    """The learner's line that led to the caller."""
+    return of_frame(sys._getframe(1))
+
+
+def of_stack(frames: Iterable[tuple[str, int, str]]) -> Place:
+    """The same for frames as faulthandler prints them: (file, line, function), innermost first."""
+    return next((place(*f) for f in frames if not is_library(f[0])), NOWHERE)
+
+
+def learners_traceback(error: BaseException, tb: TracebackType | None = None) -> str:
+    """The traceback of ``error`` without the library's frames, cells named as in the notebook."""
+    frames = traceback.extract_tb(tb or error.__traceback__)
+    places = [place(f.filename, f.lineno or 0, f.name) for f in frames if not is_library(f.filename)]
+    quoted = [f"  {p}\n    {p.source}" for p in places]
+    return "\n".join([*quoted, "".join(traceback.format_exception_only(error)).rstrip()])
+
+
+def innermost(error: BaseException) -> Place:
+    """The learner's line that raised ``error``."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return of_stack((f.filename, f.lineno or 0, f.name) for f in reversed(frames))
