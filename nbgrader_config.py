@@ -1,0 +1,44 @@
+"""nbgrader on this tree: run plain `nbgrader` commands in this folder.
+
+`lockstep build` makes solutions/ and labs/; nbgrader grades what comes back. Everything that is about people
+(submissions, the gradebook, feedback) lies under grading/, which git ignores.
+
+NBGRADER_EXCHANGE names the folder through which labs are handed out and in (here: exchange/).
+"""
+
+import os
+from contextlib import suppress
+from pathlib import Path
+
+from nbgrader.converters import GenerateAssignment
+
+root = Path(__file__).resolve().parent
+private = root / "grading"
+exchange = Path(os.environ.get("NBGRADER_EXCHANGE", root / "exchange"))
+
+c = get_config()  # noqa: F821  (traitlets puts it there)
+
+c.CourseDirectory.course_id = "lockstep"
+c.CourseDirectory.root = str(root)
+c.CourseDirectory.source_directory = "solutions"
+c.CourseDirectory.release_directory = "labs"
+c.CourseDirectory.submitted_directory = "grading/submitted"
+c.CourseDirectory.autograded_directory = "grading/autograded"
+c.CourseDirectory.feedback_directory = "grading/feedback"
+c.CourseDirectory.db_url = f"sqlite:///{private / 'gradebook.db'}?timeout=60"
+
+c.Exchange.root = str(exchange)
+c.Exchange.assignment_dir = str(root / "labs")  # `nbgrader submit` hands in what stands in labs/
+
+# A check has limits of its own, of about a minute; these are for a kernel that is beyond its reach.
+c.Execute.timeout = 600
+c.Execute.startup_timeout = 120
+
+# A function that is given broken stands in the answer cell where nbgrader would put NotImplementedError.
+steps = GenerateAssignment().preprocessors
+behind = [step.__name__ for step in steps].index("ClearSolutions") + 1
+c.GenerateAssignment.preprocessors = [*steps[:behind], "lockstep.grading.release.GivenCode", *steps[behind:]]
+
+with suppress(OSError):  # a learner's copy may be read-only: then there is nothing to grade here
+    private.mkdir(exist_ok=True)
+    exchange.mkdir(exist_ok=True)

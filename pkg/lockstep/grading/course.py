@@ -1,0 +1,93 @@
+"""The course as a whole: where it is, its units, and what of each is there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lockstep.errors import UsageError
+
+if TYPE_CHECKING:
+    from lockstep.checks import Exercise
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One unit of the course. ``topic`` names its folder, its module of checks and its part of ``lockstep``."""
+
+    number: int
+    topic: str
+    title: str
+    question: str  # what the learner can answer at its end
+
+    @property
+    def folder(self) -> str:
+        return f"{self.number:02d}_{self.topic}"
+
+
+UNITS = tuple(
+    Unit(number, topic, title, question)
+    for number, (topic, title, question) in enumerate([
+        ("why_parallel", "Why parallel", "What do more machines buy, and where does it end?"),
+        ("scikit_learn", "scikit-learn and joblib", "Which of your estimators use more than one core?"),
+        ("cpu", "Inside a CPU", "How fast can one core go, and what stops it?"),
+        ("gpu", "Inside a GPU", "What do 32 threads of a warp cost when they part?"),
+        ("communication", "Communication", "How long until every rank has the sum?"),
+        ("all_reduce_sgd", "All-reduce SGD", "When is SGD on K ranks the same SGD?"),
+        ("without_waiting", "Without waiting", "What does a stale gradient cost, and what does it save?"),
+        ("horovod", "Horovod", "How do six lines make a script parallel?"),
+        ("fsdp", "Fully sharded data parallel", "What does a replica hold that it could do without?"),
+        ("pipeline", "Pipelines", "How large is the bubble?"),
+        ("tensor_parallel", "Tensor parallelism", "Along which side do you cut a matrix?"),
+        ("mixture_of_experts", "Mixture of experts", "Which weights does a token need?"),
+        ("hybrid", "Hybrid parallelism and planning", "Which plan fits this model on that cluster?"),
+        ("bottlenecks", "Bottlenecks", "What is your training really waiting for?"),
+    ])
+)  # fmt: skip
+
+
+def root(start: Path | None = None) -> Path:
+    """The course's folder: the nearest one at or above ``start`` (here, by default), or the one of this package."""
+    for begin in (start or Path.cwd(), Path(__file__)):
+        for folder in (begin.resolve(), *begin.resolve().parents):
+            if (folder / "course").is_dir() and (folder / "nbgrader_config.py").is_file():
+                return folder
+    raise UsageError("There is no Lockstep course here.", "Go to the folder that has course/ and labs/ in it.")
+
+
+def units(at: Path | None = None) -> dict[str, Any]:
+    """What there is of every unit, as plain data: what ``lockstep units --json`` prints.
+
+    ``{"units": [{"id", "number", "title", "lesson", "lab", "solution", "exercises": [{"id", "points", "minutes",
+    "signature", "mutants", "alternatives"}]}]}``, the last two counted. ``at`` is the course's folder (``root()``).
+    """
+    from lockstep.checks import exercises
+
+    folder, known = at or root(), exercises()
+    return {"units": [_unit(folder, unit, [e for e in known if e.topic == unit.topic]) for unit in UNITS]}
+
+
+def _unit(at: Path, unit: Unit, mine: Sequence[Exercise]) -> dict[str, Any]:
+    return {
+        "id": unit.topic,
+        "number": unit.number,
+        "title": unit.title,
+        "lesson": (at / "course" / unit.folder / "lesson.ipynb").is_file(),
+        "lab": (at / "labs" / unit.folder / "lab.ipynb").is_file(),
+        "solution": (at / "solutions" / unit.folder / "lab.ipynb").is_file(),
+        "exercises": [_exercise(at, e) for e in mine],
+    }
+
+
+def _exercise(at: Path, exercise: Exercise) -> dict[str, Any]:
+    published = {name: getattr(exercise, name) for name in ("id", "points", "minutes", "signature")}
+    return published | {
+        "mutants": _answers(at / exercise.mutants),
+        "alternatives": _answers(at / exercise.alternatives),
+    }
+
+
+def _answers(folder: Path) -> int:
+    return len(list(folder.glob("[!_]*.py")))
