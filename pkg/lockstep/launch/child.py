@@ -1,0 +1,123 @@
+"""A child process as its starter sees it, and what the child does first.
+
+Forked or spawned, a child gets the same three things: a connection to talk over, a log for what C code writes to
+stdout and stderr, and a setup (the entry point, and the caller's directory, import path and environment).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import json
+import os
+import signal
+import struct
+import sys
+import traceback
+import types
+from collections.abc import Callable, Mapping
+from multiprocessing.connection import Connection, wait
+
+STATUS = struct.Struct("i")
+
+
+class Child:
+    """A process that runs ``entry(conn)`` in a session of its own.
+
+    ``conn`` is the starter's end of a duplex connection, ``log`` a readable path of the child's stdout and stderr,
+    valid in this process until ``close``. ``fileno`` becomes readable when the process has ended, so that
+    ``multiprocessing.connection.wait`` takes children and connections alike.
+    """
+
+    def __init__(self, pid: int, conn: Connection, status: int, log: str, release: Callable[[], None]) -> None:
+        self.pid, self.conn, self.log = pid, conn, log
+        self._status, self._release = status, release
+        self._exitcode: int | None = None
+        self._open = True
+
+    def fileno(self) -> int:
+        return self._status
+
+    @property
+    def exitcode(self) -> int | None:
+        """None while it runs; then its exit status, or minus the number of the signal that ended it."""
+        return self.wait(0)
+
+    def poll(self) -> int | None:
+        return self.exitcode
+
+    def wait(self, timeout: float | None = None) -> int | None:
+        """Wait until the process has ended, or for ``timeout`` seconds."""
+        if self._exitcode is None and self._open and wait([self._status], timeout):
+            self._exitcode = self._collect()
+        return self._exitcode
+
+    def _collect(self) -> int:
+        told = os.read(self._status, STATUS.size)
+        # Nothing is told when the server is gone: its children were killed with it.
+        return int(STATUS.unpack(told)[0]) if len(told) == STATUS.size else -signal.SIGKILL
+
+    def kill(self) -> None:
+        """End the process and whatever it has started, at once."""
+        if self.exitcode is None and self._open:
+            for end in (os.killpg, os.kill):  # it has no group of its own in its first microseconds
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    end(self.pid, signal.SIGKILL)
+
+    def close(self) -> None:
+        """Kill it if it runs, and give back what belongs to it: the connection, the log."""
+        if self._open:
+            self.kill()
+            self.wait(5)
+            self._open = False
+            self.conn.close()
+            os.close(self._status)
+            self._release()
+
+    def tail(self, characters: int = 20_000) -> str:
+        """The end of the log."""
+        with open(self.log, "rb") as log:
+            log.seek(max(0, log.seek(0, os.SEEK_END) - characters))
+            return log.read().decode(errors="replace")
+
+    def __del__(self) -> None:
+        with contextlib.suppress(Exception):
+            self.close()
+
+
+def setup(entry: str, env: Mapping[str, str] | None) -> bytes:
+    """What a child must know of its caller. A rank computes with one thread: ranks are what is parallel here."""
+    threads = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    try:
+        cwd = os.getcwd()
+    except FileNotFoundError:
+        cwd = "/"
+    told = {"entry": entry, "cwd": cwd, "path": sys.path, "env": {**os.environ, **threads, **(env or {})}}
+    return json.dumps(told).encode("utf-8", "surrogateescape")
+
+
+def enter(conn: Connection) -> None:
+    """Become what the setup on ``conn`` says, run its entry point, and end. Never returns."""
+    status = 1
+    try:
+        told = json.loads(conn.recv_bytes().decode("utf-8", "surrogateescape"))
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        os.environ.clear()
+        os.environ.update(told["env"])
+        with contextlib.suppress(OSError):
+            os.chdir(told["cwd"])
+        sys.path[:] = told["path"]
+        sys.modules["__main__"] = types.ModuleType("__main__")
+        module, function = told["entry"].split(":")
+        getattr(importlib.import_module(module), function)(conn)
+        status = 0
+    except EOFError:  # the starter is gone, or has dropped this child
+        os.killpg(0, signal.SIGKILL)
+    except SystemExit as end:
+        status = end.code if isinstance(end.code, int) else int(end.code is not None)
+    except BaseException:
+        traceback.print_exc(file=sys.__stderr__)
+    finally:
+        with contextlib.suppress(Exception):
+            sys.stdout.flush()
+        os._exit(status & 0xFF)

@@ -1,0 +1,161 @@
+"""Starting processes that have torch loaded already: forked by a server (Linux), or kept warm (elsewhere).
+
+Nothing is started until the first call. A call costs about 10 ms a process then.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import os
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping
+from multiprocessing.connection import Pipe
+
+from lockstep.errors import WorldUnavailable
+from lockstep.launch.child import STATUS, Child, setup
+from lockstep.launch.spares import Spares, server_environment
+
+_START_LIMIT = 180.0  # seconds for torch to load on a slow disk
+
+
+class Forked:
+    """The starter's side of the fork server. One for a process; not shared with its forks."""
+
+    def __init__(self) -> None:
+        self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._log = os.fdopen(os.memfd_create("server-log"), "w+b")
+        with theirs:
+            self._process = subprocess.Popen(
+                [sys.executable, "-P", "-m", "lockstep.launch.forkserver", str(theirs.fileno()), str(os.getpid())],
+                pass_fds=[theirs.fileno()],
+                env=server_environment(),
+                stdin=subprocess.DEVNULL,
+                stdout=self._log,
+                stderr=self._log,
+                start_new_session=True,
+            )
+        self._socket.settimeout(_START_LIMIT)
+        if self._socket.recv(16) != b"ready":
+            self._log.seek(0)
+            said = self._log.read().decode(errors="replace").strip().splitlines() or ["it ended at once"]
+            raise WorldUnavailable(f"The process that starts ranks did not come up: {said[-1]}")
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def alive(self) -> bool:
+        return self._process.poll() is None
+
+    def fork(self, entry: str, told: bytes) -> Child:
+        """One child that runs ``entry``. Raises OSError when the machine gives no more processes or files."""
+        ours, theirs = Pipe(duplex=True)
+        with contextlib.ExitStack() as undo:
+            undo.callback(theirs.close)
+            log = os.memfd_create("rank-log")
+            status, report = os.pipe()
+            undo.callback(os.close, report)
+            child = Child(0, ours, status, f"/proc/self/fd/{log}", lambda: os.close(log))
+            socket.send_fds(self._socket, [entry.encode()], [theirs.fileno(), log, report])
+        answer = os.read(status, STATUS.size)
+        if len(answer) < STATUS.size:
+            raise BrokenPipeError("the server has ended")
+        child.pid = STATUS.unpack(answer)[0]
+        if child.pid < 0:
+            code, child.pid = -child.pid, 0
+            raise OSError(code, os.strerror(code))
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+            ours.send_bytes(told)
+        return child
+
+    def close(self) -> None:
+        self._socket.close()
+        try:
+            self._process.wait(2)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._log.close()
+
+    def forget(self) -> None:
+        """In a fork of the starter: the server belongs to the other one."""
+        self._socket.close()
+        self._process.returncode = 0
+
+
+def forks() -> bool:
+    """Whether children are forked here; LOCKSTEP_START=spawn (or fork) decides otherwise."""
+    return os.environ.get("LOCKSTEP_START", "fork" if sys.platform == "linux" else "spawn") == "fork"
+
+
+class Starter:
+    """Starts children, by whatever means this machine has, lazily; safe for threads and after a fork."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._server: Forked | Spares | None = None
+        atexit.register(self.close)
+        os.register_at_fork(after_in_child=self._after_fork)
+
+    def start(self, entry: str, n: int, env: Mapping[str, str] | None = None) -> list[Child]:
+        told = setup(entry, env)
+        with self._lock:
+            try:
+                return self._start(entry, n, told)
+            except BrokenPipeError:  # the server was killed since: a new one, once
+                self._drop()
+                return self._start(entry, n, told)
+
+    def _start(self, entry: str, n: int, told: bytes) -> list[Child]:
+        started: list[Child] = []
+        try:
+            server = self._running()
+            started.extend(server.fork(entry, told) for _ in range(n))
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            for child in started:
+                child.close()
+            raise WorldUnavailable(
+                f"This machine refused process {len(started) + 1} of {n}: {error.strerror}."
+            ) from None
+        if isinstance(server, Spares):
+            server.refill(n)
+        return started
+
+    def _running(self) -> Forked | Spares:
+        if self._server and not self._server.alive():
+            self._drop()
+        self._server = self._server or (Forked() if forks() else Spares())
+        return self._server
+
+    def _drop(self) -> None:
+        if self._server:
+            self._server.close()
+        self._server = None
+
+    def close(self) -> None:
+        with self._lock:
+            self._drop()
+
+    def _after_fork(self) -> None:
+        self._lock = threading.Lock()
+        if self._server:
+            self._server.forget()
+        self._server = None
+
+
+_starter = Starter()
+
+
+def start(entry: str, n: int, env: Mapping[str, str] | None = None) -> list[Child]:
+    """Start ``n`` processes that each call ``entry`` ("module:function") with a connection to this process.
+
+    They have this process's directory, import path and environment (with ``env`` over it), and one thread each.
+    Raises WorldUnavailable when the machine gives no more processes, files or memory.
+    """
+    return _starter.start(entry, n, env)

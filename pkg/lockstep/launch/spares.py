@@ -1,0 +1,109 @@
+"""Warm processes, spawned ahead: for systems on which a process that has torch loaded must not fork.
+
+On macOS a fork after Accelerate has been loaded can crash. So a few fresh interpreters wait there with torch imported;
+a child is one of them, and each is used once. LOCKSTEP_START=spawn chooses this way on Linux too.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from collections import deque
+from multiprocessing.connection import Connection, Pipe
+from pathlib import Path
+
+from lockstep.launch.child import STATUS, Child, enter
+from lockstep.launch.forkserver import preload
+
+_AT_MOST = 4  # that wait at a time: each holds about 200 MB
+
+
+class Spares:
+    """The starter's side: the same interface as ``server.Forked``."""
+
+    def __init__(self) -> None:
+        self._waiting: deque[Child] = deque()
+        self._asked = 0
+        self._lifeline, self._watched = os.pipe()  # (read end, write end): closed with this process
+
+    def alive(self) -> bool:
+        return True
+
+    def fork(self, entry: str, told: bytes) -> Child:
+        """One child that runs ``entry``, of those that wait if there is one."""
+        while self._waiting and self._waiting[0].exitcode is not None:
+            self._waiting.popleft().close()
+        child = self._waiting.popleft() if self._waiting else self._spawn()
+        child.conn.send_bytes(told)
+        return child
+
+    def refill(self, n: int) -> None:
+        """Have as many wait as the last call took."""
+        while len(self._waiting) < min(n, _AT_MOST):
+            self._waiting.append(self._spawn())
+
+    def _spawn(self) -> Child:
+        ours, theirs = Pipe(duplex=True)
+        log, path = tempfile.mkstemp(prefix="lockstep-rank-")
+        status, report = os.pipe()
+        try:
+            process = subprocess.Popen(
+                [sys.executable, "-P", "-m", "lockstep.launch.spares", str(theirs.fileno()), str(self._lifeline)],
+                pass_fds=[theirs.fileno(), self._lifeline],
+                env=server_environment(),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+        finally:
+            theirs.close()
+            os.close(log)
+        threading.Thread(target=_report_end, args=(process, report), daemon=True).start()
+        return Child(process.pid, ours, status, path, lambda: Path(path).unlink(missing_ok=True))
+
+    def close(self) -> None:
+        while self._waiting:
+            self._waiting.pop().close()
+        self.forget()
+
+    def forget(self) -> None:
+        self._waiting.clear()
+        os.close(self._lifeline)
+        os.close(self._watched)
+
+
+def _report_end(process: subprocess.Popen[bytes], report: int) -> None:
+    status = process.wait()
+    with contextlib.suppress(ProcessLookupError, PermissionError):  # what it has left behind
+        os.killpg(process.pid, signal.SIGKILL)
+    with contextlib.suppress(OSError):
+        os.write(report, STATUS.pack(status))
+    os.close(report)
+
+
+def server_environment() -> dict[str, str]:
+    """The environment of a process that preloads torch: one thread, and this very package importable."""
+    packages = str(Path(__file__).resolve().parents[2])
+    path = os.pathsep.join([packages, *filter(None, [os.environ.get("PYTHONPATH")])])
+    return {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": path}
+
+
+def _end_with_parent(lifeline: int) -> None:
+    os.read(lifeline, 1)
+    os.killpg(0, signal.SIGKILL)
+
+
+def main() -> None:
+    threading.Thread(target=_end_with_parent, args=(int(sys.argv[2]),), daemon=True).start()
+    preload()
+    enter(Connection(int(sys.argv[1])))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,61 @@
+"""Entry points for the tests of the fork server."""
+
+import os
+import signal
+import sys
+import time
+from multiprocessing.connection import Connection
+
+
+def tell(conn: Connection) -> None:
+    threads = sorted(sys.modules).count("torch")
+    conn.send(
+        {
+            "pid": os.getpid(),
+            "parent": os.getppid(),
+            "session": os.getsid(0),
+            "cwd": os.getcwd(),
+            "path": sys.path,
+            "fruit": os.environ.get("FRUIT"),
+            "torch": bool(threads),
+            "main": sys.modules["__main__"].__file__ if hasattr(sys.modules["__main__"], "__file__") else None,
+            "interrupt": signal.getsignal(signal.SIGINT) is signal.SIG_IGN,
+            "files": sorted(int(fd) for fd in os.listdir("/proc/self/fd")),
+        }
+    )
+
+
+def echo(conn: Connection) -> None:
+    while True:
+        conn.send(conn.recv())
+
+
+def noisy(conn: Connection) -> None:
+    os.write(1, b"from C: one\n")
+    os.write(2, b"from C: two\n")
+
+
+def sleep(conn: Connection) -> None:
+    conn.send(os.getpid())
+    time.sleep(600)
+
+
+def with_grandchild(conn: Connection) -> None:
+    pid = os.fork()
+    if pid == 0:
+        time.sleep(600)
+    conn.send(pid)
+    conn.recv()
+
+
+def leave(conn: Connection) -> None:
+    sys.exit(conn.recv())
+
+
+def fail(conn: Connection) -> None:
+    raise ValueError("said in the log")
+
+
+def suicide(conn: Connection) -> None:
+    os.kill(os.getpid(), conn.recv())
+    time.sleep(600)

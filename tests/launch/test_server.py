@@ -1,0 +1,264 @@
+"""The fork server: children in milliseconds, and nothing left behind."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from multiprocessing.connection import wait
+from pathlib import Path
+
+import pytest
+
+from lockstep.errors import WorldUnavailable
+from lockstep.launch import server
+from lockstep.launch.child import Child
+from lockstep.launch.server import start
+
+HERE = "launch_entries"
+BESIDE = Path(__file__).resolve().parent
+PKG = BESIDE.parents[1] / "pkg"
+
+
+@pytest.fixture(autouse=True)
+def importable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(BESIDE))
+
+
+@pytest.fixture
+def begin() -> Iterator[Callable[..., list[Child]]]:
+    started: list[Child] = []
+
+    def begin(name: str, n: int = 1, **env: str) -> list[Child]:
+        children = start(f"{HERE}:{name}", n, env)
+        started.extend(children)
+        return children
+
+    yield begin
+    for child in started:
+        child.close()
+
+
+def gone(pid: int) -> bool:
+    """Whether the process ends within five seconds."""
+    for _ in range(100):
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return True
+        if Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] == "Z":
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def server_pid() -> int:
+    running = server._starter._server
+    assert isinstance(running, server.Forked)
+    return running.pid
+
+
+def test_children_know_their_caller(begin, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("FRUIT", "apple")
+    told = [c.conn.recv() for c in begin("tell", 3)]
+    assert len({t["pid"] for t in told}) == 3
+    for t in told:
+        assert t["session"] == t["pid"]
+        assert t["parent"] == server_pid()
+        assert t["cwd"] == str(tmp_path)
+        assert t["path"] == sys.path
+        assert t["fruit"] == "apple"
+        assert t["torch"]
+        assert t["interrupt"]
+        assert t["main"] is None  # the caller's __main__ is not imported anew
+    assert begin("tell", FRUIT="pear")[0].conn.recv()["fruit"] == "pear"
+
+
+def test_no_file_of_another_child_is_inherited(begin):
+    begin("echo", 3)
+    (child,) = begin("tell")
+    files = child.conn.recv()["files"]
+    assert files[:3] == [0, 1, 2]
+    assert len(files) == 5  # and its connection, and the directory that it lists
+
+
+def test_the_server_has_one_thread(begin):
+    begin("echo", 2)
+    assert len(os.listdir(f"/proc/{server_pid()}/task")) == 1
+
+
+def test_messages_and_exit_status(begin):
+    children = begin("leave", 3)
+    assert [c.poll() for c in children] == [None, None, None]
+    for status, child in enumerate(children):
+        child.conn.send(status)
+    assert [c.wait(10) for c in children] == [0, 1, 2]
+    (child,) = begin("leave")
+    child.conn.send("a message")
+    assert child.wait(10) == 1
+
+
+@pytest.mark.parametrize("sign", [signal.SIGKILL, signal.SIGSEGV, signal.SIGTERM])
+def test_death_by_signal_is_told(begin, sign):
+    (child,) = begin("suicide")
+    child.conn.send(sign)
+    assert wait([child], 10) == [child]
+    assert child.exitcode == -sign
+
+
+def test_what_c_code_writes_lands_in_the_log(begin, capfd):
+    (child,) = begin("noisy")
+    assert child.wait(10) == 0
+    assert child.tail() == "from C: one\nfrom C: two\n"
+    assert Path(child.log).read_text() == child.tail()
+    assert capfd.readouterr() == ("", "")
+
+
+def test_an_entry_that_raises(begin):
+    (child,) = begin("fail")
+    assert child.wait(10) == 1
+    assert "ValueError: said in the log" in child.tail()
+
+
+def test_kill_takes_grandchildren_too(begin):
+    (child,) = begin("with_grandchild")
+    grandchild = child.conn.recv()
+    child.kill()
+    assert child.wait(10) == -signal.SIGKILL
+    assert gone(grandchild)
+
+
+def test_a_child_that_ends_leaves_no_grandchild(begin):
+    (child,) = begin("with_grandchild")
+    grandchild = child.conn.recv()
+    child.conn.send("go")
+    assert child.wait(10) == 0
+    assert gone(grandchild)
+
+
+def test_a_dropped_child_is_killed(begin):
+    children = start(f"{HERE}:sleep", 1)
+    pid = children[0].conn.recv()
+    del children
+    assert gone(pid)
+
+
+def test_the_server_comes_back_after_it_was_killed(begin):
+    (child,) = begin("sleep")
+    pid = child.conn.recv()
+    before = server_pid()
+    os.kill(before, signal.SIGKILL)
+    assert child.wait(10) == -signal.SIGKILL
+    assert gone(pid)
+    (again,) = begin("echo")
+    again.conn.send("well")
+    assert again.conn.recv() == "well"
+    assert server_pid() != before
+
+
+def test_many_threads_may_call(begin):
+    answers: list[int] = []
+
+    def one(i: int) -> None:
+        (child,) = begin("echo")
+        child.conn.send(i)
+        answers.append(child.conn.recv())
+
+    threads = [threading.Thread(target=one, args=(i,)) for i in range(6)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join(60)
+    assert sorted(answers) == list(range(6))
+
+
+def test_a_fork_of_the_caller_starts_a_server_of_its_own(begin):
+    (mine,) = begin("echo")
+    pid = os.fork()
+    if pid == 0:
+        try:
+            (child,) = start(f"{HERE}:echo", 1)
+            child.conn.send("from the fork")
+            right = child.conn.recv() == "from the fork"
+            server._starter.close()
+            os._exit(0 if right else 3)
+        finally:
+            os._exit(4)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+    mine.conn.send("still here")
+    assert mine.conn.recv() == "still here"
+
+
+PARENT = """
+import sys, time
+from lockstep.launch import server
+(child,) = server.start("launch_entries:with_grandchild", 1)
+starter = server._starter._server
+print(getattr(starter, "pid", child.pid), child.pid, child.conn.recv(), flush=True)
+time.sleep(600)
+"""
+
+
+@pytest.mark.parametrize("way", ["fork", "spawn"])
+def test_everything_ends_with_a_parent_that_is_killed(way):
+    path = os.pathsep.join([str(BESIDE), str(PKG)])
+    env = {**os.environ, "PYTHONPATH": path, "LOCKSTEP_START": way}
+    parent = subprocess.Popen([sys.executable, "-c", PARENT], stdout=subprocess.PIPE, env=env, text=True)
+    assert parent.stdout
+    pids = [int(p) for p in parent.stdout.readline().split()]
+    parent.kill()
+    parent.wait()
+    parent.stdout.close()
+    assert len(pids) == 3
+    assert [gone(p) for p in pids] == [True, True, True]
+
+
+def test_a_machine_that_refuses_a_process_says_so():
+    limit = "import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (40, 40))\n"
+    body = """
+from lockstep.launch import server
+from lockstep.errors import WorldUnavailable
+try:
+    server.start("launch_entries:echo", 64)
+except WorldUnavailable as error:
+    print(error.message)
+print(server.start("launch_entries:echo", 1)[0].poll())
+"""
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(BESIDE), str(PKG)])}
+    out = subprocess.run([sys.executable, "-c", limit + body], env=env, capture_output=True, text=True, timeout=60)
+    assert out.stderr == ""
+    assert out.stdout.splitlines()[0].endswith("of 64: Too many open files.")
+    assert out.stdout.splitlines()[1] == "None"
+
+
+def test_a_server_that_cannot_start_is_one_sentence(monkeypatch):
+    monkeypatch.setattr(sys, "executable", "/bin/false")
+    monkeypatch.setattr(server, "_starter", server.Starter())
+    with pytest.raises(WorldUnavailable, match="did not come up: it ended at once"):
+        start(f"{HERE}:echo", 1)
+
+
+def test_spawned_spares_serve_behind_the_same_call(begin, monkeypatch):
+    fresh = server.Starter()
+    monkeypatch.setattr(server, "_starter", fresh)
+    monkeypatch.setenv("LOCKSTEP_START", "spawn")
+    first, second = begin("tell", 2)
+    told = first.conn.recv()
+    assert told["pid"] == first.pid == told["session"]
+    assert told["torch"]
+    assert told["interrupt"]
+    assert told["parent"] == os.getpid()
+    assert first.wait(10) == second.wait(10) == 0
+    (third,) = begin("suicide")
+    third.conn.send(signal.SIGKILL)
+    assert third.wait(20) == -signal.SIGKILL
+    (fourth,) = begin("noisy")
+    assert fourth.wait(20) == 0
+    assert fourth.tail() == "from C: one\nfrom C: two\n"
+    log = fourth.log
+    fourth.close()
+    assert not os.path.exists(log)
+    fresh.close()
