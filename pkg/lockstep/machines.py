@@ -153,7 +153,7 @@ def _server(name: str, gigabits: float) -> Cluster:
 
 def _laptop() -> Cluster:
     source = (
-        "AMD Ryzen 7 5800U data sheet: 8 cores at 1.9 GHz base, 16 GB of LPDDR4-4266 (68.3 GB/s); AVX2 as above. A rank "
+        "AMD Ryzen 7 5800U data sheet: 8 cores at 1.9 GHz base, 16 GB LPDDR4-4266 (68.3 GB/s); AVX2 as above. A rank "
         "is one core with an eighth of the memory. Launch overhead: a small torch operation, about 2 µs (our survey)."
     )
     peak = 1.9e9 * 32

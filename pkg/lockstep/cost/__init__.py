@@ -1,0 +1,1 @@
+"""Pure arithmetic about time, messages and bytes: no torch, so that planner, checks and figures can share it."""

@@ -1,0 +1,62 @@
+"""From measurements to alpha and beta, and from alpha and beta to an algorithm."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from lockstep.cost.algorithms import all_reduces
+from lockstep.errors import UsageError
+
+CHOICES = {"ring": "ring", "tree": "binomial_tree", "halving_doubling": "halving_doubling"}
+
+
+def fit_alpha_beta(nbytes: Sequence[float], seconds: Sequence[float]) -> tuple[float, float]:
+    """The alpha (s) and beta (s per byte), neither negative, that explain ``seconds ≈ alpha + nbytes·beta`` best.
+
+    Best means the smallest sum of squared *relative* errors, ((alpha + n·beta - t) / t)². With absolute errors one
+    message of 16 MB, whose time wavers by more than a whole small message takes, would decide alone, and alpha, which
+    only the small ones show, could come out as anything. Measure both kinds: small ones for alpha, large ones for beta.
+
+    Raises UsageError unless there are two different sizes, each with a time above zero.
+    """
+    _check(nbytes, seconds)
+    points = list(zip(nbytes, seconds, strict=True))
+    s1 = sum(1 / t for _, t in points)  # the normal equations of rows (1/t, n/t) and right-hand side 1
+    sn = sum(n / t for n, t in points)
+    s11 = sum(1 / t**2 for _, t in points)
+    s1n = sum(n / t**2 for n, t in points)
+    snn = sum((n / t) ** 2 for n, t in points)
+    determinant = s11 * snn - s1n**2
+    alpha = (s1 * snn - sn * s1n) / determinant
+    beta = (sn * s11 - s1 * s1n) / determinant
+    if alpha < 0:  # the best that is allowed then lies on the border
+        return 0.0, sn / snn
+    if beta < 0:
+        return s1 / s11, 0.0
+    return alpha, beta
+
+
+def choose_algorithm(nbytes: int, ranks: int, alpha: float, beta: float) -> str:
+    """ "ring", "tree" (binomial) or "halving_doubling" (powers of two only): the all-reduce that takes the least time.
+
+    A tree has the fewest messages in a row, a ring sends the fewest bytes, and halving-doubling has both virtues: by
+    this model nothing beats it where it exists. (Its partners are far apart, which this model does not see.) Without
+    it, tree and ring cross where ⌈log₂K⌉(alpha + n·beta) = (K-1)·alpha + (K-1)/K·n·beta.
+    """
+    offered = all_reduces(ranks)
+    times = {
+        choice: offered[name](nbytes, ranks, alpha, beta).seconds for choice, name in CHOICES.items() if name in offered
+    }
+    return min(times, key=lambda choice: times[choice])
+
+
+def _check(nbytes: Sequence[float], seconds: Sequence[float]) -> None:
+    if len(nbytes) != len(seconds):
+        raise UsageError(f"There are {len(nbytes)} sizes but {len(seconds)} times.", "Give one time for each size.")
+    if len(set(nbytes)) < 2:
+        raise UsageError("Two numbers cannot be fitted to one size of message.", "Measure at least two sizes.")
+    if not all(n >= 0 for n in nbytes) or not all(0 < t < math.inf for t in seconds):
+        raise UsageError(
+            "A size must be at least 0 bytes, and a time above 0 seconds and finite.", "Repeat each message more often."
+        )
