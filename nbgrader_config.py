@@ -7,6 +7,7 @@ NBGRADER_EXCHANGE names the folder through which labs are handed out and in (her
 """
 
 import os
+import sys
 from contextlib import suppress
 from pathlib import Path
 
@@ -38,6 +39,9 @@ c.Execute.startup_timeout = 120
 steps = GenerateAssignment().preprocessors
 behind = [step.__name__ for step in steps].index("ClearSolutions") + 1
 c.GenerateAssignment.preprocessors = [*steps[:behind], "lockstep.grading.release.GivenCode", *steps[behind:]]
+
+# nbgrader starts `alembic` by its bare name, which only an activated environment finds.
+os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
 
 with suppress(OSError):  # a learner's copy may be read-only: then there is nothing to grade here
     private.mkdir(exist_ok=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +10,9 @@ from pathlib import Path
 import pytest
 
 from lockstep.errors import UsageError
+from lockstep.grading.course import root
+
+HERE = Path(__file__).parent
 
 LESSON = """\
 # %% [markdown]
@@ -26,18 +30,18 @@ LAB = '''\
 # # A lab
 
 # %% lab="readonly imports"
-import torch.distributed as dist
-from lockstep import check
+from sample_check import check
 
 # %% [markdown]
 # Write `total`.
 
 # %% lab="answer total"
-def total(tensor, group=None):
-    """The sum over all ranks."""
+def total(numbers):
+    """The sum of the list ``numbers``."""
     ### BEGIN SOLUTION
-    secret_of_the_author = tensor.clone()
-    dist.all_reduce(secret_of_the_author, group=group)
+    secret_of_the_author = 0
+    for n in numbers:
+        secret_of_the_author += n
     return secret_of_the_author
     ### END SOLUTION
 
@@ -46,17 +50,16 @@ def total(tensor, group=None):
 check("sample.total", total)
 
 # %% lab="given mend_total"
-def mend_total(tensor, group=None):
-    """It should return the sum."""
-    broken_on_purpose = tensor
+def mend_total(numbers):
+    """It should return the sum, and stops too early."""
+    broken_on_purpose = sum(numbers[:-1])
     return broken_on_purpose
 
 
 # %% lab="answer mend_total"
-def mend_total(tensor, group=None):
+def mend_total(numbers):
     """It should return the sum."""
-    mended_by_the_author = tensor.clone()
-    dist.all_reduce(mended_by_the_author, group=group)
+    mended_by_the_author = sum(numbers)
     return mended_by_the_author
 
 
@@ -77,18 +80,30 @@ def _find(exercise: str) -> Points:
     return known[exercise]
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def find() -> Callable[[str], Points]:
     """Stands for lockstep.checks.find in the sample course."""
     return _find
 
 
-@pytest.fixture
-def sample(tmp_path: Path) -> Path:
-    """The sample's root folder, with its text sources and nothing built."""
-    unit = tmp_path / "course" / "90_sample"
+def write_sample(at: Path) -> Path:
+    """The sample's text sources and the project's own nbgrader configuration; nothing is built."""
+    unit = at / "course" / "90_sample"
     unit.mkdir(parents=True)
     (unit / "lesson.py").write_text(LESSON)
     (unit / "lab.py").write_text(LAB)
-    (tmp_path / "course" / "index.py").write_text("# %% [markdown]\n# The front page\n")
-    return tmp_path
+    (at / "course" / "index.py").write_text("# %% [markdown]\n# The front page\n")
+    shutil.copy(root() / "nbgrader_config.py", at)
+    shutil.copy(HERE / "sample_check.py", at)
+    return at
+
+
+@pytest.fixture
+def sample(tmp_path: Path) -> Path:
+    return write_sample(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def sample_course(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One sample for a whole session, for tests that are slow to prepare."""
+    return write_sample(tmp_path_factory.mktemp("sample"))

@@ -101,7 +101,7 @@ def _node(cell: Cell, cell_id: str, points: Mapping[str, float]) -> dict[str, An
         metadata["nbgrader"] = {"schema_version": 3, "grade_id": cell_id, "task": False} | _ROLES[cell.kind]
     if cell.kind == "tests":
         metadata["nbgrader"]["points"] = points[cell.name]
-    code = {"outputs": [], "execution_count": None} if cell.type == "code" else {}
+    code: dict[str, Any] = {"outputs": [], "execution_count": None} if cell.type == "code" else {}
     return {"cell_type": cell.type, "id": cell_id, "metadata": metadata, "source": cell.source} | code
 
 
@@ -115,20 +115,27 @@ def _ids(cells: Sequence[Cell]) -> Iterator[str]:
 
 
 def _refuse_to_lose_answers(root: Path, stale: Sequence[str]) -> None:
-    lost = [f"{path} holds somebody's answers. Move it to another folder, then build." for path in stale
-            if path.startswith("labs/") and _answered(_text(root / path))]  # fmt: skip
-    if lost:
-        raise BuildError("\n".join(lost))
+    told = [
+        f"{path} {reason}. Move it to another folder, then build."
+        for path in stale
+        if path.startswith("labs/") and (reason := _worth_keeping(root / path))
+    ]
+    if told:
+        raise BuildError("\n".join(told))
 
 
-def _answered(text: str) -> bool:
-    """Whether a released notebook was worked on: nbgrader's checksum of an answer cell does not fit it any more."""
+def _worth_keeping(path: Path) -> str:
+    """Why a released notebook must not be overwritten: an answer cell differs from what nbgrader's checksum says."""
     from nbgrader.utils import compute_checksum, is_solution
 
-    if not text:
-        return False
-    cells = nbformat.reads(text, as_version=4).cells  # type: ignore[no-untyped-call]
-    return any(is_solution(c) and c.metadata.nbgrader.get("checksum") != compute_checksum(c) for c in cells)
+    if not path.exists():
+        return ""
+    try:
+        cells = nbformat.read(path, as_version=4).cells  # type: ignore[no-untyped-call]
+    except Exception:  # nbformat raises whatever it met: no JSON, no notebook, a version to come
+        return "is not a notebook, and may still hold answers"
+    changed = [c for c in cells if is_solution(c) and c.metadata.nbgrader.get("checksum") != compute_checksum(c)]
+    return "holds somebody's answers" if changed else ""
 
 
 def _sources(root: Path) -> list[Path]:

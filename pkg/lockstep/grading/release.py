@@ -7,6 +7,7 @@ nbgrader would put ``raise NotImplementedError()``.
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import Any
 
 from nbgrader.converters import GenerateAssignment
@@ -52,7 +53,7 @@ def with_given_code(preprocessors: list[Any]) -> list[Any]:
 
 def release(solved: Any) -> Any:
     """The student's notebook for a solved one (nbformat's notebook nodes)."""
-    nb: Any = solved
+    nb = deepcopy(solved)
     resources: dict[str, Any] = {"nbgrader": {}}
     for step in with_given_code(GenerateAssignment(config=Config()).preprocessors):
         if step not in _NEED_A_COURSE:
