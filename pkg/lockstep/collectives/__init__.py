@@ -1,0 +1,50 @@
+"""Collective operations built from send and recv alone, each on one screen, the naive form beside the fast one.
+
+All act on a tensor of any shape, dtype and layout, in place, and return it. ``group=None`` is the whole world;
+``src`` and ``dst`` are global ranks, as in torch.distributed. One rank takes the same path as many.
+"""
+
+from lockstep.collectives.all_to_all import one_by_one_all_to_all, pairwise_all_to_all
+from lockstep.collectives.broken import out_of_order_tags, ring_of_sends, skipped_collective
+from lockstep.collectives.exchange import exchange, flat
+from lockstep.collectives.halving_doubling import halving_doubling_all_reduce, recursive_doubling_all_reduce
+from lockstep.collectives.mended import mend_out_of_order_tags, mend_ring_of_sends, mend_skipped_collective
+from lockstep.collectives.naive import (
+    peers_all_reduce,
+    star_all_reduce,
+    star_broadcast,
+    star_reduce,
+    unchunked_ring_all_reduce,
+)
+from lockstep.collectives.overlap import one_after_the_other, overlapped_step
+from lockstep.collectives.ping_pong import ping_pong
+from lockstep.collectives.ring import ring_all_gather, ring_all_reduce, ring_reduce_scatter
+from lockstep.collectives.tree import tree_broadcast, tree_reduce
+
+__all__ = [
+    "exchange",
+    "flat",
+    "halving_doubling_all_reduce",
+    "mend_out_of_order_tags",
+    "mend_ring_of_sends",
+    "mend_skipped_collective",
+    "one_after_the_other",
+    "one_by_one_all_to_all",
+    "out_of_order_tags",
+    "overlapped_step",
+    "pairwise_all_to_all",
+    "peers_all_reduce",
+    "ping_pong",
+    "recursive_doubling_all_reduce",
+    "ring_all_gather",
+    "ring_all_reduce",
+    "ring_of_sends",
+    "ring_reduce_scatter",
+    "skipped_collective",
+    "star_all_reduce",
+    "star_broadcast",
+    "star_reduce",
+    "tree_broadcast",
+    "tree_reduce",
+    "unchunked_ring_all_reduce",
+]

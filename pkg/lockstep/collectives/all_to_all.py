@@ -1,0 +1,69 @@
+"""All-to-all: every rank has a parcel for every rank. The transpose of a matrix whose rows are ranks.
+
+    K   ranks of the group        r   this rank, 0 ... K-1
+    i   step, 0 ... K-1           n_rs   bytes of the parcel from rank r to rank s (any sizes)
+
+K = 4. In step i a rank serves (1) rank r + i and is served by (2) rank r - i, mod K. The table shows (1): no rank
+comes twice in a row of it, so all K parcels of a step travel at once.
+
+             rank 0   rank 1   rank 2   rank 3
+    i = 0      0        1        2        3      its own parcel: a copy
+    i = 1      1        2        3        0
+    i = 2      2        3        0        1
+    i = 3      3        0        1        2
+
+Cost of the pairwise exchange: K-1 rounds; K-1 messages per rank, and of bytes whatever is for others. A round lasts
+as long as its largest parcel: (K-1)·(alpha + max n·beta) seconds at most. Source: Thakur, Rabenseifner & Gropp (2005),
+all-to-all for long messages. The naive form, ``one_by_one_all_to_all``, lets one rank speak at a time: K(K-1) rounds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch.distributed as dist
+from torch import Tensor
+
+from lockstep.collectives.exchange import exchange, flat
+from lockstep.errors import UsageError
+
+
+def pairwise_all_to_all(
+    outputs: Sequence[Tensor], inputs: Sequence[Tensor], group: dist.ProcessGroup | None = None
+) -> Sequence[Tensor]:
+    """``inputs[s]`` goes to rank s; ``outputs[s]`` receives what rank s has for this rank. Returns ``outputs``.
+
+    ``outputs[s]`` must have as many elements, of the same dtype, as ``inputs[r]`` of rank s.
+    """
+    r, K = dist.get_rank(group), _one_for_each(outputs, inputs, group)
+    for i in range(K):
+        to, origin = (r + i) % K, (r - i) % K  # (1), (2)
+        with flat(outputs[origin]) as slot:
+            exchange(inputs[to].detach().reshape(-1), to, slot, origin, group)
+    return outputs
+
+
+def one_by_one_all_to_all(
+    outputs: Sequence[Tensor], inputs: Sequence[Tensor], group: dist.ProcessGroup | None = None
+) -> Sequence[Tensor]:
+    """The same with blocking calls: rank after rank hands out its parcels while the others listen."""
+    r, K = dist.get_rank(group), _one_for_each(outputs, inputs, group)
+    outputs[r].detach().copy_(inputs[r].view_as(outputs[r]))
+    for speaker in range(K):
+        if r == speaker:
+            for other in set(range(K)) - {r}:
+                dist.send(inputs[other].detach().reshape(-1), group=group, group_dst=other)
+        else:
+            with flat(outputs[speaker]) as slot:
+                dist.recv(slot, group=group, group_src=speaker)
+    return outputs
+
+
+def _one_for_each(outputs: Sequence[Tensor], inputs: Sequence[Tensor], group: dist.ProcessGroup | None) -> int:
+    K = dist.get_world_size(group)
+    if (len(outputs), len(inputs)) != (K, K):
+        raise UsageError(
+            f"An all-to-all of {K} ranks needs {K} outputs and {K} inputs, not {len(outputs)} and {len(inputs)}.",
+            "Give one tensor for each rank, an empty one where there is nothing to send.",
+        )
+    return K
