@@ -1,0 +1,55 @@
+# Two commands: `make lab` and `make test`. `make help` lists the rest.
+# Settings, all optional:  PYTHON=/path/to/python3   PIP_ARGS="..."   LAB_ARGS="..."   TEST_ARGS="..."
+
+BIN := .venv/bin
+PYTHON ?=
+PIP_ARGS ?=
+LAB_ARGS ?=
+TEST_ARGS ?=
+
+help:
+	@echo "make lab      set up, then open the course in JupyterLab    (LAB_ARGS=\"--port 9000\")"
+	@echo "make test     set up, then check everything                 (TEST_ARGS=\"-k ring\")"
+	@echo
+	@echo "make setup    the virtual environment .venv with all packages; seconds when nothing is missing"
+	@echo "make doctor   examine this machine: each fault with its remedy"
+	@echo "make lint     style and types: ruff, mypy"
+	@echo "make build    make the notebooks from their text sources"
+	@echo "make check    run every exercise's check on its reference solution"
+	@echo "make clean    remove .venv and caches; your notebooks and your progress stay"
+
+setup:
+	@PYTHON="$(PYTHON)" PIP_ARGS="$(PIP_ARGS)" sh scripts/setup
+
+lab: setup
+	@$(BIN)/lockstep lab $(LAB_ARGS)
+
+test: setup
+	@sh scripts/system-packages
+	@$(MAKE) --no-print-directory lint
+	@echo "==> notebooks: are they what their sources say?"
+	@$(BIN)/lockstep build --check
+	@echo "==> tests: some minutes on two cores"
+	@$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not slow" $(TEST_ARGS)
+
+lint: setup
+	@echo "==> ruff: style"
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@echo "==> mypy: types"
+	@$(BIN)/mypy
+
+build: setup
+	@$(BIN)/lockstep build
+
+check: setup
+	@$(BIN)/lockstep check --all
+
+doctor: setup
+	@$(BIN)/lockstep doctor
+
+clean:
+	rm -rf .venv build .pytest_cache .mypy_cache .ruff_cache .hypothesis tests/screenshots
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+.PHONY: help setup lab test lint build check doctor clean

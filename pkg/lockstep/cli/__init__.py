@@ -1,0 +1,46 @@
+"""The ``lockstep`` command. Each command is a function of its own module here; they import what they need when called.
+
+Whatever goes wrong is told in one sentence on stderr. Exit codes: 0 done; 1 the learner's code is wrong or failed;
+2 the command was not used as it must be; 3 this machine could not do it; 130 stopped by Ctrl-C; 141 nobody reads.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+from lockstep.cli.parser import parse
+from lockstep.errors import LockstepError, UsageError, WorldUnavailable
+
+OK, FAILED, USAGE, UNAVAILABLE, INTERRUPTED, UNREAD = 0, 1, 2, 3, 130, 141
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; its exit code."""
+    try:
+        args = parse(argv)
+        code: int = args.command(args)
+        sys.stdout.flush()
+        return code
+    except KeyboardInterrupt:
+        return _tell("Stopped.", INTERRUPTED)
+    except BrokenPipeError:
+        return _nobody_reads()
+    except UsageError as error:
+        return _tell(error, USAGE)
+    except WorldUnavailable as error:
+        return _tell(error, UNAVAILABLE)
+    except LockstepError as error:
+        return _tell(error, FAILED)
+
+
+def _tell(sentence: object, code: int) -> int:
+    print(f"lockstep: {sentence}", file=sys.stderr)
+    return code
+
+
+def _nobody_reads() -> int:
+    """stdout was closed, as by ``| head``. Python would complain once more when it flushes at exit: give it a sink."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return UNREAD

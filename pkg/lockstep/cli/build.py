@@ -1,0 +1,21 @@
+"""``lockstep build``: the notebooks, from their text sources."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from lockstep.grading import build as notebooks
+from lockstep.grading.course import root
+
+
+def build(args: argparse.Namespace) -> int:
+    changed = notebooks.build(root(), check=args.check)
+    if args.check and changed:
+        print(f"lockstep: not what their sources make: {', '.join(changed)}.\nRun `lockstep build`.", file=sys.stderr)
+        return 1
+    for path in changed:
+        print(f"built {path}")
+    if not changed:
+        print("All notebooks are up to date.")
+    return 0

@@ -1,0 +1,78 @@
+"""What can be typed. Nothing here imports more than argparse, so that ``lockstep --help`` is there at once."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
+
+_WORLD = "processes, virtual, spmd, or the name of a cluster such as dgx-a100"
+
+
+def parse(argv: Sequence[str] | None) -> argparse.Namespace:
+    """``args.command(args)`` runs the chosen command; ``args.others`` are the options that ``lab`` hands on."""
+    top = _parser()
+    args, others = top.parse_known_args(argv)
+    if others and args.name != "lab":
+        top.error(f"`lockstep {args.name}` does not know {' '.join(others)}.")
+    args.others = others
+    return args
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        print(f"{self.prog}: {message}\nSee `{self.prog} --help`.", file=sys.stderr)
+        raise SystemExit(2)
+
+
+def _parser() -> argparse.ArgumentParser:
+    top = _Parser(prog="lockstep", description="A teaching lab for parallel machine learning.")
+    commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
+
+    def command(name: str, help: str) -> argparse.ArgumentParser:
+        sub = commands.add_parser(name, help=help, description=help[0].upper() + help[1:] + ".")
+        sub.set_defaults(name=name, command=_later(name))
+        return sub
+
+    lab = command("lab", "open the course in JupyterLab")
+    lab.epilog = "Every other option goes to JupyterLab, as in: lockstep lab --port 9000"
+
+    doctor = command("doctor", "examine this machine, each fault with its remedy")
+    doctor.add_argument("--survey", action="store_true", help="measure this machine anew: compute, memory, links")
+    _json(doctor)
+
+    _json(command("units", "list the units of the course and their exercises"))
+    command("progress", "show your scores and predictions")
+
+    check = command("check", "check your answer to an exercise")
+    check.add_argument("exercise", nargs="?", metavar="TOPIC.EXERCISE", help="as in communication.ring_all_reduce")
+    check.add_argument("file", nargs="?", metavar="FILE", help="the .py file or notebook that defines the function")
+    check.add_argument("--all", action="store_true", help="check every exercise's reference solution instead")
+    check.add_argument("--on", metavar="WORLD", help=_WORLD)
+    _json(check)
+
+    run = command("run", "run a function of yours on several ranks")
+    run.add_argument("target", metavar="FILE.py:FUNC", help="a function that needs no arguments")
+    run.add_argument("--ranks", metavar="N", help="how many ranks")
+    run.add_argument("--on", metavar="WORLD", help=_WORLD)
+    run.add_argument("--trace", metavar="OUT.json", help="write a Chrome trace, for https://ui.perfetto.dev")
+
+    build = command("build", "make the notebooks from their text sources")
+    build.add_argument("--check", action="store_true", help="only tell which notebooks are not up to date")
+    return top
+
+
+def _json(sub: argparse.ArgumentParser) -> None:
+    sub.add_argument("--json", action="store_true", help="print JSON and nothing else")
+
+
+def _later(name: str) -> Callable[[Any], int]:
+    """The function ``name`` of the module ``lockstep.cli.name``, imported when it is called."""
+
+    def call(args: argparse.Namespace) -> int:
+        command: Callable[[Any], int] = getattr(importlib.import_module(f"lockstep.cli.{name}"), name)
+        return command(args)
+
+    return call

@@ -1,0 +1,98 @@
+"""What the documents promise is there, and nothing is committed that should not be."""
+
+import json
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from lockstep.cli.parser import parse
+
+ROOT = Path(__file__).parents[1]
+DOCUMENTS = ["README.md", "CONTRIBUTING.md"]
+
+
+def committed() -> list[Path]:
+    """Files that git has, or would take; all files where there is no git (a downloaded copy)."""
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"],
+        cwd=ROOT, capture_output=True, text=True,
+    )  # fmt: skip
+    if listed.returncode != 0:
+        pytest.skip("not a git checkout")
+    return [ROOT / name for name in listed.stdout.split("\0") if name and (ROOT / name).is_file()]
+
+
+def text_of(path: Path) -> str | None:
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        return None
+
+
+def code_in(document: str) -> list[str]:
+    """The command lines of a document: of its code blocks, and what stands between backquotes."""
+    text = (ROOT / document).read_text()
+    blocks = re.findall(r"```(?:sh|bash|console)?\n(.*?)```", text, re.DOTALL)
+    inline = re.findall(r"`([^`\n]+)`", re.sub(r"```.*?```", "", text, flags=re.DOTALL))
+    lines = [line.partition("  #")[0].strip() for block in blocks for line in block.splitlines()]
+    return [line for line in [*lines, *inline] if line]
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_every_make_target_exists(document: str) -> None:
+    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    named = {line.split()[1] for line in code_in(document) if re.match(r"make [a-z]", line)}
+    assert named
+    assert named <= targets
+
+
+def test_help_lists_every_target() -> None:
+    told = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)) - {"help"}
+    assert {line.split()[1] for line in told.splitlines() if line.startswith("make ")} == targets
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_every_lockstep_command_is_understood(document: str) -> None:
+    lines = [line[line.index("lockstep ") :] for line in code_in(document) if re.search(r"(^|-m )lockstep [a-z]", line)]
+    assert lines
+    for line in lines:
+        arguments = re.sub(r"\s+…", "", line.replace("[", "").replace("]", "")).split()[1:]
+        assert callable(parse(arguments).command), line
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_links_lead_somewhere(document: str) -> None:
+    links = re.findall(r"\]\(([^)#]+)\)", (ROOT / document).read_text())
+    assert [link for link in links if "://" not in link and not (ROOT / link).exists()] == []
+
+
+def test_ci_runs_the_test_command_of_the_readme() -> None:
+    assert "make test" in code_in("README.md")
+    assert re.search(r"^make test\b", (ROOT / ".ci" / "run").read_text(), re.MULTILINE)
+    assert os.access(ROOT / ".ci" / "run", os.X_OK)
+
+
+def test_notebooks_are_committed_without_outputs() -> None:
+    for path in (p for p in committed() if p.suffix == ".ipynb"):
+        code = [c for c in json.loads(path.read_text())["cells"] if c["cell_type"] == "code"]
+        assert not [c for c in code if c["outputs"] or c["execution_count"]], (
+            f"{path} has outputs: run `lockstep build`"
+        )
+
+
+def test_nothing_names_the_machine_it_was_written_on() -> None:
+    paths = {str(ROOT), f"{Path.home()}/", "/work" + "/main", "/opt" + "/wheels", "/opt" + "/pypi"}
+    allowed = {ROOT / "LICENSE"}
+    texts = {path: text_of(path) or "" for path in committed() if path not in allowed}
+    found = {str(path.relative_to(ROOT)): [p for p in paths if p in text] for path, text in texts.items()}
+    assert {path: names for path, names in found.items() if names} == {}
+
+
+def test_no_binary_and_nothing_large() -> None:
+    binaries = [str(p.relative_to(ROOT)) for p in committed() if text_of(p) is None]
+    assert binaries == []
+    assert [str(p.relative_to(ROOT)) for p in committed() if p.stat().st_size > 1_000_000] == []

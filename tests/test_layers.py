@@ -1,0 +1,108 @@
+"""Imports point down only: what a module may know of the library, read from its source."""
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parents[1] / "pkg" / "lockstep"
+
+# From the ground up. A module may import what stands in a lower row, and what belongs to its own part.
+# Parts of one row do not know each other, except on the ground.
+LAYERS = [
+    ["places", "errors", "events", "progress", "machines", "cost", "explain", "models", "datasets"],
+    ["record"],
+    ["launch.child", "launch.forkserver", "launch.spares", "launch.server", "launch.job"],  # processes, no learning
+    ["virtual", "launch"],
+    ["worlds"],
+    ["collectives"],
+    ["show"],
+    ["checks"],
+    ["grading"],
+    ["cli"],
+    ["__init__", "__main__"],
+]
+GROUND, STARTING = LAYERS[0], LAYERS[2]
+EXCEPTIONS = {("worlds", "show")}  # Result.show(), when it is called
+
+PLACE = {part: row for row, parts in enumerate(LAYERS) for part in parts}
+
+
+def modules() -> list[str]:
+    """All modules by name below ``lockstep``: "cost.network", "cli" for cli/__init__.py."""
+    paths = [p.relative_to(PACKAGE).with_suffix("") for p in PACKAGE.rglob("*.py")]
+    return sorted(".".join(p.parts).removesuffix(".__init__") for p in paths)
+
+
+def source_of(module: str) -> Path:
+    path = PACKAGE.joinpath(*module.split("."))
+    return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+
+
+def part_of(module: str) -> str:
+    """The entry of LAYERS that a module belongs to: the longest that fits."""
+    fitting = [part for part in PLACE if f"{module}.".startswith(f"{part}.")]
+    assert fitting, f"lockstep.{module} stands in no layer: give it one in tests/test_layers.py"
+    return max(fitting, key=len)
+
+
+def imports(tree: ast.AST, deferred: bool = False) -> Iterator[tuple[str, bool]]:
+    """(module below ``lockstep``, whether only a call imports it). What ``if TYPE_CHECKING`` guards never runs."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            continue
+        if isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "imports name the whole path: from lockstep.events import Trace"
+            for alias in node.names:
+                yield from ((name, deferred) for name in [named(f"{node.module}.{alias.name}")] if name)
+        elif isinstance(node, ast.Import):
+            yield from ((name, deferred) for alias in node.names for name in [named(alias.name)] if name)
+        inside = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+        yield from imports(node, deferred or inside)
+
+
+def named(path: str) -> str:
+    """The module that ``lockstep.a.b.Name`` is in: "a.b"; "" for what is not ours."""
+    head, *rest = path.split(".")
+    if head != "lockstep":
+        return ""
+    while rest and not source_of(".".join(rest)).exists():
+        rest.pop()
+    return ".".join(rest) or "__init__"
+
+
+def allowed(importer: str, imported: str, deferred: bool) -> bool:
+    mine, theirs = part_of(importer), part_of(imported)
+    if mine == theirs or (deferred and (mine, theirs) in EXCEPTIONS):
+        return True
+    if PLACE[mine] == PLACE[theirs]:
+        return mine in GROUND or mine in STARTING
+    return PLACE[mine] > PLACE[theirs]
+
+
+@pytest.mark.parametrize("module", modules())
+def test_imports_point_down(module: str) -> None:
+    found = set(imports(ast.parse(source_of(module).read_text())))
+    wrong = {imported for imported, deferred in found if not allowed(module, imported, deferred)}
+    assert not wrong, f"lockstep.{module} imports {sorted(wrong)}, which stand beside or above it"
+
+
+def test_the_test_itself_sees_imports() -> None:
+    code = (
+        "from lockstep import show\ndef f():\n    import lockstep.checks.load\n    from lockstep.events import Trace\n"
+    )
+    assert set(imports(ast.parse(code))) == {("show", False), ("checks.load", True), ("events", True)}
+    assert not allowed("worlds", "show", deferred=False)
+    assert allowed("worlds", "show.timeline", deferred=True)
+    assert not allowed("virtual.network", "launch.pool", deferred=False)
+    assert not allowed("cost.network", "virtual.clock", deferred=True)
+
+
+def test_cost_needs_no_torch() -> None:
+    """Planner and figures use the formulas; so does the parser of a command that must answer at once."""
+    names = [f"lockstep.{m}" for m in modules() if m == "machines" or m.startswith("cost")]
+    code = f"import sys, {', '.join(names)}; sys.exit('torch' in sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
