@@ -94,7 +94,10 @@ class RunError(LockstepError):
 class Deadlock(RunError):
     """Every rank that is left waits for communication that cannot happen."""
 
-    remedy = "Follow the circle: let one of these ranks do the operation that the next one waits for, or do both at once with isend and irecv."
+    remedy = (
+        "Follow the circle: let one of these ranks do the operation that the next one waits for, "
+        "or do both at once with isend and irecv."
+    )
 
 
 class Mismatch(RunError):

@@ -110,8 +110,16 @@ def learners_traceback(error: BaseException, tb: TracebackType | None = None) ->
     """The traceback of ``error`` without the library's frames, cells named as in the notebook."""
     frames = traceback.extract_tb(tb or error.__traceback__)
     places = [place(f.filename, f.lineno or 0, f.name) for f in frames if not is_library(f.filename)]
-    quoted = [f"  {p}\n    {p.source}" for p in places]
+    quoted = _shortened([f"  {p}\n    {p.source}" for p in places])
     return "\n".join([*quoted, "".join(traceback.format_exception_only(error)).rstrip()])
+
+
+def _shortened(quoted: list[str], most: int = 8) -> list[str]:
+    """Both ends of a deep recursion."""
+    if len(quoted) <= most:
+        return quoted
+    half = most // 2
+    return [*quoted[:half], f"  ... {len(quoted) - 2 * half} more calls ...", *quoted[-half:]]
 
 
 def innermost(error: BaseException) -> Place:

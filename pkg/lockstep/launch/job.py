@@ -13,6 +13,8 @@ import torch
 
 from lockstep.places import Sources
 
+INSIDE = "LOCKSTEP_INSIDE"  # set in the environment of every rank that was started here: run() does not nest
+
 
 @dataclass(frozen=True)
 class Job:
@@ -25,7 +27,7 @@ class Job:
     sources: Sources = Sources()
     timeout: float = 60.0  # seconds of host time for the whole run
     record: bool = True
-    output_limit: int = 1_000_000  # characters that may be printed, all ranks together
+    output_limit: int = 20_000  # characters that may be printed, all ranks together
 
     @classmethod
     def pack(

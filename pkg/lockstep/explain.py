@@ -1,0 +1,68 @@
+"""Why a run cannot go on, from where its ranks stand: the same explanation for every world."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from lockstep.errors import Deadlock, Standing
+from lockstep.events import Trace
+
+
+def wait_cycle(standings: Sequence[Standing]) -> tuple[int, ...]:
+    """Ranks that wait for each other in a circle, each for the next and the last for the first; () if there is none."""
+    waits = {s.rank: s.waits_for for s in standings if s.state == "waiting"}
+    for start in waits:
+        path: list[int] = []
+        rank = start
+        while rank in waits and rank not in path:
+            path.append(rank)
+            rank = next((r for r in waits[rank] if r in waits), -1)
+        if rank in path:
+            return tuple(path[path.index(rank) :])
+    return ()
+
+
+def absentees(standings: Sequence[Standing]) -> Mapping[int, tuple[int, ...]]:
+    """Ranks that are gone while others wait for them: ``{finished rank: the ranks that wait for it}``."""
+    gone = [s.rank for s in standings if s.state == "finished"]
+    return {
+        r: waiting
+        for r in gone
+        if (waiting := tuple(s.rank for s in standings if s.state == "waiting" and r in s.waits_for))
+    }
+
+
+def some(ranks: Sequence[int]) -> str:
+    """ "rank 2", "ranks 0 and 1", "ranks 0, 1, 2 and 61 others"."""
+    if len(ranks) == 1:
+        return f"rank {ranks[0]}"
+    if len(ranks) > 8:
+        return f"ranks {', '.join(map(str, ranks[:6]))} and {len(ranks) - 6} others"
+    return f"ranks {', '.join(map(str, ranks[:-1]))} and {ranks[-1]}"
+
+
+def deadlock(standings: Sequence[Standing], trace: Trace | None = None, printed: str = "") -> Deadlock:
+    """The error that tells who waits for whom."""
+    gone = absentees(standings)
+    cycle = wait_cycle(standings)
+    if gone:
+        rank, waiting = next(iter(gone.items()))
+        verb = "waits" if len(waiting) == 1 else "wait"
+        message = f"Deadlock: {some(waiting)} {verb} for rank {rank}, whose function has already returned."
+        remedy = f"Let rank {rank} take part in that operation too, or let no rank wait for it."
+    elif len(cycle) == 1:
+        message = f"Deadlock: rank {cycle[0]} waits for itself."
+        remedy = "A blocking send or recv to oneself never ends: copy the tensor instead."
+    elif cycle:
+        circle = ", ".join(f"rank {a} waits for rank {b}" for a, b in _pairs(cycle[:6]))
+        message = f"Deadlock: {circle}{' ...' if len(cycle) > 6 else ''}."
+        remedy = ""
+    else:
+        stuck = [s.rank for s in standings if s.state == "waiting"]
+        message = f"Deadlock: {some(stuck)} wait for something that no rank does."
+        remedy = "Compare the two ends: peer, tag, group and the number of operations must agree."
+    return Deadlock(message, standings, trace, remedy, printed)
+
+
+def _pairs(cycle: Sequence[int]) -> list[tuple[int, int]]:
+    return [(a, cycle[(i + 1) % len(cycle)]) for i, a in enumerate(cycle)]

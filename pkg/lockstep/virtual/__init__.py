@@ -1,0 +1,15 @@
+"""The virtual cluster: torch.distributed in virtual time, deterministic, with exact reports of what goes wrong.
+
+``scheduler``  who runs: one rank at a time, always the one with the smallest virtual clock
+``operations`` what a rank asked for: sends, receives, its part in a collective
+``network``    who is served when: matching, links, ports
+``movement``   what a collective does to the tensors
+``backend``    the torch.distributed process group on top of these (all private API of torch is here)
+``clock``      how long each tensor operation takes on the simulated device
+``rank``       what belongs to one rank: random numbers, its time, its prints
+``simulate``   all of it together, for one Job; ``child`` runs it in a process that can be killed
+"""
+
+from lockstep.virtual.child import run_virtual
+
+__all__ = ["run_virtual"]

@@ -1,0 +1,40 @@
+"""The arguments of a collective, as torch.distributed hands them to a process group."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+import torch.distributed as dist
+
+from lockstep.errors import UsageError
+from lockstep.virtual.movement import REDUCTIONS
+
+
+def detached(tensor: torch.Tensor) -> torch.Tensor:
+    return tensor.detach() if tensor.requires_grad else tensor
+
+
+def describe(operator: str, fits: Sequence[tuple[int, str]], kind: str) -> str:
+    sizes = [] if kind == "all_to_all" else [f"{n} elements of {dtype}" for n, dtype in fits]
+    return f"({', '.join([operator] * bool(operator) + sizes)})" if operator or sizes else ""
+
+
+def split(tensor: torch.Tensor, sizes: Sequence[int] | None, ranks: int, what: str) -> list[torch.Tensor]:
+    """The pieces of all_to_all_single along dimension 0, as views."""
+    rows = tensor.shape[0]
+    if sizes:
+        return list(torch.split(tensor, list(sizes)))
+    if rows % ranks:
+        raise UsageError(f"all_to_all_single cannot cut {rows} rows of its {what} into {ranks} equal pieces.")
+    return list(torch.split(tensor, rows // ranks)) if rows else [tensor] * ranks
+
+
+def reduction(opts: Any) -> str:
+    """The name of the reduction in an options object: "SUM", "MAX" ..."""
+    operator = getattr(opts, "reduceOp", dist.ReduceOp.SUM)
+    name = str(getattr(operator, "op", operator)).rsplit(".", 1)[-1]
+    if name not in REDUCTIONS:
+        raise UsageError(f"The virtual cluster has no reduction {name}; it has {', '.join(REDUCTIONS)}.")
+    return name

@@ -1,0 +1,59 @@
+"""How long each tensor operation takes: every torch operation of a rank passes through here and moves its clock.
+
+The time is the roofline of the device (``cost.compute.op_time``): max(FLOPs / peak, bytes / bandwidth) plus the
+overhead of a launch. Views and empty tensors cost nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_iter
+from torch.utils.flop_counter import flop_registry
+
+from lockstep.cost.compute import op_time
+from lockstep.machines import Device
+from lockstep.residency import Residency
+from lockstep.virtual.operations import nbytes
+
+FREE = frozenset(
+    {"empty", "empty_like", "empty_strided", "new_empty", "detach", "alias", "lift_fresh", "_local_scalar_dense"}
+)
+
+
+class Clock(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Charges ``spend(name, seconds, flops)`` for each operation, and keeps book of the tensors that are alive."""
+
+    def __init__(self, device: Device, residency: Residency, spend: Callable[[str, float, int], None]) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self._device, self._residency, self._spend = device, residency, spend
+        self._free: dict[Any, bool] = {}
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        out = func(*args, **kwargs)
+        free = self._free.get(func)
+        if free is None:
+            free = self._free[func] = is_free(func)
+        if not free:
+            self._charge(func, args, kwargs, out)
+        self._residency.note(out)
+        return out
+
+    def _charge(self, func: Any, args: Any, kwargs: Any, out: Any) -> None:
+        tensors = [t for t in tree_iter((args, out)) if isinstance(t, torch.Tensor)]
+        count = flop_registry.get(func._overloadpacket)
+        flops = int(count(*args, **kwargs, out_val=out)) if count else 0
+        moved = sum(map(nbytes, tensors))
+        dtype = str(tensors[0].dtype).removeprefix("torch.") if tensors else "float32"
+        self._spend(func._schema.name.split("::")[-1], op_time(self._device, flops, moved, dtype), flops)
+
+
+def is_free(func: Any) -> bool:
+    """Whether an operation does no work on the device: a view, a size, an empty tensor; communication is booked
+    by the network."""
+    name = func._schema.name.split("::")[-1]
+    return func.namespace != "aten" or getattr(func, "is_view", False) or name in FREE

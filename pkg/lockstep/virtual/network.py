@@ -1,0 +1,161 @@
+"""Who is served when: messages find their partners, and links and ports say how long they take.
+
+A message costs alpha + n·beta of its link (Hockney 1994) and holds the sender's way out and the receiver's way in
+for that time: a rank sends one message at a time and receives one at a time, both at once if it likes. That is the
+one-port, full-duplex model of Thakur, Rabenseifner and Gropp (2005). A blocking send is a rendezvous, as on gloo and
+NCCL: it takes until the receiver has the data. (``eager=True`` buffers it instead, as MPI does with small messages.)
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterator
+from itertools import count
+
+import torch
+
+from lockstep.cost.network import collective_time
+from lockstep.errors import Mismatch, Standing
+from lockstep.machines import Cluster
+from lockstep.virtual.operations import ANY_SOURCE, Operation
+
+Channel = tuple[str, int, int, int]  # group name, source, destination, tag
+
+
+class Network:
+    """Settles operations: sets their times, moves their data, wakes who waits for them."""
+
+    def __init__(self, ranks: int, cluster: Cluster, eager: bool, wake: Callable[[int, float], None]) -> None:
+        self.cluster = cluster
+        self.eager = eager
+        self.log: list[Operation] = []
+        self.in_flight = 0
+        self._wake = wake
+        self._out = [0.0] * ranks  # when each rank's way out is free again
+        self._in = [0.0] * ranks
+        self._sends: dict[Channel, deque[Operation]] = defaultdict(deque)
+        self._recvs: dict[Channel, deque[Operation]] = defaultdict(deque)
+        self._meetings: dict[tuple[str, tuple[int, ...], int], list[Operation]] = {}
+        self._ids = count()
+
+    def send(self, send: Operation) -> None:
+        self.log.append(send)
+        assert send.peer is not None
+        recv = self._partner_of_send(send)
+        if recv is not None:
+            self._transfer(send, recv)
+            return
+        if self.eager:
+            send.tensors = send.tensors.clone()
+            send.started, send.done = send.posted, send.posted
+        self._sends[send.group_name, send.rank, send.peer, send.tag].append(send)
+
+    def recv(self, recv: Operation) -> None:
+        self.log.append(recv)
+        assert recv.peer is not None
+        send = self._partner_of_recv(recv)
+        if send is not None:
+            self._transfer(send, recv)
+        else:
+            self._recvs[recv.group_name, recv.peer, recv.rank, recv.tag].append(recv)
+
+    def join(self, part: Operation, sequence: int, move: Callable[[list[Operation]], None]) -> None:
+        """One more rank comes to a collective; the last one to come carries it out."""
+        self.log.append(part)
+        key = part.group_name, part.group, sequence
+        parts = self._meetings.setdefault(key, [])
+        parts.append(part)
+        if part.signature != parts[0].signature:
+            raise mismatch(parts)
+        here = {p.rank for p in parts}
+        for p in parts:
+            p.missing = tuple(r for r in part.group if r not in here)
+        if not part.missing:
+            del self._meetings[key]
+            self._carry_out(sorted(parts, key=lambda p: part.group.index(p.rank)), move)
+
+    def unmatched(self) -> Iterator[Operation]:
+        """Messages that nobody has received, receives that nobody has served."""
+        for queues in (self._sends, self._recvs):
+            for queue in queues.values():
+                yield from queue
+
+    def _partner_of_send(self, send: Operation) -> Operation | None:
+        """The receive that was posted first, among those for this source and those for any."""
+        queues = [
+            self._recvs[send.group_name, source, send.peer or 0, send.tag]
+            for source in (send.rank, ANY_SOURCE)
+        ]  # fmt: skip
+        waiting = [q for q in queues if q]
+        return min(waiting, key=lambda q: q[0].posted).popleft() if waiting else None
+
+    def _partner_of_recv(self, recv: Operation) -> Operation | None:
+        """The send that was posted first; ties go to the lowest rank."""
+        sources = recv.group if recv.peer == ANY_SOURCE else (recv.peer,)
+        queues = [self._sends.get((recv.group_name, s or 0, recv.rank, recv.tag)) for s in sources]
+        waiting = [q for q in queues if q]
+        return min(waiting, key=lambda q: (q[0].posted, q[0].rank)).popleft() if waiting else None
+
+    def _transfer(self, send: Operation, recv: Operation) -> None:
+        check_fits(send, recv)
+        link = self.cluster.link(send.rank, recv.rank)
+        start = max(send.posted, recv.posted, self._out[send.rank], self._in[recv.rank])
+        end = start + (link.time(send.nbytes) if send.rank != recv.rank else 0.0)
+        self._out[send.rank] = self._in[recv.rank] = end
+        recv.tensors.copy_(send.tensors.view(recv.tensors.shape))
+        recv.peer = send.rank
+        send.message = recv.message = next(self._ids)
+        self._settle(recv, start, end)
+        if send.done is None:
+            self._settle(send, start, end)
+
+    def _carry_out(self, parts: list[Operation], move: Callable[[list[Operation]], None]) -> None:
+        group = parts[0].group
+        start = max(max(p.posted for p in parts), *(max(self._out[r], self._in[r]) for r in group))
+        end = start + collective_time(parts[0].kind, max(p.nbytes for p in parts), group, self.cluster)
+        for r in group:
+            self._out[r] = self._in[r] = end
+        move(parts)
+        message = next(self._ids)
+        for part in parts:
+            part.message = message
+            self._settle(part, start, end)
+
+    def _settle(self, operation: Operation, start: float, end: float) -> None:
+        operation.started, operation.done = start, end
+        operation.tensors = None
+        if operation.waiting:
+            operation.waiting = False
+            self._wake(operation.rank, end)
+
+
+def check_fits(send: Operation, recv: Operation) -> None:
+    a: torch.Tensor = send.tensors
+    b: torch.Tensor = recv.tensors
+    if (a.numel(), a.dtype) == (b.numel(), b.dtype):
+        return
+    raise Mismatch(
+        f"Mismatch: rank {send.rank} sends {describe(a)}, rank {recv.rank} has room for {describe(b)}.",
+        [standing(send), standing(recv)],
+        remedy="A recv needs a tensor with as many elements, of the same dtype, as the one that is sent.",
+    )
+
+
+def mismatch(parts: list[Operation]) -> Mismatch:
+    first, other = parts[0], parts[-1]
+    what = "different collectives" if first.kind != other.kind else f"{first.kind} with arguments that do not fit"
+    return Mismatch(
+        f"Mismatch: ranks {first.rank} and {other.rank} called {what}.",
+        [standing(p, signed=True) for p in sorted(parts, key=lambda p: p.rank)],
+    )
+
+
+def standing(operation: Operation, signed: bool = False) -> Standing:
+    told = f"{operation} {operation.detail}".rstrip() if signed else str(operation)
+    place = operation.place
+    return Standing(operation.rank, "waiting", told, str(place), place.source, operation.waits_for)
+
+
+def describe(tensor: torch.Tensor) -> str:
+    dtype = str(tensor.dtype).removeprefix("torch.")
+    return f"{tensor.numel()} elements of {dtype} (shape {tuple(tensor.shape)})"

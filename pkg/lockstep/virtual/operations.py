@@ -1,0 +1,77 @@
+"""What a rank has asked for and may wait for: one end of a message, or its part in a collective."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+from lockstep.events import POINT_TO_POINT, Event
+from lockstep.places import NOWHERE, Place
+
+ANY_SOURCE = -1
+
+
+@dataclass(eq=False, slots=True)
+class Operation:
+    """Ranks here are global. ``done`` is the virtual time of completion, None while it is not settled."""
+
+    rank: int
+    kind: str
+    posted: float
+    group: tuple[int, ...]
+    group_name: str
+    nbytes: int = 0
+    peer: int | None = None
+    tag: int = 0
+    tensors: Any = None  # a send's or recv's tensor; for a collective what movement.py needs
+    detail: str = ""  # for a collective: the reduction, where it matters
+    signature: tuple[Any, ...] = ()  # what must agree between the ranks of a collective
+    place: Place = NOWHERE
+    started: float = 0.0
+    done: float | None = None
+    message: int | None = None
+    waited: float = 0.0
+    waiting: bool = False  # the rank stands still until this is settled
+    polls: int = 0
+    missing: tuple[int, ...] = field(default=())  # ranks that have not joined the collective yet
+
+    @property
+    def waits_for(self) -> tuple[int, ...]:
+        """The ranks whose action would settle this operation."""
+        if self.kind not in POINT_TO_POINT:
+            return self.missing
+        if self.peer == ANY_SOURCE:
+            return tuple(r for r in self.group if r != self.rank)
+        assert self.peer is not None
+        return (self.peer,)
+
+    def __str__(self) -> str:
+        """As the learner would write it."""
+        tag = f", tag={self.tag}" if self.tag else ""
+        if self.kind == "send":
+            return f"send(dst={self.peer}{tag})"
+        if self.kind == "recv":
+            return f"recv(src={'any' if self.peer == ANY_SOURCE else self.peer}{tag})"
+        root = f" with root {self.peer}" if self.peer is not None else ""
+        return f"{self.kind}{root} on ranks {', '.join(map(str, self.group))}"
+
+    def event(self, end: float) -> Event:
+        return Event(
+            rank=self.rank,
+            kind=self.kind,
+            start=self.posted,
+            end=end if self.done is None else self.done,
+            nbytes=self.nbytes,
+            peer=None if self.peer == ANY_SOURCE else self.peer,
+            group=self.group,
+            tag=self.tag,
+            where=str(self.place),
+            message=self.message,
+            wait=self.waited,
+        )
+
+
+def nbytes(tensor: torch.Tensor) -> int:
+    return tensor.numel() * tensor.element_size()

@@ -1,0 +1,182 @@
+"""What belongs to one rank although all ranks share a process: random numbers, time, environment, prints.
+
+Inside a rank's thread ``time.perf_counter()`` tells the rank's virtual time and ``time.sleep(s)`` passes s virtual
+seconds; ``random``, ``numpy.random`` and torch draw from the rank's own streams; ``os.environ["RANK"]`` is its own;
+``print`` is tagged. Everything is routed by thread, so that a switch of ranks costs next to nothing: only torch has a
+generator that C++ shares, and its state (5 kB) is exchanged when the baton passes.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import random
+import sys
+import threading
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy
+import torch
+from torch._C import _DisableTorchDispatch
+
+from lockstep.launch.job import seed_rank
+
+if TYPE_CHECKING:
+    from lockstep.virtual.simulation import Simulation
+
+_local = threading.local()
+_real_sleep = time.sleep
+_real_exit = os._exit
+
+
+class Streams:
+    """The random streams and the default dtype of each rank."""
+
+    def __init__(self, ranks: int, seed: int) -> None:
+        self._random = [random.Random(seed + r) for r in range(ranks)]
+        self._numpy = [numpy.random.RandomState((seed + r) % 2**32) for r in range(ranks)]
+        self._torch: list[torch.Tensor] = []
+        self._dtype = [torch.get_default_dtype()] * ranks
+        self._owner = 0
+        for r in range(ranks):
+            seed_rank(seed, r)
+            self._torch.append(torch.default_generator.get_state())
+        torch.default_generator.set_state(self._torch[0])
+
+    def switch_to(self, rank: int) -> None:
+        """The baton has passed: torch's generator and default dtype change hands."""
+        if rank == self._owner:
+            return
+        with _DisableTorchDispatch():
+            self._torch[self._owner] = torch.default_generator.get_state()
+            torch.default_generator.set_state(self._torch[rank])
+        dtype = torch.get_default_dtype()
+        self._dtype[self._owner] = dtype
+        if self._dtype[rank] != dtype:
+            torch.set_default_dtype(self._dtype[rank])
+        self._owner = rank
+
+    def random_of(self, rank: int) -> random.Random:
+        return self._random[rank]
+
+    def numpy_of(self, rank: int) -> numpy.random.RandomState:
+        return self._numpy[rank]
+
+
+def become(rank: int, simulation: Simulation) -> None:
+    """The calling thread is this rank from now on."""
+    _local.rank, _local.simulation = rank, simulation
+
+
+def current() -> int | None:
+    """The rank whose thread calls; None for the threads of the cluster itself."""
+    return getattr(_local, "rank", None)
+
+
+class Prints(io.TextIOBase):
+    """A standard output that knows who prints. Lines are told whole, as ``[rank 2] text``."""
+
+    def __init__(self, tell: Callable[[str], None], limit: int) -> None:
+        super().__init__()
+        self._tell, self._left = tell, limit
+        self._parts: dict[int | None, str] = {}
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        rank = current()
+        *lines, rest = (self._parts.pop(rank, "") + text[: self._left + 1]).split("\n")
+        for line in lines:
+            self._line(rank, line)
+        if rest:
+            self._parts[rank] = rest
+        return len(text)
+
+    def close_lines(self) -> None:
+        """Tell what was printed without a newline at its end."""
+        for rank, rest in sorted(self._parts.items(), key=str):
+            self._line(rank, rest)
+        self._parts.clear()
+
+    def _line(self, rank: int | None, line: str) -> None:
+        if self._left < 0:
+            return
+        self._left -= len(line)
+        told = line if self._left >= 0 else "... (more was printed than is shown: the rest is left out)"
+        self._tell(f"[rank {rank}] {told}\n" if rank is not None else f"{told}\n")
+
+
+class RankEnvironment(type(os.environ)):  # type: ignore[misc]
+    """``os.environ`` with RANK and LOCAL_RANK of the rank that asks."""
+
+    def __getitem__(self, key: str) -> str:
+        rank = current()
+        if rank is not None and key in ("RANK", "LOCAL_RANK"):
+            cluster = _local.simulation.cluster
+            return str(rank if key == "RANK" else rank % cluster.ranks_per_node)
+        value: str = super().__getitem__(key)
+        return value
+
+
+def install(prints: Prints, streams: Streams, ranks: int, ranks_per_node: int) -> None:
+    """Route what programs take for global to the rank that asks. For a process that is the cluster's alone."""
+    sys.stdout = prints
+    os.environ.update(WORLD_SIZE=str(ranks), LOCAL_WORLD_SIZE=str(min(ranks, ranks_per_node)))
+    os.environ.update(RANK="0", LOCAL_RANK="0")
+    env: Any = os.environ
+    mine = RankEnvironment(env._data, env.encodekey, env.decodekey, env.encodevalue, env.decodevalue)
+    setattr(os, "environ", mine)  # noqa: B010
+    _route(random, random.Random, streams.random_of)
+    _route(numpy.random, numpy.random.RandomState, streams.numpy_of)
+    for name in ("perf_counter", "monotonic", "time"):
+        setattr(time, name, _virtual(getattr(time, name), 1))
+        setattr(time, f"{name}_ns", _virtual(getattr(time, f"{name}_ns"), 10**9))
+    setattr(time, "sleep", _sleep)  # noqa: B010
+    setattr(os, "_exit", _leave)  # noqa: B010
+
+
+def _route(module: Any, owner: type, stream: Callable[[int], Any]) -> None:
+    """Let ``module.draw()`` draw from the stream of the rank that calls."""
+    for name in dir(module):
+        real = getattr(module, name)
+        if not name.startswith("_") and callable(getattr(owner, name, None)) and not isinstance(real, type):
+            setattr(module, name, _drawing(name, real, stream))
+
+
+def _drawing(name: str, real: Callable[..., Any], stream: Callable[[int], Any]) -> Callable[..., Any]:
+    def draw(*args: Any, **kwargs: Any) -> Any:
+        rank = current()
+        return (real if rank is None else getattr(stream(rank), name))(*args, **kwargs)
+
+    return draw
+
+
+def _virtual(real: Callable[[], float], unit: int) -> Callable[[], float]:
+    def now() -> float:
+        rank = current()
+        if rank is None:
+            return real()
+        seconds: float = _local.simulation.scheduler.clock[rank]
+        return seconds if unit == 1 else int(seconds * unit)
+
+    return now
+
+
+def _sleep(seconds: float) -> None:
+    rank = current()
+    if rank is None:
+        _real_sleep(seconds)
+    else:
+        _local.simulation.sleep(rank, seconds)
+
+
+def _leave(status: int) -> None:
+    """``os._exit`` in a rank ends the run, and the run tells which rank it was."""
+    rank = current()
+    if rank is None:
+        _real_exit(status)
+    _local.simulation.left(rank, f"left with exit status {status}")
+    threading.Event().wait()

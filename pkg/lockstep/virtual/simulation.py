@@ -1,0 +1,240 @@
+"""One run on the virtual cluster: the ranks, their baton, the network, and what ends the run."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import cloudpickle
+from torch._C._distributed_c10d import HashStore
+
+from lockstep import explain, places
+from lockstep.errors import RankDied, RankRaised, RunError, Standing, Stuck, TimeLimit, Unmatched
+from lockstep.events import Trace
+from lockstep.launch.job import Job
+from lockstep.machines import Cluster
+from lockstep.residency import Residency
+from lockstep.virtual import backend, rank
+from lockstep.virtual.clock import Clock
+from lockstep.virtual.ledger import Ledger
+from lockstep.virtual.network import Network, standing
+from lockstep.virtual.operations import Operation
+from lockstep.virtual.scheduler import Scheduler
+
+FRUITLESS_POLLS = 1000  # is_completed() in vain, by every rank that could still act, before it counts as a deadlock
+POLL_COST = 1e-7  # virtual seconds of one is_completed()
+
+
+class Simulation:
+    """Runs a Job once. ``run`` returns the Outcome or raises a RunError; threads of a run that failed stay blocked,
+    so a process should run one Simulation and end."""
+
+    def __init__(self, job: Job, cluster: Cluster, eager: bool = False) -> None:
+        self.job, self.cluster, self.ranks = job, cluster, job.ranks
+        self.streams = rank.Streams(job.ranks, job.seed)
+        self.scheduler = Scheduler(job.ranks, self._stalled, self.streams.switch_to)
+        self.network = Network(job.ranks, cluster, eager, self.scheduler.wake)
+        self.store = HashStore()
+        self.threads: dict[int, threading.Thread] = {}
+        self._residency = [Residency() for _ in range(job.ranks)]
+        self._waiting: dict[int, Operation] = {}
+        self._polling: dict[int, Operation] = {}  # cleared whenever anything is posted
+        self._ledger = Ledger(job.ranks)
+        self._values: list[bytes] = [b""] * job.ranks
+        self._ended = threading.Event()
+        self._error: RunError | None = None
+
+    def run(self, patience: float) -> tuple[list[bytes], Trace, float, list[int]]:
+        """What an Outcome is made of, the values pickled. ``patience``: seconds of host time that a rank may spend
+        without any operation."""
+        for r in range(self.ranks):
+            self.threads[r] = threading.Thread(target=self._live, args=(r,), name=f"rank {r}", daemon=True)
+            self.threads[r].start()
+        self.scheduler.start()
+        self._watch(patience)
+        if self._error:
+            raise self._error
+        return self._values, self.trace(), max(self.scheduler.clock), [r.peak for r in self._residency]
+
+    # ---- what ranks do
+
+    def new_operation(
+        self, me: int, kind: str, nbytes: int, peer: int | None, group: tuple[int, ...], name: str, **fields: Any
+    ) -> Operation:
+        self.scheduler.pause(me)
+        self._polling.clear()
+        self._ledger.interrupt(me)
+        place = places.here()
+        return Operation(me, kind, self.scheduler.clock[me], group, name, nbytes, peer, place=place, **fields)
+
+    def send(self, operation: Operation) -> None:
+        self._guarded(lambda: self.network.send(operation))
+
+    def recv(self, operation: Operation) -> None:
+        self._guarded(lambda: self.network.recv(operation))
+
+    def join(self, part: Operation, sequence: int, move: Callable[[list[Operation]], None]) -> None:
+        self._guarded(lambda: self.network.join(part, sequence, move))
+
+    def wait(self, operation: Operation) -> None:
+        me, before = operation.rank, self.scheduler.clock[operation.rank]
+        if operation.done is None:
+            operation.waiting = True
+            operation.place = places.here() if operation.polls else operation.place
+            self._waiting[me] = operation
+            self.scheduler.block(me)
+            del self._waiting[me]
+        assert operation.done is not None
+        self.scheduler.clock[me] = max(before, operation.done)
+        operation.waited += self.scheduler.clock[me] - before
+
+    def poll(self, operation: Operation) -> bool:
+        """``is_completed()``: time passes until the next thing that can happen, and a little more each time."""
+        me, clock = operation.rank, self.scheduler.clock
+        if operation.done is None or operation.done > clock[me]:
+            operation.polls += 1
+            self._polling[me] = operation
+            self._give_up_if_all_poll()
+            step = max(POLL_COST, 0.01 * (clock[me] - operation.posted))
+            upcoming = max(clock[me] + step, self.scheduler.next_time() or 0.0)
+            clock[me] = upcoming if operation.done is None else min(upcoming, operation.done)
+            self.scheduler.pause(me)
+        return operation.done is not None and operation.done <= clock[me]
+
+    def _give_up_if_all_poll(self) -> None:
+        alive = [r for r in range(self.ranks) if not self.scheduler.finished[r]]
+        idle = [self._polling.get(r) or self._waiting.get(r) for r in alive]
+        if all(o and o.done is None and (o.waiting or o.polls > FRUITLESS_POLLS) for o in idle):
+            self._stalled()
+            threading.Event().wait()
+
+    def sleep(self, me: int, seconds: float) -> None:
+        self.scheduler.advance(me, max(0.0, seconds))
+        self.scheduler.pause(me)
+
+    def _compute(self, me: int, name: str, seconds: float, flops: int) -> None:
+        start = self.scheduler.clock[me]
+        self.scheduler.advance(me, seconds)
+        self._ledger.book(me, name, start, self.scheduler.clock[me], flops)
+
+    # ---- a rank's life
+
+    def _live(self, me: int) -> None:
+        self.scheduler.begin(me)
+        rank.become(me, self)
+        try:
+            backend.enter(self, me)
+            fn, args, kwargs = self.job.unpack()
+            self._residency[me].adopt((args, kwargs))
+            with Clock(self.cluster.device, self._residency[me], partial(self._compute, me)):
+                value = fn(*args, **kwargs)
+            self._values[me] = self._packed(me, value)
+        except SystemExit as end:
+            self.left(me, f"called sys.exit({'' if end.code is None else repr(end.code)})")
+            return
+        except BaseException as error:
+            self._fail(error if isinstance(error, RunError) else self._raised(me, error))
+            return
+        self.scheduler.finish(me)
+        if all(self.scheduler.finished):
+            self._complete()
+
+    def _packed(self, me: int, value: Any) -> bytes:
+        try:
+            return bytes(cloudpickle.dumps(value))
+        except Exception as error:
+            raise TypeError(f"the value that rank {me} returned cannot be sent back: {error}") from None
+
+    # ---- how a run ends
+
+    def _guarded(self, act: Callable[[], None]) -> None:
+        """A mismatch is the whole run's failure, not an exception that a learner's code may catch."""
+        try:
+            act()
+        except RunError as error:
+            self._fail(error)
+            threading.Event().wait()
+
+    def _complete(self) -> None:
+        left = list(self.network.unmatched())
+        if left:
+            self._fail(unmatched(left))
+        self._ended.set()
+
+    def _raised(self, me: int, error: BaseException) -> RankRaised:
+        told = places.learners_traceback(error)
+        others = [s for s in self.standings() if s.rank != me]
+        place = places.innermost(error)
+        headline = f"rank {me} raised {type(error).__name__}: {error}"
+        mine = Standing(me, "raised", where=str(place), source=place.source, detail=type(error).__name__)
+        return RankRaised(f"{headline}\n{told}", [mine, *others])
+
+    def left(self, me: int, how: str) -> None:
+        """The rank ends its process: no peer can go on without it."""
+        place = self._place(me)
+        mine = Standing(me, "died", where=str(place), source=place.source, detail=how)
+        self._fail(RankDied(f"rank {me} {how}.", [mine, *(s for s in self.standings() if s.rank != me)]))
+
+    def _stalled(self) -> None:
+        self._fail(explain.deadlock(self.standings()))
+
+    def _fail(self, error: RunError) -> None:
+        if not self._ended.is_set():
+            self._error = error
+            error.trace = self.trace()
+            self._ended.set()
+
+    def _watch(self, patience: float) -> None:
+        """Wait for the end of the run, as long as something happens in it."""
+        deadline = time.monotonic() + self.job.timeout
+        seen, since = -1, time.monotonic()
+        while not self._ended.wait(0.25):
+            now = time.monotonic()
+            if self.scheduler.operations != seen:
+                seen, since = self.scheduler.operations, now
+            if now - since > patience:
+                self._fail(self._stuck(patience))
+            elif now > deadline:
+                told = f"The run did not end within {self.job.timeout:.0f} s."
+                self._fail(TimeLimit(told, self.standings()))
+
+    def _stuck(self, patience: float) -> Stuck:
+        me = self.scheduler.running
+        standings = self.standings()
+        place = next(s for s in standings if s.rank == me)
+        told = f"Stuck: rank {me} has done no operation for {patience:.0f} s at {place.where}."
+        return Stuck(told, standings)
+
+    def standings(self) -> list[Standing]:
+        return [self._standing(r) for r in range(self.ranks)]
+
+    def _standing(self, r: int) -> Standing:
+        if r in self._waiting or r in self._polling:
+            return standing(self._waiting.get(r) or self._polling[r])
+        if self.scheduler.finished[r]:
+            return Standing(r, "finished")
+        place = self._place(r)
+        if not place.file:
+            return Standing(r, "computing", "has not begun")
+        return Standing(r, "computing", where=str(place), source=place.source)
+
+    def _place(self, r: int) -> places.Place:
+        return places.of_frame(sys._current_frames().get(self.threads[r].ident or 0))
+
+    def trace(self) -> Trace:
+        now = max(self.scheduler.clock)
+        events = [*self._ledger.events, *(o.event(now) for o in list(self.network.log))]
+        return Trace.of(events, self.ranks, "virtual", self.cluster.name)
+
+
+def unmatched(left: list[Operation]) -> Unmatched:
+    first = left[0]
+    verb = "sent a message that nobody received" if first.kind == "send" else "posted a receive that nobody served"
+    more = f" ({len(left) - 1} more like it)" if len(left) > 1 else ""
+    standings = [replace(standing(o), state="computing", operation=f"posted {o}", waits_for=()) for o in left[:16]]
+    return Unmatched(f"Unmatched: rank {first.rank} {verb}{more}.", standings)

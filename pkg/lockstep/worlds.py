@@ -1,0 +1,152 @@
+"""run(): one function on many ranks, in whichever world. (Not run.py: a module `lockstep.run` would hide the function.)
+
+    r = run(fn, x, ranks=4)                        processes of this machine
+    r = run(fn, x, ranks=64, on="dgx-a100")        a simulation of 8 nodes with 8 A100 each
+    r = run(fn, x, ranks=4, on="virtual")          a simulation of this machine
+    r = run(fn, x)                                 under torchrun, srun, mpirun, horovodrun: this process is a rank
+
+``fn`` calls plain ``torch.distributed``; nothing in it names a world, a device or a backend. It is copied to every
+rank with what it closes over and its arguments: the caller's objects never change, and ranks share nothing unless
+they send it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from lockstep import machines
+from lockstep.errors import UsageError
+from lockstep.events import Outcome
+from lockstep.launch.job import INSIDE, Job
+from lockstep.machines import Cluster
+from lockstep.virtual import run_virtual
+
+if TYPE_CHECKING:
+    from lockstep.show import Timeline
+
+WORLDS = ("processes", "virtual", "spmd")
+MOST_VIRTUAL = 4096
+
+
+@dataclass(frozen=True, repr=False)
+class Result(Outcome):
+    """What every rank returned (``values``, by rank) and what happened (``trace``, ``time``, ``peak_memory``)."""
+
+    def show(self) -> Timeline:
+        """The timeline of this run."""
+        from lockstep import show
+
+        return show.timeline(self)
+
+    def __repr__(self) -> str:
+        sent = len(self.trace.communication)
+        where = self.trace.cluster or self.trace.world
+        return f"Result({self.trace.ranks} ranks on {where}, {self.time * 1e3:.3g} ms, {sent} communications)"
+
+
+def run(
+    fn: Callable[..., Any],
+    *args: Any,
+    ranks: int | None = None,
+    on: str | Cluster | None = None,
+    seed: int = 0,
+    timeout: float = 60.0,
+    eager: bool = False,
+    **kwargs: Any,
+) -> Result:
+    """Run ``fn(*args, **kwargs)`` on each of ``ranks`` ranks.
+
+    on: "processes", "virtual", "spmd", or the name of a cluster (``lockstep.machines.names()``) to simulate. The
+        default is "spmd" under a launcher and "processes" otherwise.
+    seed: rank r starts with torch, numpy and random seeded with ``seed + r``.
+    timeout: seconds of host time for the whole run.
+    eager: virtual only: a send returns at once, as MPI's does with small messages, instead of waiting for its recv.
+
+    Raises UsageError for a call that makes no sense, WorldUnavailable when this machine cannot do it, and a RunError
+    (Deadlock, Mismatch, Unmatched, Stuck, RankRaised, RankDied, TimeLimit) for a run that did not end well.
+    """
+    check_callable(fn)
+    check_not_nested()
+    world = choose_world(on)
+    if world == "spmd":
+        from lockstep.launch import spmd
+
+        return _result(spmd.run_spmd(Job.pack(fn, args, kwargs, launched(ranks), seed=seed, timeout=timeout)))
+    job = Job.pack(fn, args, kwargs, check_ranks(ranks, world), seed=seed, timeout=timeout)
+    if world == "processes":
+        if eager:
+            raise UsageError("eager=True is for the virtual cluster: real backends decide for themselves.")
+        from lockstep.launch import pool
+
+        return _result(pool.run_processes(job))
+    return _result(run_virtual(job, the_cluster(on), eager))
+
+
+def choose_world(on: str | Cluster | None) -> str:
+    from lockstep.launch import spmd
+
+    if on is None:
+        return "spmd" if spmd.detect() else "processes"
+    if isinstance(on, Cluster) or on not in WORLDS:
+        return "virtual"
+    return on
+
+
+def the_cluster(on: str | Cluster | None) -> Cluster:
+    from lockstep.launch import survey
+
+    if isinstance(on, Cluster):
+        return on
+    return survey.survey() if on == "virtual" else machines.find(str(on))
+
+
+def check_callable(fn: object) -> None:
+    if not callable(fn):
+        raise UsageError(
+            f"run needs a function as its first argument, not {type(fn).__name__}.",
+            "Write run(my_function, x, ranks=4): without parentheses after the function's name.",
+        )
+
+
+def check_not_nested() -> None:
+    if INSIDE in os.environ:
+        raise UsageError(
+            "run() was called by a rank of another run().", "Call run() outside, once, with all the ranks you need."
+        )
+
+
+def check_ranks(ranks: int | None, world: str) -> int:
+    most = MOST_VIRTUAL if world == "virtual" else max(16, 8 * (os.cpu_count() or 1))
+    if ranks is None:
+        raise UsageError("run needs to know how many ranks.", "Write run(fn, ..., ranks=4).")
+    if isinstance(ranks, bool) or not isinstance(ranks, int) or ranks < 1:
+        raise UsageError(f"ranks must be a whole number from 1 on, not {ranks!r}.")
+    if ranks > most:
+        advice = "" if world == "virtual" else ' Ask for them on the virtual cluster: on="virtual".'
+        raise UsageError(f"{ranks:,} ranks are more than makes sense here: at most {most:,}.", advice.strip())
+    return ranks
+
+
+def launched(ranks: int | None) -> int:
+    """The launcher's world size, which ``ranks`` must agree with if it is given."""
+    from lockstep.launch import spmd
+
+    environment = spmd.detect()
+    if environment is None:
+        raise UsageError(
+            'on="spmd" needs a launcher that has started the ranks.',
+            "Start this file with torchrun --nproc-per-node 4 FILE, or leave `on` out.",
+        )
+    if ranks not in (None, environment.world_size):
+        raise UsageError(
+            f"ranks={ranks} differs from the {environment.world_size} ranks that {environment.launcher} has started.",
+            "Leave `ranks` out: the launcher decides.",
+        )
+    return environment.world_size
+
+
+def _result(outcome: Outcome) -> Result:
+    return Result(**{name: getattr(outcome, name) for name in Outcome.__dataclass_fields__})
