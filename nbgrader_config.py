@@ -11,7 +11,7 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-from nbgrader.converters import GenerateAssignment
+from lockstep.grading.release import steps
 
 root = Path(__file__).resolve().parent
 private = root / "grading"
@@ -35,10 +35,8 @@ c.Exchange.assignment_dir = str(root / "labs")  # `nbgrader submit` hands in wha
 c.Execute.timeout = 600
 c.Execute.startup_timeout = 120
 
-# A function that is given broken stands in the answer cell where nbgrader would put NotImplementedError.
-steps = GenerateAssignment().preprocessors
-behind = [step.__name__ for step in steps].index("ClearSolutions") + 1
-c.GenerateAssignment.preprocessors = [*steps[:behind], "lockstep.grading.release.GivenCode", *steps[behind:]]
+# nbgrader's own steps, and one more: a function that is given broken is what a student finds in the answer cell.
+c.GenerateAssignment.preprocessors = steps()
 
 # nbgrader starts `alembic` by its bare name, which only an activated environment finds.
 os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])

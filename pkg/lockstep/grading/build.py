@@ -2,7 +2,7 @@
 
 ::
 
-    course/index.py            →  course/index.ipynb            the front page
+    course/index.py            →  course/index.ipynb            the front page, with the table of the units
     course/NN_topic/lesson.py  →  course/NN_topic/lesson.ipynb  to read and run
     course/NN_topic/lab.py     →  solutions/NN_topic/lab.ipynb  solved: nbgrader's source notebook
                                →  labs/NN_topic/lab.ipynb       what a student gets
@@ -18,14 +18,16 @@ import re
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import nbformat
 
 from lockstep.errors import LockstepError
+from lockstep.grading.course import contents
 from lockstep.grading.release import release
-from lockstep.grading.rules import Find, lab_problems, lesson_problems
+from lockstep.grading.rules import Find, Graded, lab_problems, lesson_problems
 from lockstep.grading.source import Cell, Problem, read
 
 _METADATA = {
@@ -43,14 +45,21 @@ class BuildError(LockstepError):
     """One line for each thing that is wrong with a source: file, line, cell, and what to do."""
 
 
-def build(root: Path, check: bool = False, find: Find | None = None) -> list[str]:
+def exercise(id: str) -> Graded:
+    """The exercise as ``lockstep.checks`` knows it; it is imported when there is a lab to build."""
+    from lockstep.checks import find
+
+    return find(id)
+
+
+def build(root: Path, check: bool = False, find: Find = exercise) -> list[str]:
     """Bring every notebook under ``root`` up to date; the paths (relative to ``root``) of those that changed.
 
     With ``check`` nothing is written: the paths are those that are not what their source makes. ``find`` looks an
-    exercise up by its id; without it, ``lockstep.checks.find``. Raises BuildError, before anything is written, if a
+    exercise up by its id. Raises BuildError, before anything is written, if a
     source is wrong or if a lab holds somebody's answers.
     """
-    notebooks = built(root, find or _exercises())
+    notebooks = built(root, find)
     stale = [path for path, text in notebooks.items() if _text(root / path) != text]
     if not check:
         _refuse_to_lose_answers(root, stale)
@@ -64,7 +73,7 @@ def built(root: Path, find: Find) -> dict[str, str]:
     notebooks: dict[str, str] = {}
     problems: list[Problem] = []
     for source in _sources(root):
-        file, cells = source.relative_to(root).as_posix(), read(source)
+        file, cells = source.relative_to(root).as_posix(), _filled(read(source), root)
         if source.name == "lab.py":
             found = list(lab_problems(file, _topic(source.parent), cells, find))
             notebooks |= {} if found else _lab(source.parent, cells, find)
@@ -144,15 +153,14 @@ def _sources(root: Path) -> list[Path]:
     return front + units
 
 
+def _filled(cells: Sequence[Cell], root: Path) -> list[Cell]:
+    """A line ``<!-- units -->`` stands for the table of the units."""
+    return [replace(c, source=c.source.replace("<!-- units -->", contents(root))) for c in cells]
+
+
 def _topic(folder: Path) -> str:
     """``04_communication`` → ``communication``."""
     return re.sub(r"^\d+_", "", folder.name)
-
-
-def _exercises() -> Find:
-    from lockstep.checks import find
-
-    return find
 
 
 def _dump(nb: Any) -> str:

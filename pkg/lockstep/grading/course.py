@@ -26,6 +26,19 @@ class Unit:
     def folder(self) -> str:
         return f"{self.number:02d}_{self.topic}"
 
+    @property
+    def lesson(self) -> str:
+        """The built lesson, relative to the course's root."""
+        return f"course/{self.folder}/lesson.ipynb"
+
+    @property
+    def lab(self) -> str:
+        return f"labs/{self.folder}/lab.ipynb"
+
+    @property
+    def solution(self) -> str:
+        return f"solutions/{self.folder}/lab.ipynb"
+
 
 UNITS = tuple(
     Unit(number, topic, title, question)
@@ -69,14 +82,27 @@ def units(at: Path | None = None) -> dict[str, Any]:
     return {"units": [_unit(folder, unit, [e for e in known if e.topic == unit.topic]) for unit in UNITS]}
 
 
+def contents(at: Path) -> str:
+    """A table of the units in Markdown, with links that work from the front page, ``course/index.ipynb``."""
+    head = ["| | Unit | What you can answer then | |", "|:--|:--|:--|:--|"]
+    return "\n".join(head + [_line(at / "course" / unit.folder, unit) for unit in UNITS])
+
+
+def _line(folder: Path, unit: Unit) -> str:
+    title = f"[{unit.title}](../{unit.lesson})" if (folder / "lesson.py").exists() else unit.title
+    lab = f"[lab](../{unit.lab})" if (folder / "lab.py").exists() else ""
+    there = lab or ("" if (folder / "lesson.py").exists() else "to come")
+    return f"| {unit.number:02d} | {title} | {unit.question} | {there} |"
+
+
 def _unit(at: Path, unit: Unit, mine: Sequence[Exercise]) -> dict[str, Any]:
     return {
         "id": unit.topic,
         "number": unit.number,
         "title": unit.title,
-        "lesson": (at / "course" / unit.folder / "lesson.ipynb").is_file(),
-        "lab": (at / "labs" / unit.folder / "lab.ipynb").is_file(),
-        "solution": (at / "solutions" / unit.folder / "lab.ipynb").is_file(),
+        "lesson": (at / unit.lesson).is_file(),
+        "lab": (at / unit.lab).is_file(),
+        "solution": (at / unit.solution).is_file(),
         "exercises": [_exercise(at, e) for e in mine],
     }
 

@@ -1,6 +1,6 @@
 """From a solved lab to the one that a student gets, by nbgrader's own rules.
 
-``nbgrader generate_assignment`` runs the same steps (``nbgrader_config.py`` names them), so its result and the build's
+``nbgrader generate_assignment`` runs the same steps (``nbgrader_config.py`` tells it to), so its result and the build's
 are the same file. One step is ours: a function that is given broken, to be mended, stands in the answer cell where
 nbgrader would put ``raise NotImplementedError()``.
 """
@@ -19,7 +19,6 @@ from nbgrader.preprocessors import (
     SaveCells,
 )
 from nbgrader.utils import is_solution
-from traitlets.config import Config
 
 _NEED_A_COURSE = (
     IncludeHeaderFooter,
@@ -45,17 +44,18 @@ def _given(cell: Any) -> str:
     return str(cell.metadata.get("lockstep", {}).get("given", ""))
 
 
-def with_given_code(preprocessors: list[Any]) -> list[Any]:
-    """nbgrader's steps, with GivenCode behind the one that takes the solutions out."""
-    after = preprocessors.index(ClearSolutions) + 1
-    return [*preprocessors[:after], GivenCode, *preprocessors[after:]]
+def steps() -> list[Any]:
+    """nbgrader's preprocessors of an assignment, with GivenCode behind the one that takes the solutions out."""
+    nbgraders = list(GenerateAssignment().preprocessors)
+    behind = nbgraders.index(ClearSolutions) + 1
+    return [*nbgraders[:behind], GivenCode, *nbgraders[behind:]]
 
 
 def release(solved: Any) -> Any:
     """The student's notebook for a solved one (nbformat's notebook nodes)."""
     nb = deepcopy(solved)
     resources: dict[str, Any] = {"nbgrader": {}}
-    for step in with_given_code(GenerateAssignment(config=Config()).preprocessors):
+    for step in steps():
         if step not in _NEED_A_COURSE:
             nb, resources = step().preprocess(nb, resources)
     return nb

@@ -1,0 +1,32 @@
+# %% [markdown]
+# # Lockstep
+#
+# You learn parallel machine learning here by doing it: you predict a number, you simulate it, you measure it,
+# and you find out why the three differ. Everything runs on this machine. A cluster of 64 GPUs is simulated; what you
+# write for it runs unchanged on a real one.
+#
+# Run the cell below (Shift+Enter). It shows what you have done and where to go on.
+
+# %%
+from lockstep.grading.course_map import course_map
+
+course_map()
+
+# %% [markdown]
+# ## How a unit works
+#
+# 1. **The lesson** asks you for a number first. Commit one, even a guess. Then run the cells one after another, and
+#    compare your prediction with the simulation and with the measurement.
+# 2. **The lab** gives you functions to write or to mend. Run the cell below your function: it looks at the values
+#    *and* at what was sent to whom, gives points, and says what it saw. Try as often as you like. Your best attempt
+#    counts.
+# 3. **The solution** stands under the same name in the folder `solutions`. Look when you have an answer of your own.
+#
+# ## The units
+#
+# <!-- units -->
+#
+# ## If something does not work
+#
+# Open a terminal (File, New, Terminal) and type `lockstep doctor`. It examines this machine and says what is wrong and
+# how to mend it. Your points and predictions outlive a restart; `lockstep progress` lists them.

@@ -1,0 +1,126 @@
+"""The front page's map: every unit, what you have done of it, and where to go on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import Any, Protocol
+
+from lockstep import progress
+from lockstep.grading.course import UNITS, Unit, root, units
+
+
+class Scored(Protocol):
+    """The part of a score on record that counts here: the best attempt's points."""
+
+    @property
+    def best(self) -> float: ...
+
+
+@dataclass(frozen=True)
+class Row:
+    """One unit: what is written of it, and how much of it is done."""
+
+    unit: Unit
+    lesson: bool
+    lab: bool
+    points: float  # of the best attempts
+    maximum: float
+    left: tuple[str, ...]  # functions that do not have full points yet
+
+    @property
+    def begun(self) -> bool:
+        return self.points > 0
+
+    @property
+    def done(self) -> bool:
+        return self.maximum > 0 and not self.left
+
+    @property
+    def status(self) -> str:
+        if not (self.lesson or self.lab):
+            return "to come"
+        return "done" if self.done else f"{self.points:g} of {self.maximum:g} points"
+
+
+@dataclass(frozen=True)
+class CourseMap:
+    """Shows itself as a table on the front page, and as text elsewhere."""
+
+    rows: tuple[Row, ...]
+
+    @property
+    def next(self) -> Row | None:
+        """Where to go on: the first unit that has been begun and not finished, else the first that is not done."""
+        open_rows = [r for r in self.rows if (r.lesson or r.lab) and not r.done]
+        return next((r for r in open_rows if r.begun), open_rows[0] if open_rows else None)
+
+    @property
+    def advice(self) -> str:
+        """Where to go on, in one sentence."""
+        row = self.next
+        if row is None:
+            return "You have done all that is here so far."
+        named = f"unit {row.unit.number:02d}, {row.unit.title}"
+        if row.begun or not row.lesson:
+            return (
+                f"Go on with the lab of {named}: {row.left[0]} comes next." if row.left else f"Open the lab of {named}."
+            )
+        return f"Begin with the lesson of {named}."
+
+    def __repr__(self) -> str:
+        lines = [f"{r.unit.number:02d}  {r.unit.title:<32} {r.status}" for r in self.rows]
+        return "\n".join([*lines, self.advice])
+
+    def _repr_html_(self) -> str:
+        head = "<tr><th></th><th>Unit</th><th>What you can answer then</th><th></th><th>Done</th></tr>"
+        rows = "".join(self._row(r) for r in self.rows)
+        advice = f"<p><b>{escape(self.advice)}</b> {self._link_to_next()}</p>"
+        return f'{advice}<table style="text-align: left">{head}{rows}</table>'
+
+    def _row(self, row: Row) -> str:
+        title = escape(row.unit.title)
+        cells = (
+            f"{row.unit.number:02d}",
+            _link(row.unit.lesson, title) if row.lesson else title,
+            escape(row.unit.question),
+            _link(row.unit.lab, "lab") if row.lab else "",
+            _bar(row) + escape(row.status),
+        )
+        faded = "" if row.lesson or row.lab else ' style="opacity: 0.6"'
+        return f"<tr{faded}>" + "".join(f'<td style="text-align: left">{c}</td>' for c in cells) + "</tr>"
+
+    def _link_to_next(self) -> str:
+        row = self.next
+        if row is None:
+            return ""
+        return _link(row.unit.lab, "Open the lab") if row.begun else _link(row.unit.lesson, "Open the lesson")
+
+
+def course_map(at: Path | None = None) -> CourseMap:
+    """The course in the folder ``at`` (found by itself if not told), with your own progress."""
+    listed = {u["id"]: u for u in units(at or root())["units"]}
+    scores = progress.scores()
+    return CourseMap(tuple(_row(unit, listed[unit.topic], scores) for unit in UNITS))
+
+
+def _row(unit: Unit, facts: Mapping[str, Any], scores: Mapping[str, Scored]) -> Row:
+    exercises: Sequence[Mapping[str, Any]] = facts["exercises"]
+    best = {e["id"]: min(scores[e["id"]].best, e["points"]) if e["id"] in scores else 0.0 for e in exercises}
+    left = tuple(e["id"].partition(".")[2] for e in exercises if best[e["id"]] < e["points"])
+    maximum = float(sum(e["points"] for e in exercises))
+    return Row(unit, facts["lesson"], facts["lab"], sum(best.values()), maximum, left)
+
+
+def _bar(row: Row) -> str:
+    """The browser's own bar: it follows the theme, and a screen reader reads it."""
+    if not row.maximum or row.done:
+        return ""
+    return f'<progress value="{row.points:g}" max="{row.maximum:g}" style="width: 6em"></progress> '
+
+
+def _link(path: str, words: str) -> str:
+    """To a notebook, from the front page in course/."""
+    return f'<a href="../{path}">{words}</a>'

@@ -1,0 +1,124 @@
+"""Where the course is, what its units are, and the map on the front page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lockstep import progress
+from lockstep.errors import UsageError
+from lockstep.grading.course import UNITS, contents, root, units
+from lockstep.grading.course_map import CourseMap, Row, course_map
+
+
+def row(
+    number: int, lesson: bool = True, points: float = 0, maximum: float = 10, left: tuple[str, ...] = ("ring",)
+) -> Row:
+    return Row(UNITS[number], lesson, lesson, points, maximum, left)
+
+
+def test_the_course_is_found_from_any_folder_inside_it(sample, monkeypatch):
+    inside = sample / "course" / "90_sample"
+    monkeypatch.chdir(inside)
+    assert root() == sample.resolve()
+    assert root(sample) == sample.resolve()
+
+
+def test_elsewhere_it_is_the_one_of_the_package(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert (root() / "pkg" / "lockstep").is_dir()
+
+
+def test_fourteen_units_each_with_a_folder_of_its_own():
+    assert [u.number for u in UNITS] == list(range(14))
+    assert UNITS[4].folder == "04_communication"
+    assert len({u.topic for u in UNITS}) == 14
+
+
+def test_every_source_folder_is_a_unit():
+    folders = {p.name for p in (root() / "course").iterdir() if p.is_dir() and not p.name.startswith(".")}
+    assert folders <= {u.folder for u in UNITS}
+
+
+def test_units_tells_what_is_there_and_counts_the_answers_that_checks_are_tested_with(tmp_path):
+    (tmp_path / "course/04_communication").mkdir(parents=True)
+    (tmp_path / "course/04_communication/lesson.ipynb").touch()
+    bank = tmp_path / "tests/mutants/communication/ring_all_reduce"
+    bank.mkdir(parents=True)
+    for name in ("whole_tensor.py", "on_rank_zero.py", "_notes.py"):
+        (bank / name).touch()
+    listed = units(tmp_path)["units"]
+    assert len(listed) == 14
+    assert {k: listed[4][k] for k in ("id", "number", "title", "lesson", "lab", "solution")} == {
+        "id": "communication", "number": 4, "title": "Communication", "lesson": True, "lab": False, "solution": False,
+    }  # fmt: skip
+    (ring,) = (e for e in listed[4]["exercises"] if e["id"] == "communication.ring_all_reduce")
+    assert ring["signature"] == "ring_all_reduce(tensor, group=None)"
+    assert ring["points"] > 0
+    assert ring["minutes"] > 0
+    assert (ring["mutants"], ring["alternatives"]) == (2, 0)
+    assert listed[0]["lesson"] is False
+
+
+def test_the_table_of_contents_links_what_is_written(tmp_path):
+    (tmp_path / "course/04_communication").mkdir(parents=True)
+    (tmp_path / "course/04_communication/lesson.py").touch()
+    (tmp_path / "course/04_communication/lab.py").touch()
+    lines = contents(tmp_path).splitlines()
+    assert len(lines) == 2 + 14
+    assert "[Communication](../course/04_communication/lesson.ipynb)" in lines[6]
+    assert "[lab](../labs/04_communication/lab.ipynb)" in lines[6]
+    assert lines[2].endswith("| to come |")
+
+
+MAPS = {
+    "nothing written": ([row(0, lesson=False)], "You have done all that is here so far."),
+    "nothing done": (
+        [row(3, lesson=False), row(4)],
+        "Begin with the lesson of unit 04, Communication.",
+    ),
+    "begun": (
+        [row(3), row(4, points=2)],
+        "Go on with the lab of unit 04, Communication: ring comes next.",
+    ),
+    "one done": ([row(3, points=10, left=()), row(4)], "Begin with the lesson of unit 04, Communication."),
+    "all done": ([row(4, points=10, left=())], "You have done all that is here so far."),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", MAPS)
+def test_the_map_says_where_to_go_on(case):
+    rows, advice = MAPS[case]
+    assert CourseMap(tuple(rows)).advice == advice
+    assert advice in CourseMap(tuple(rows))._repr_html_()
+
+
+def test_the_map_shows_your_best_attempts(monkeypatch, tmp_path):
+    monkeypatch.setenv("LOCKSTEP_HOME", str(tmp_path))
+    before = course_map().rows[4]
+    progress.record_score("communication.ring_all_reduce", 1, 10_000, "wrong")
+    progress.record_score("communication.ring_all_reduce", 0, 10_000, "crashed")
+    after = course_map().rows[4]
+    assert (before.points, after.points) == (0, 1)
+    assert "ring_all_reduce" in after.left
+    progress.record_score("communication.ring_all_reduce", 10_000, 10_000, "passed")
+    assert "ring_all_reduce" not in course_map().rows[4].left, "a score from when it gave more points is full marks now"
+
+
+def test_the_map_reads_as_text_and_links_as_html():
+    drawn = CourseMap((row(3, lesson=False), row(4, points=2)))
+    assert repr(drawn).splitlines()[:2] == [
+        "03  Inside a GPU                     to come",
+        "04  Communication                    2 of 10 points",
+    ]
+    html = drawn._repr_html_()
+    assert '<a href="../labs/04_communication/lab.ipynb">Open the lab</a>' in html
+    assert '<progress value="2" max="10"' in html
+    assert "03_gpu" not in html
+
+
+def test_outside_every_course_it_says_what_to_do(tmp_path, monkeypatch):
+    monkeypatch.setattr("lockstep.grading.course.__file__", str(tmp_path / "site-packages" / "course.py"))
+    with pytest.raises(UsageError, match="There is no Lockstep course here"):
+        root(Path(tmp_path))
