@@ -31,8 +31,8 @@ c.CourseDirectory.db_url = f"sqlite:///{private / 'gradebook.db'}?timeout=60"
 c.Exchange.root = str(exchange)
 c.Exchange.assignment_dir = str(root / "labs")  # `nbgrader submit` hands in what stands in labs/
 
-# A check has limits of its own, of about a minute; these are for a kernel that is beyond its reach.
-c.Execute.timeout = 600
+# A check stops by itself after about half a minute; this is for other cells that do not end.
+c.Execute.timeout = 120
 c.Execute.startup_timeout = 120
 
 # nbgrader's own steps, and one more: a function that is given broken is what a student finds in the answer cell.

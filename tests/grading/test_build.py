@@ -136,6 +136,11 @@ MISTAKES = {
         "# Write `total`.", "# ### BEGIN SOLUTION",
         'only a cell with lab="answer …" may hold ### BEGIN SOLUTION: a student would read this one',
     ),
+    "not code": (
+        '# %% lab="tests total"',
+        '# %% [markdown] lab="tests total"',
+        'cell "tests total": a cell with this tag holds code, not markdown',
+    ),
     "no tests": (
         '# %% lab="tests total"', "# %%",
         'cell "answer total": nothing grades it: add a cell with lab="tests total" below',

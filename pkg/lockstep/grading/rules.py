@@ -16,6 +16,7 @@ from typing import Protocol
 from lockstep.errors import LockstepError
 from lockstep.grading.source import KINDS, Cell, Problem
 
+CODE = ("given", "answer", "tests")
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 
 
@@ -58,6 +59,8 @@ def _cell_problems(topic: str, cell: Cell, before: set[str], find: Find) -> Iter
         yield f'a tag reads lab="KIND name", with KIND one of {", ".join(KINDS)}'
     elif cell.tag in before:
         yield "a cell above has the same tag; every tag stands once in a lab"
+    elif cell.kind in CODE and cell.type != "code":
+        yield f"a cell with this tag holds code, not {cell.type}"
     elif cell.kind == "tests":
         yield from _tests(f"{topic}.{cell.name}", cell, before, find)
     elif cell.kind == "answer":

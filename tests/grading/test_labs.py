@@ -1,0 +1,102 @@
+"""Every unit as it is committed: its notebooks run, its solution has full marks, its untouched lab has none."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import nbformat
+import pytest
+from classroom import PACKAGE
+from nbclient import NotebookClient
+from nbgrader.utils import determine_grade, is_grade
+
+from lockstep.grading.course import UNITS, root
+from lockstep.grading.rules import BEGIN, END
+from lockstep.grading.source import read
+
+LABS = [u for u in UNITS if (root() / "course" / u.folder / "lab.py").exists()]
+LESSONS = [u for u in UNITS if (root() / "course" / u.folder / "lesson.py").exists()]
+named = {"ids": lambda unit: unit.folder}
+
+
+@pytest.fixture
+def learner(tmp_path, monkeypatch) -> Path:
+    """A kernel's surroundings: this package, and a home without any progress."""
+    path = os.pathsep.join(filter(None, [str(PACKAGE), os.environ.get("PYTHONPATH")]))
+    monkeypatch.setenv("PYTHONPATH", path)
+    monkeypatch.setenv("LOCKSTEP_HOME", str(tmp_path))
+    monkeypatch.delenv("LOCKSTEP_SEED", raising=False)
+    return tmp_path
+
+
+def executed(path: Path, stop_at_errors: bool):
+    nb = nbformat.read(path, as_version=4)
+    where = {"metadata": {"path": str(path.parent)}}
+    NotebookClient(nb, timeout=280, kernel_name="python3", allow_errors=not stop_at_errors, resources=where).execute()
+    return nb
+
+
+def points(nb) -> dict[str, tuple[float, float]]:
+    """What nbgrader would give for each tests cell, and the most that it could."""
+    return {c.metadata.nbgrader.grade_id: determine_grade(c) for c in nb.cells if is_grade(c)}
+
+
+@pytest.mark.parametrize("unit", LABS, **named)
+def test_the_solution_has_full_marks(unit, learner):
+    graded = points(executed(root() / unit.solution, stop_at_errors=True))
+    assert graded
+    assert {name: score for name, (score, most) in graded.items() if score != most} == {}
+
+
+@pytest.mark.parametrize("unit", LABS, **named)
+def test_the_untouched_lab_scores_exactly_zero(unit, learner):
+    graded = points(executed(root() / unit.lab, stop_at_errors=False))
+    assert graded
+    assert {name: score for name, (score, _) in graded.items() if score != 0} == {}
+
+
+@pytest.mark.parametrize("unit", LABS, **named)
+def test_no_line_of_a_solution_is_in_the_lab(unit):
+    cells = read(root() / "course" / unit.folder / "lab.py")
+    mended = {c.name for c in cells if c.kind == "given"}
+    shown = "\n".join(_outside(c.source) for c in cells if not (c.kind == "answer" and c.name in mended))
+    hidden = {line for c in cells if c.kind == "answer" for line in _solution(c.source, c.name in mended)}
+    secret = {line for line in hidden if len(line) > 12 and line not in shown}
+    lab = "\n".join(c.source for c in nbformat.read(root() / unit.lab, as_version=4).cells)
+    assert secret
+    assert [line for line in secret if line in lab] == []
+
+
+def _solution(source: str, whole: bool) -> list[str]:
+    """The lines that only the author may see: all of them where given code takes the cell's place."""
+    lines = [line.strip() for line in source.splitlines()]
+    if whole:
+        return lines
+    inside = [text.partition(END)[0] for text in source.split(BEGIN)[1:]]
+    return [line.strip() for text in inside for line in text.splitlines()]
+
+
+def _outside(source: str) -> str:
+    first, *rest = source.split(BEGIN)
+    return first + "".join(text.partition(END)[2] for text in rest)
+
+
+@pytest.mark.parametrize("unit", LABS, **named)
+def test_every_exercise_of_the_unit_is_in_its_lab(unit):
+    from lockstep.checks import exercises
+
+    tested = {c.name for c in read(root() / "course" / unit.folder / "lab.py") if c.kind == "tests"}
+    assert tested == {e.function for e in exercises() if e.topic == unit.topic}
+
+
+@pytest.mark.parametrize("unit", LESSONS, **named)
+def test_the_lesson_runs(unit, learner):
+    executed(root() / unit.lesson, stop_at_errors=True)
+
+
+def test_the_front_page_runs_and_shows_the_map(learner):
+    nb = executed(root() / "course" / "index.ipynb", stop_at_errors=True)
+    (shown,) = (o for c in nb.cells if c.cell_type == "code" for o in c.outputs)
+    assert "Communication" in shown.data["text/html"]
+    assert f"{UNITS[0].number:02d}  {UNITS[0].title}" in shown.data["text/plain"]
