@@ -1,0 +1,87 @@
+"""The instruments of the survey: how fast one thread computes, and how fast two ranks talk.
+
+Single-thread work is timed by the thread's own clock, and the best of several short runs counts, so that other programs
+disturb it little. Messages can be timed by the wall clock alone.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import torch
+import torch.distributed as dist
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """torch computes on one thread, as each rank does; afterwards on as many as before."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def matmul_rate(dtype: torch.dtype, n: int = 512) -> float:
+    """FLOP/s of an n x n matrix product, which takes 2n³ operations."""
+    a, b = torch.ones(n, n, dtype=dtype), torch.ones(n, n, dtype=dtype)
+    out = torch.empty(n, n, dtype=dtype)
+    return 2 * n**3 / best_time(lambda: torch.mm(a, b, out=out))
+
+
+def triad_bandwidth(memory: int) -> float:
+    """Bytes/s of a = b + s·c: two arrays read, one written, 64 MB each (less on a machine of little memory)."""
+    n = min(16 * 2**20, memory // 64)
+    b, c, a = (torch.ones(n, dtype=torch.float32) for _ in range(3))
+    return 3 * 4 * n / best_time(lambda: torch.add(b, c, alpha=3.0, out=a))
+
+
+def launch_overhead(repeats: int = 1000) -> float:
+    """Seconds of an operation on a single number."""
+    x = torch.zeros(1)
+
+    def many() -> None:
+        for _ in range(repeats):
+            x.add_(1)
+
+    return best_time(many) / repeats
+
+
+def best_time(work: Callable[[], object], seconds: float = 0.3) -> float:
+    """The least time that ``work`` took on this thread's clock, over at least 3 runs and about so many seconds."""
+    work()
+    times: list[float] = []
+    deadline = time.perf_counter() + seconds
+    while len(times) < 3 or time.perf_counter() < deadline:
+        begin = time.thread_time()
+        work()
+        times.append(time.thread_time() - begin)
+    return max(min(times), 1e-9)
+
+
+def ping_pong_times(sizes: tuple[int, ...], seconds: float = 0.25) -> list[float]:
+    """One-way seconds for each size, the best of several means, measured for about ``seconds`` a size on rank 0."""
+    ping_pong(1, 5)  # the first message makes the connection
+    once = [max(ping_pong(n, 2), 1e-6) for n in sizes]
+    agreed = torch.tensor(once, dtype=torch.float64)
+    dist.broadcast(agreed, src=0)  # every rank must repeat equally often
+    repeats = [max(1, min(200, int(seconds / 5 / 2 / t))) for t in agreed.tolist()]
+    return [min(ping_pong(n, r) for _ in range(5)) for n, r in zip(sizes, repeats, strict=True)]
+
+
+def ping_pong(nbytes: int, repeats: int) -> float:
+    """Mean seconds of one way between ranks 0 and 1; 0.0 on other ranks."""
+    me, ball = dist.get_rank(), torch.zeros(nbytes, dtype=torch.uint8)
+    if me > 1:
+        return 0.0
+    begin = time.perf_counter()
+    for _ in range(repeats):
+        for server in (0, 1):
+            if me == server:
+                dist.send(ball, dst=1 - me)
+            else:
+                dist.recv(ball, src=1 - me)
+    return (time.perf_counter() - begin) / repeats / 2
