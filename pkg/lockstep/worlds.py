@@ -86,9 +86,9 @@ def run(
 
 
 def choose_world(on: str | Cluster | None) -> str:
-    from lockstep.launch import spmd
-
     if on is None:
+        from lockstep.launch import spmd
+
         return "spmd" if spmd.detect() else "processes"
     if isinstance(on, Cluster) or on not in WORLDS:
         return "virtual"
@@ -96,11 +96,13 @@ def choose_world(on: str | Cluster | None) -> str:
 
 
 def the_cluster(on: str | Cluster | None) -> Cluster:
-    from lockstep.launch import survey
-
     if isinstance(on, Cluster):
         return on
-    return survey.survey() if on == "virtual" else machines.find(str(on))
+    if on == "virtual":
+        from lockstep.launch import survey
+
+        return survey.survey()
+    return machines.find(str(on))
 
 
 def check_callable(fn: object) -> None:

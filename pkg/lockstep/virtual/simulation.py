@@ -100,8 +100,9 @@ class Simulation:
             operation.polls += 1
             self._polling[me] = operation
             self._give_up_if_all_poll()
-            step = max(POLL_COST, 0.01 * (clock[me] - operation.posted))
-            upcoming = max(clock[me] + step, self.scheduler.next_time() or 0.0)
+            upcoming = self.scheduler.next_time() or 0.0  # nothing can happen before
+            if upcoming <= clock[me]:
+                upcoming = clock[me] + max(POLL_COST, 0.01 * (clock[me] - operation.posted))
             clock[me] = upcoming if operation.done is None else min(upcoming, operation.done)
             self.scheduler.pause(me)
         return operation.done is not None and operation.done <= clock[me]

@@ -1,0 +1,57 @@
+"""The baton: exactly one rank runs, and it is always the one with the smallest virtual clock."""
+
+from __future__ import annotations
+
+import threading
+
+from lockstep.virtual.scheduler import Scheduler
+
+
+def play(ranks, life):
+    """Run ``life(scheduler, rank, log)`` on each rank's thread; the log of what they did, and whether they stalled."""
+    log, stalled, done = [], threading.Event(), threading.Event()
+    scheduler = Scheduler(ranks, on_stall=lambda: (stalled.set(), done.set()), on_switch=lambda _: None)
+
+    def body(rank):
+        scheduler.begin(rank)
+        life(scheduler, rank, log)
+        scheduler.finish(rank)
+        if all(scheduler.finished):
+            done.set()
+
+    for rank in range(ranks):
+        threading.Thread(target=body, args=(rank,), daemon=True).start()
+    scheduler.start()
+    assert done.wait(10)
+    return log, stalled.is_set()
+
+
+def test_who_is_behind_in_virtual_time_goes_first():
+    def life(scheduler, rank, log):
+        for _ in range(3):
+            scheduler.pause(rank)
+            log.append((round(scheduler.clock[rank], 3), rank))
+            scheduler.advance(rank, 0.1 * (rank + 1))
+
+    log, stalled = play(3, life)
+    assert not stalled
+    assert log == sorted(log)
+    assert log == [(0.0, 0), (0.0, 1), (0.0, 2), (0.1, 0), (0.2, 0), (0.2, 1), (0.3, 2), (0.4, 1), (0.6, 2)]
+
+
+def test_a_blocked_rank_goes_on_when_it_is_woken_and_not_before():
+    def life(scheduler, rank, log):
+        if rank == 0:
+            scheduler.block(0)
+            log.append(("woken at", scheduler.clock[0]))
+        else:
+            scheduler.advance(1, 1.0)
+            scheduler.wake(0, 3.0)
+            log.append(("wakes", scheduler.clock[1]))
+
+    assert play(2, life) == ([("wakes", 1.0), ("woken at", 3.0)], False)
+
+
+def test_the_scheduler_says_so_when_nobody_can_go_on():
+    _, stalled = play(2, lambda scheduler, rank, log: scheduler.block(rank))
+    assert stalled
