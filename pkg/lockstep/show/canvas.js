@@ -1,0 +1,186 @@
+// The drawing of a timeline: on a canvas, because 8,064 messages are too many for SVG elements.
+// `data` holds columns: start[i], end[i], rank[i], row[i] ... of event i; events are ordered by start.
+
+const LEFT = 62, RIGHT = 10, TOP = 6, AXIS = 24, MOST_ARROWS = 600;
+
+/** Where ranks and seconds are on the canvas. */
+class Layout {
+  constructor(data, width, tall) {
+    Object.assign(this, { data, width, from: 0, to: data.total || 1 });
+    this.setRow(tall);
+  }
+  setRow(tall) {
+    const { ranks, depth } = this.data;
+    this.row = tall ? 16 : Math.max(2, Math.min(16, 560 / (ranks * (depth + 0.4))));
+    this.lane = this.row * depth;
+    this.pitch = this.lane + Math.max(2, 0.4 * this.row);
+    this.bottom = TOP + this.pitch * ranks;
+    this.height = this.bottom + AXIS;
+  }
+  get scale() { return (this.width - LEFT - RIGHT) / (this.to - this.from); }
+  x(t) { return LEFT + (t - this.from) * this.scale; }
+  t(x) { return this.from + (x - LEFT) / this.scale; }
+  y(rank, row = 0) { return TOP + this.pitch * rank + this.row * row; }
+  /** Show `span` seconds so that `at` stays where it is. */
+  zoom(factor, at) {
+    const total = this.data.total || 1, span = Math.min(total, Math.max(total * 1e-7, (this.to - this.from) / factor));
+    const share = (at - this.from) / (this.to - this.from);
+    this.show(at - share * span, span);
+  }
+  pan(dt) { this.show(this.from + dt, this.to - this.from); }
+  show(from, span) {
+    this.from = Math.max(0, Math.min(from, (this.data.total || 1) - span));
+    this.to = this.from + span;
+  }
+}
+
+/** Event indices by lane and row, each in order of start. */
+function lanesOf(data) {
+  const lanes = Array.from({ length: data.ranks * data.depth }, () => []);
+  for (let i = 0; i < data.start.length; i++) lanes[data.rank[i] * data.depth + data.row[i]].push(i);
+  return lanes;
+}
+
+/** How many of `mine` start before t. */
+function before(data, mine, t) {
+  let low = 0, high = mine.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (data.start[mine[middle]] < t) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function hit(lay, lanes, x, y) {
+  const { data } = lay, rank = Math.floor((y - TOP) / lay.pitch), row = Math.floor((y - lay.y(rank)) / lay.row);
+  if (rank < 0 || rank >= data.ranks || row < 0 || row >= data.depth || x < LEFT) return -1;
+  const mine = lanes[rank * data.depth + row], t = lay.t(x), near = 4 / lay.scale;
+  let best = -1, distance = near;
+  for (let k = before(data, mine, t + near) - 1, tried = 0; k >= 0 && tried < 200; k--, tried++) {
+    const i = mine[k], away = t < data.start[i] ? data.start[i] - t : Math.max(0, t - data.end[i]);
+    if (away < distance || (away === 0 && best < 0)) [best, distance] = [i, away];
+    if (away === 0) break;
+  }
+  return best;
+}
+
+/** One drawing of the canvas. Returns how many messages share one arrow: 1 if all are drawn. */
+function paint(context, lay, lanes, colours, chosen) {
+  const { data } = lay;
+  context.clearRect(0, 0, lay.width, lay.height);
+  context.font = "11px system-ui, sans-serif";
+  paintLanes(context, lay, colours);
+  context.save();
+  context.beginPath();
+  context.rect(LEFT, 0, lay.width - LEFT - RIGHT + 3, lay.bottom);
+  context.clip();
+  lanes.forEach((mine, lane) => paintBars(context, lay, mine, lane, colours));
+  const every = paintArrows(context, lay, colours);
+  if (chosen >= 0) paintChosen(context, lay, colours, chosen);
+  context.restore();
+  paintAxis(context, lay, colours);
+  return every;
+}
+
+function paintLanes(context, lay, colours) {
+  const every = Math.max(1, Math.round(14 / lay.pitch));
+  context.textAlign = "right";
+  for (let rank = 0; rank < lay.data.ranks; rank++) {
+    context.fillStyle = colours.lane;
+    context.fillRect(LEFT, lay.y(rank), lay.width - LEFT - RIGHT, lay.lane);
+    context.fillStyle = colours.ink;
+    if (rank % every === 0) context.fillText(`rank ${rank}`, LEFT - 8, lay.y(rank) + lay.lane / 2 + 4);
+  }
+}
+
+function paintBars(context, lay, mine, lane, colours) {
+  const { data } = lay, y = lay.y(Math.floor(lane / data.depth), lane % data.depth) + 0.5, height = Math.max(1, lay.row - 1);
+  let k = Math.max(0, before(data, mine, lay.from) - 1), lastKind = -1, lastRight = -1;
+  for (; k < mine.length && data.start[mine[k]] <= lay.to; k++) {
+    const i = mine[k], kind = data.kind[i], x = lay.x(data.start[i]);
+    const width = Math.max(2, (data.end[i] - data.start[i]) * lay.scale);
+    if (kind === lastKind && x + width <= lastRight) continue;
+    [lastKind, lastRight] = [kind, x + width];
+    const left = Math.max(x, LEFT - 2), shown = Math.min(x + width, lay.width) - left;
+    context.fillStyle = data.colours[kind];
+    context.fillRect(left, y, shown, height);
+    if (width > 4 && height > 4) {
+      context.strokeStyle = colours.edge;
+      context.strokeRect(left + 0.5, y + 0.5, shown - 1, height - 1);
+    }
+    const word = data.kinds[kind] === "compute" ? data.names[data.name[i]] || "compute" : data.kinds[kind];
+    if (height >= 12 && shown > 6.5 * word.length + 8) {
+      context.fillStyle = data.inks[kind];
+      context.textAlign = "left";
+      context.fillText(word, left + 4, y + height / 2 + 4);
+    }
+  }
+}
+
+function paintArrows(context, lay, colours) {
+  const { arrows } = lay.data, visible = [];
+  for (let a = 0; a < arrows.send.length; a++) {
+    if (arrows.start[a] <= lay.to && arrows.end[a] >= lay.from) visible.push(a);
+  }
+  const every = Math.max(1, Math.ceil(visible.length / MOST_ARROWS));
+  context.globalAlpha = visible.length > 150 ? 0.35 : 0.75;
+  context.strokeStyle = context.fillStyle = colours.ink;
+  context.lineWidth = 1;
+  for (let v = 0; v < visible.length; v += every) paintArrow(context, lay, visible[v]);
+  context.globalAlpha = 1;
+  return every;
+}
+
+function paintArrow(context, lay, a) {
+  const { data } = lay, { arrows } = data, [i, j] = [arrows.send[a], arrows.recv[a]];
+  const x1 = lay.x(arrows.start[a]), y1 = lay.y(data.rank[i], data.row[i]) + lay.row / 2;
+  const x2 = lay.x(arrows.end[a]), y2 = lay.y(data.rank[j], data.row[j]) + lay.row / 2;
+  const angle = Math.atan2(y2 - y1, x2 - x1), head = Math.min(7, lay.row);
+  context.beginPath();
+  context.moveTo(x1, y1);
+  context.lineTo(x2, y2);
+  context.stroke();
+  context.beginPath();
+  context.moveTo(x2, y2);
+  context.lineTo(x2 - head * Math.cos(angle - 0.4), y2 - head * Math.sin(angle - 0.4));
+  context.lineTo(x2 - head * Math.cos(angle + 0.4), y2 - head * Math.sin(angle + 0.4));
+  context.fill();
+}
+
+/** The chosen event, and all that belong to the same message or collective. */
+function paintChosen(context, lay, colours, chosen) {
+  const { data } = lay, message = data.message[chosen];
+  context.strokeStyle = context.fillStyle = colours.ink;
+  context.lineWidth = 2;
+  for (let i = 0; i < data.start.length; i++) {
+    if (i !== chosen && (message < 0 || data.message[i] !== message)) continue;
+    const width = Math.max(3, (data.end[i] - data.start[i]) * lay.scale);
+    context.strokeRect(lay.x(data.start[i]) - 1, lay.y(data.rank[i], data.row[i]), width + 2, Math.max(3, lay.row));
+  }
+  lay.data.arrows.send.forEach((send, a) => {
+    if (send === chosen || lay.data.arrows.recv[a] === chosen) paintArrow(context, lay, a);
+  });
+  context.lineWidth = 1;
+}
+
+function paintAxis(context, lay, colours) {
+  const [scale, unit] = timeUnit(lay.to), span = (lay.to - lay.from) / scale, rough = span / 8;
+  const power = 10 ** Math.floor(Math.log10(rough)), step = [1, 2, 5, 10].find((m) => m * power >= rough * 0.999) * power;
+  const decimals = Math.max(0, Math.min(12, -Math.floor(Math.log10(step) + 1e-9)));
+  context.fillStyle = context.strokeStyle = colours.faint;
+  context.fillRect(LEFT, lay.bottom + 1, lay.width - LEFT - RIGHT, 1);
+  context.textAlign = "right";
+  context.fillText(unit, LEFT - 8, lay.bottom + 17);
+  context.textAlign = "center";
+  for (let k = Math.ceil(lay.from / scale / step - 1e-9); k * step * scale <= lay.to * (1 + 1e-12); k++) {
+    const x = lay.x(k * step * scale);
+    context.fillRect(x, lay.bottom + 1, 1, 5);
+    context.fillText((k * step).toFixed(decimals), x, lay.bottom + 17);
+  }
+}
+
+function coloursOf(root) {
+  const style = getComputedStyle(root), of = (name) => style.getPropertyValue(name).trim();
+  return { ink: of("--ls-ink"), faint: of("--ls-faint"), lane: of("--ls-lane"), edge: of("--ls-edge") };
+}

@@ -1,0 +1,129 @@
+"""The plain model of a timeline: which bar stands in which lane, which arrow joins which bars.
+
+Each rank has a lane. Blocking operations stand in its first row; what goes on beside them (``isend``,
+``async_op=True``) is put into the next row that is free, so that overlap is seen.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from lockstep.events import Event, Trace
+from lockstep.show import quantities
+
+ROWS = 4  # what overlaps even more shares the last row
+
+
+@dataclass(frozen=True)
+class Arrow:
+    """A message: from ``source`` at ``start`` seconds to ``target`` at ``end``; the indices of its two events."""
+
+    send: int
+    recv: int
+    source: int
+    target: int
+    start: float
+    end: float
+
+
+@dataclass(frozen=True)
+class Lanes:
+    """A trace, laid out. ``rows[i]`` is the row of ``trace.events[i]`` within the lane of its rank."""
+
+    trace: Trace
+    rows: tuple[int, ...]
+    arrows: tuple[Arrow, ...]
+    total: float  # seconds
+
+    @classmethod
+    def of(cls, trace: Trace, total: float | None = None) -> Lanes:
+        return cls(trace, _rows(trace), _arrows(trace.events), max(trace.time, total or 0.0))
+
+    @property
+    def ranks(self) -> int:
+        return max([self.trace.ranks, *(e.rank + 1 for e in self.trace)])
+
+    @property
+    def depth(self) -> int:
+        """Rows in each lane."""
+        return max(self.rows, default=0) + 1
+
+    @cached_property
+    def kinds(self) -> frozenset[str]:
+        return frozenset(e.kind for e in self.trace)
+
+    def caption(self) -> str:
+        """``4 ranks · 1.2 ms of virtual time · 24 messages, 96 kB``"""
+        clock = "virtual time" if self.trace.world == "virtual" else "measured time"
+        sent = self.trace.sent()
+        calls = collective_calls(self.trace.events)
+        parts = [
+            quantities.count(self.ranks, "rank"),
+            f"{quantities.seconds(self.total)} of {clock}",
+            f"{quantities.count(sent.number, 'message')}, {quantities.nbytes(sent.nbytes)}",
+        ]
+        if calls:
+            parts.append(quantities.count(calls, "collective"))
+        return " · ".join(parts)
+
+
+def collective_calls(events: Iterable[Event]) -> int:
+    """How many collectives ran: the events of one call on several ranks count once."""
+    chosen = [e for e in events if e.kind not in ("compute", "send", "recv")]
+    joined = {e.message for e in chosen if e.message is not None}
+    return len(joined) + sum(1 / max(1, len(e.group)) for e in chosen if e.message is None).__ceil__()
+
+
+def describe(e: Event) -> str:
+    """An event in one line, for a pointer or a screen reader."""
+    peer = {"send": " to rank {}", "recv": " from rank {}"}.get(e.kind, ", root {}").format(e.peer)
+    parts = [
+        (e.name or e.kind if e.kind == "compute" else e.kind) + (peer if e.peer is not None else ""),
+        quantities.nbytes(e.nbytes) if e.nbytes else "",
+        e.where,
+        f"{quantities.seconds(e.start)} to {quantities.seconds(e.end)}, {quantities.seconds(e.duration)} long",
+    ]
+    return f"rank {e.rank}: " + " · ".join(p for p in parts if p)
+
+
+def _arrows(events: Sequence[Event]) -> tuple[Arrow, ...]:
+    """Every send with its recv, by message. The arrow leaves when both ends were there, and within the send's bar."""
+    sends: dict[int | None, int] = {e.message: i for i, e in enumerate(events) if e.kind == "send"}
+    found = []
+    for j, recv in enumerate(events):
+        i = sends.get(recv.message) if recv.kind == "recv" and recv.message is not None else None
+        if i is not None:
+            send = events[i]
+            leaves = max(send.start, min(recv.start, send.end))
+            found.append(Arrow(i, j, send.rank, recv.rank, leaves, max(leaves, recv.end)))
+    return tuple(found)
+
+
+def _rows(trace: Trace) -> tuple[int, ...]:
+    rows = [0] * len(trace)
+    by_rank: dict[int, list[int]] = defaultdict(list)
+    for i, e in enumerate(trace.events):
+        by_rank[e.rank].append(i)
+    instant = trace.time / 4000  # the room of an event without duration
+    for mine in by_rank.values():
+        _pack(trace.events, mine, rows, instant)
+    return tuple(rows)
+
+
+def _pack(events: Sequence[Event], mine: Sequence[int], rows: list[int], instant: float) -> None:
+    """Compute into row 0; communication into the first row that is free while it lasts."""
+    starts = [events[i].start for i in mine if events[i].kind == "compute"]
+    ends = [events[i].end for i in mine if events[i].kind == "compute"]
+    free = [0.0] * ROWS
+    for i in mine:
+        e = events[i]
+        if e.kind == "compute":
+            continue
+        busy = bisect_left(starts, e.end) > 0 and ends[bisect_left(starts, e.end) - 1] > e.start
+        fitting = (r for r in range(1 if busy else 0, ROWS) if free[r] <= e.start)
+        rows[i] = next(fitting, ROWS - 1)
+        free[rows[i]] = max(e.end, e.start + instant)

@@ -1,0 +1,63 @@
+"""One colour per kind of event, in every figure.
+
+Chosen so that any two stay apart (CIE76 distance 20 or more) with full colour vision and with protanopia,
+deuteranopia and tritanopia as simulated by Machado, Oliveira and Fernandes (2009); the test measures it. Colour is
+never the only sign: bars carry names where there is room, and each has a description.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from lockstep.events import COLLECTIVES, POINT_TO_POINT
+
+KINDS = ("compute", *POINT_TO_POINT, *COLLECTIVES)
+
+COLOURS = {
+    "compute": "#B5B9BF",
+    "send": "#E69F00",
+    "recv": "#56B4E9",
+    "broadcast": "#EB5972",
+    "reduce": "#847211",
+    "all_reduce": "#5D74DF",
+    "scatter": "#6E1600",
+    "gather": "#FFD48C",
+    "all_gather": "#1A3E96",
+    "reduce_scatter": "#A24D85",
+    "all_to_all": "#4F1255",
+    "barrier": "#3A3A3A",
+}
+
+INK = "#1F2328"  # text and arrows on the light card of a static figure
+FAINT = "#6A737D"  # axes and second lines of text
+LANE = "#F1F3F5"  # the strip behind a rank's bars
+PAPER = "#FFFFFF"
+
+# Four lines that are drawn together: colours of the same palette, told apart by their dashes too.
+LINES = (("#D55E00", ""), ("#0072B2", "7 3"), ("#009E73", "2 3"), ("#A24D85", "9 3 2 3"))
+
+
+def colour(kind: str) -> str:
+    """The colour of ``kind``; that of ``compute`` for a kind that has none."""
+    return COLOURS.get(kind, COLOURS["compute"])
+
+
+def in_order(kinds: Iterable[str]) -> list[str]:
+    """``kinds`` without repetition, in the order of every legend."""
+    known = set(kinds)
+    return [k for k in KINDS if k in known] + sorted(known - set(KINDS))
+
+
+def text_on(background: str) -> str:
+    """Black or white, whichever is read more easily on ``background`` (relative luminance, WCAG 2)."""
+    return INK if luminance(background) > 0.2 else PAPER
+
+
+def luminance(colour: str) -> float:
+    """WCAG's relative luminance of ``#RRGGBB``: 0 is black, 1 is white."""
+    red, green, blue = (_linear(int(colour[i : i + 2], 16) / 255) for i in (1, 3, 5))
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def _linear(channel: float) -> float:
+    return float(channel / 12.92 if channel <= 0.04045 else ((channel + 0.055) / 1.055) ** 2.4)

@@ -1,0 +1,129 @@
+// The timeline in the browser: what one can do with the drawing of canvas.js.
+
+/** What a hovered event says, line by line. */
+function tell(data, i) {
+  const kind = data.kinds[data.kind[i]], peer = data.peer[i], name = data.names[data.name[i]];
+  const whom = peer < 0 ? "" : kind === "send" ? ` to rank ${peer}` : kind === "recv" ? ` from rank ${peer}` : `, root ${peer}`;
+  const lines = [`rank ${data.rank[i]}: ${kind === "compute" && name ? name : kind}${whom}`];
+  if (data.nbytes[i]) lines.push(bytes(data.nbytes[i]));
+  lines.push(`${seconds(data.start[i])} to ${seconds(data.end[i])} (${seconds(data.end[i] - data.start[i])})`);
+  if (data.wait[i] > 0) lines.push(`stood still for ${seconds(data.wait[i])}`);
+  if (data.wheres[data.where[i]]) lines.push(data.wheres[data.where[i]]);
+  return lines;
+}
+
+function render({ model, el }) {
+  const data = model.get("data"), root = figure(el, `Timeline: ${model.get("label")}`);
+  if (model.get("waiting")) {
+    const picture = make("div", { class: "ls-picture" });
+    picture.innerHTML = model.get("waiting");
+    root.append(picture);
+  }
+  root.append(make("div", { class: "ls-caption" }, model.get("label")));
+  if (!data.start.length) {
+    root.append(make("div", { class: "ls-hint" }, "Nothing was recorded: no rank computed or communicated."));
+    return undefined;
+  }
+  const undo = explore(root, data, model.get("label"));
+  root.append(legend(data));
+  return undo;
+}
+
+function legend(data) {
+  const shown = data.kinds.map((kind, k) => make("span", {}, make("i", { style: `background:${data.colours[k]}` }), kind));
+  return make("div", { class: "ls-legend" }, ...shown);
+}
+
+/** The canvas with everything that one can do to it. */
+function explore(root, data, caption) {
+  const lanes = lanesOf(data), lay = new Layout(data, 860, false);
+  const canvas = make("canvas", { tabindex: "0", role: "img", "aria-label": `${caption}. Plus and minus zoom, left and right move, 0 resets, n and p go from event to event.` });
+  const tip = make("div", { class: "ls-tip", hidden: true }), told = make("div", { class: "ls-unseen", "aria-live": "polite" });
+  const hint = make("span", { class: "ls-hint" });
+  let colours = coloursOf(root), chosen = -1, tall = false, asked = 0;
+
+  const draw = () => {
+    asked = 0;
+    const ratio = window.devicePixelRatio || 1;
+    canvas.width = Math.round(lay.width * ratio);
+    canvas.height = Math.round(lay.height * ratio);
+    canvas.style.width = `${lay.width}px`;
+    canvas.style.height = `${lay.height}px`;
+    const context = canvas.getContext("2d");
+    context.scale(ratio, ratio);
+    const every = paint(context, lay, lanes, colours, chosen);
+    hint.textContent = every > 1 ? `1 of every ${every} messages has its arrow: zoom in to see all` : "Click the figure, then the wheel zooms. Drag moves it.";
+    root.dataset.from = lay.from;
+    root.dataset.to = lay.to;
+  };
+  const redraw = () => { asked ||= requestAnimationFrame(draw); };
+  const choose = (i, x, y) => {
+    if (i === chosen && i < 0) return;
+    chosen = i;
+    tip.hidden = i < 0;
+    if (i >= 0) {
+      tip.replaceChildren(...tell(data, i).map((line) => make("div", {}, line)));
+      tip.style.left = `${Math.max(0, Math.min(x + 14, lay.width - tip.offsetWidth - 4))}px`;
+      tip.style.top = `${y + 16}px`;
+    }
+    redraw();
+  };
+  const go = (by) => {  // from event to event in the lane of the chosen one
+    const mine = chosen < 0 ? lanes.find((lane) => lane.length) : lanes[data.rank[chosen] * data.depth + data.row[chosen]];
+    const next = chosen < 0 ? mine[0] : mine[Math.max(0, Math.min(mine.length - 1, mine.indexOf(chosen) + by))];
+    if (data.start[next] < lay.from || data.start[next] > lay.to) lay.show(data.start[next] - (lay.to - lay.from) / 2, lay.to - lay.from);
+    choose(next, lay.x(data.start[next]), lay.y(data.rank[next], data.row[next]));
+    told.textContent = tell(data, next).join(", ");
+  };
+  const middle = () => (lay.from + lay.to) / 2, reset = () => lay.show(0, data.total || 1);
+  const actions = {
+    "+": () => lay.zoom(1.5, middle()), "=": () => lay.zoom(1.5, middle()), "-": () => lay.zoom(1 / 1.5, middle()),
+    ArrowLeft: () => lay.pan((lay.from - lay.to) / 8), ArrowRight: () => lay.pan((lay.to - lay.from) / 8),
+    0: reset, Home: reset, n: () => go(1), p: () => go(-1), Escape: () => choose(-1),
+  };
+  const does = (key) => () => { actions[key](); redraw(); };
+
+  canvas.addEventListener("keydown", (event) => {
+    if (!actions[event.key] || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    does(event.key)();
+  });
+  canvas.addEventListener("wheel", (event) => {
+    if (document.activeElement !== canvas && !event.ctrlKey && canvas.getRootNode().activeElement !== canvas) return;
+    event.preventDefault();
+    lay.zoom(Math.exp(-event.deltaY / 300), lay.t(event.offsetX));
+    redraw();
+  }, { passive: false });
+  canvas.addEventListener("pointerdown", (event) => { canvas.setPointerCapture(event.pointerId); canvas.focus({ preventScroll: true }); });
+  canvas.addEventListener("pointermove", (event) => {
+    if (event.buttons & 1) lay.pan(-event.movementX / lay.scale);
+    choose(event.buttons & 1 ? -1 : hit(lay, lanes, event.offsetX, event.offsetY), event.offsetX, event.offsetY);
+    redraw();
+  });
+  canvas.addEventListener("pointerleave", () => choose(-1));
+  canvas.addEventListener("dblclick", does("0"));
+
+  const button = (label, key, words) => make("button", { type: "button", "aria-label": label, title: label, onclick: does(key) }, words);
+  const bar = make("div", { class: "ls-bar" }, button("zoom in", "+", "+"), button("zoom out", "-", "−"),
+    button("earlier", "ArrowLeft", "←"), button("later", "ArrowRight", "→"), button("show all", "0", "Reset"));
+  if (lay.row < 12) {
+    bar.append(make("button", { type: "button", "aria-pressed": "false", onclick: (event) => {
+      tall = !tall;
+      event.currentTarget.setAttribute("aria-pressed", String(tall));
+      lay.setRow(tall);
+      redraw();
+    } }, "Tall lanes"));
+  }
+  bar.append(hint);
+  const holder = make("div", { class: "ls-holder" }, canvas, tip), scroller = make("div", { class: "ls-scroll" }, holder);
+  root.append(bar, scroller, told);
+
+  const resized = new ResizeObserver(() => { lay.width = Math.max(320, scroller.clientWidth || 860); redraw(); });
+  resized.observe(scroller);
+  const themed = new MutationObserver(() => { colours = coloursOf(root); redraw(); });
+  themed.observe(document.body, { attributes: true });
+  draw();
+  return () => { resized.disconnect(); themed.disconnect(); };
+}
+
+export default { render };

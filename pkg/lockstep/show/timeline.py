@@ -1,0 +1,109 @@
+"""timeline(): what every rank did, and when; for a failed run also who waited for whom."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import traitlets
+
+from lockstep.errors import RunError, UsageError
+from lockstep.events import Event, Outcome, Trace
+from lockstep.show import palette, quantities, svg, timeline_svg
+from lockstep.show.figure import Figure, script
+from lockstep.show.lanes import Lanes
+from lockstep.show.waiting import Waiting
+
+MOST = 200_000  # events that a browser is given
+
+
+class Timeline(Figure):
+    """The widget: lanes on a canvas, with zoom, pan, and what the pointer is on. See ``timeline``."""
+
+    _esm = script("canvas", "timeline")
+    data = traitlets.Dict().tag(sync=True)
+    label = traitlets.Unicode().tag(sync=True)
+    waiting = traitlets.Unicode().tag(sync=True)
+
+    def __init__(self, trace: Trace, total: float | None = None, waits: Waiting | None = None) -> None:
+        self.lanes = Lanes.of(trace, total)
+        self.waits = waits
+        super().__init__(data=columns(self.lanes), label=self._label(), waiting=waits.svg() if waits else "")
+
+    def _label(self) -> str:
+        left_out = len(self.lanes.trace) - MOST
+        note = f" · {quantities.count(left_out, 'later event')} left out" if left_out > 0 else ""
+        return self.lanes.caption() + note
+
+    def caption(self) -> str:
+        waits = f". {self.waits.sentence()}" if self.waits else ""
+        return f"Timeline: {self._label()}{waits}"
+
+    def svg(self) -> str:
+        """The static figure. For an error with standings the picture of the waits stands above the timeline."""
+        if self.waits is None:
+            return timeline_svg.draw(self.lanes)
+        upper, waits = self.waits.parts()
+        lower, lanes = timeline_svg.parts(self.lanes)
+        body = [*waits, svg.element("g", *lanes, transform=f"translate(0 {upper:g})")]
+        told = f"{self.waits.words()}. {timeline_svg.words(self.lanes)}"
+        return svg.document(timeline_svg.WIDTH, upper + lower, self.caption(), told, body)
+
+
+def timeline(of: Trace | Outcome | RunError) -> Timeline:
+    """Draw a Trace, the Result of a run, or the error that ended it.
+
+    Wheel (after a click), ``+`` and ``-`` zoom; dragging, ``←`` and ``→`` move; ``0`` shows all; ``n`` and ``p`` go
+    from event to event. ``.svg()`` gives a static figure. Raises UsageError for anything else.
+    """
+    if isinstance(of, Trace):
+        return Timeline(of)
+    if isinstance(of, RunError):
+        trace = of.trace if of.trace is not None else Trace(ranks=len(of.standings))
+        return Timeline(trace, waits=Waiting.of(of.standings) if of.standings else None)
+    if isinstance(getattr(of, "trace", None), Trace):
+        return Timeline(of.trace, getattr(of, "time", None))
+    raise UsageError(f"timeline() draws a Trace, the Result of run() or the error of a run, not a {type(of).__name__}.")
+
+
+def columns(lanes: Lanes) -> dict[str, Any]:
+    """The trace by columns, as timeline.js wants it: small, and quick to search."""
+    events = lanes.trace.events[:MOST]
+    kinds = palette.in_order(e.kind for e in events)
+    number = {kind: i for i, kind in enumerate(kinds)}
+    names, name = _interned(e.name for e in events)
+    wheres, where = _interned(e.where for e in events)
+    arrows = [a for a in lanes.arrows if max(a.send, a.recv) < len(events)]
+    return {
+        "ranks": lanes.ranks,
+        "depth": lanes.depth,
+        "total": lanes.total,
+        "kinds": kinds,
+        "colours": [palette.colour(k) for k in kinds],
+        "inks": [palette.text_on(palette.colour(k)) for k in kinds],
+        "names": names,
+        "wheres": wheres,
+        "name": name,
+        "where": where,
+        "kind": [number[e.kind] for e in events],
+        "row": list(lanes.rows[: len(events)]),
+        "peer": [-1 if e.peer is None else e.peer for e in events],
+        "message": _messages(events),
+        **{field: [getattr(e, field) for e in events] for field in ("start", "end", "rank", "nbytes", "wait")},
+        "arrows": {field: [getattr(a, field) for a in arrows] for field in ("send", "recv", "start", "end")},
+    }
+
+
+def _messages(events: tuple[Event, ...]) -> list[int]:
+    """-1 where an event belongs to no message; a collective and a send never share a number."""
+    numbers: dict[tuple[bool, int], int] = {}
+    return [
+        -1 if e.message is None else numbers.setdefault((e.kind in ("send", "recv"), e.message), len(numbers))
+        for e in events
+    ]
+
+
+def _interned(words: Any) -> tuple[list[str], list[int]]:
+    """Each different word once, and for each event its place in that list."""
+    places: dict[str, int] = {}
+    indices = [places.setdefault(word, len(places)) for word in words]
+    return list(places), indices

@@ -1,0 +1,147 @@
+"""A timeline as a static SVG: for feedback, nbconvert and GitHub.
+
+It stays small however long the trace is: bars that fall on the same pixels are drawn once, and of many messages only
+some arrows are drawn (the caption says so).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from lockstep.show import palette, quantities, svg
+from lockstep.show.lanes import Arrow, Lanes, describe
+
+WIDTH, LEFT, RIGHT, TOP = 860.0, 62.0, 14.0, 40.0
+TITLED = 400  # with more bars than this, they have no description of their own
+ARROWS = 240
+
+
+def draw(lanes: Lanes) -> str:
+    """The whole figure: caption, lanes, arrows, axis and legend."""
+    height, body = parts(lanes)
+    return svg.document(WIDTH, height, f"Timeline: {lanes.caption()}", words(lanes), body)
+
+
+def parts(lanes: Lanes) -> tuple[float, list[str]]:
+    """The figure's height and what stands on it, to be put under another one."""
+    lay = Layout(lanes)
+    body = [svg.text(LEFT, 24, lanes.caption(), 13, font_weight=600)]
+    if lanes.trace.events:
+        shown = _thinned(lanes.arrows)
+        body += [*_backdrop(lay), *_bars(lay), *(_arrow(lay, a) for a in shown), *_axis(lay), *_legend(lay)]
+        if len(shown) < len(lanes.arrows):
+            told = f"1 of every {-(-len(lanes.arrows) // ARROWS)} messages has its arrow here"
+            body.append(svg.faint(WIDTH - RIGHT, 24, told, text_anchor="end"))
+    else:
+        body.append(svg.faint(LEFT, 58, "Nothing was recorded: no rank computed or communicated."))
+    return lay.height, body
+
+
+class Layout:
+    """Where seconds and ranks are on the page, in pixels."""
+
+    def __init__(self, lanes: Lanes) -> None:
+        self.lanes = lanes
+        self.row = max(2.0, min(16.0, 560 / (lanes.ranks * (lanes.depth + 0.4))))
+        self.lane = self.row * lanes.depth
+        self.pitch = self.lane + max(2.0, 0.4 * self.row)
+        self.bottom = TOP + self.pitch * lanes.ranks
+        self.scale = (WIDTH - LEFT - RIGHT) / (lanes.total or 1.0)
+
+    @property
+    def height(self) -> float:
+        legend = 22.0 * (1 + (len(self.lanes.kinds) - 1) // 6)
+        return self.bottom + 44 + legend if self.lanes.trace.events else 76.0
+
+    def x(self, t: float) -> float:
+        return LEFT + t * self.scale
+
+    def y(self, rank: int, row: int = 0) -> float:
+        return TOP + self.pitch * rank + self.row * row
+
+
+def _backdrop(lay: Layout) -> Iterator[str]:
+    every = max(1, round(14 / lay.pitch))
+    for rank in range(lay.lanes.ranks):
+        yield svg.lane(LEFT, lay.y(rank), WIDTH - LEFT - RIGHT, lay.lane)
+        if rank % every == 0:
+            middle = lay.y(rank) + lay.lane / 2 + 4
+            yield svg.text(LEFT - 8, middle, f"rank {rank}", 11, text_anchor="end")
+
+
+def _bars(lay: Layout) -> Iterator[str]:
+    events = lay.lanes.trace.events
+    if len(events) > TITLED:
+        yield from _merged(lay)
+        return
+    for e, row in zip(events, lay.lanes.rows, strict=True):
+        x, width = lay.x(e.start), max(1.5, e.duration * lay.scale)
+        yield svg.element(
+            "rect", svg.title(describe(e)), x=x, y=lay.y(e.rank, row) + 0.5, width=width, height=lay.row - 1,
+            fill=palette.colour(e.kind), stroke=palette.PAPER, stroke_width=0.4,
+        )  # fmt: skip
+        word = e.name or e.kind if e.kind == "compute" else e.kind
+        if width > 6.6 * len(word) + 8 and lay.row >= 12:
+            ink = palette.text_on(palette.colour(e.kind))
+            yield svg.text(x + 4, lay.y(e.rank, row) + lay.row / 2 + 3.6, word, 10.5, fill=ink)
+
+
+def _merged(lay: Layout) -> Iterator[str]:
+    """One path for each kind; neighbours less than half a pixel apart become one bar."""
+    spans: dict[tuple[str, int, int], list[list[float]]] = defaultdict(list)
+    for e, row in zip(lay.lanes.trace.events, lay.lanes.rows, strict=True):
+        start, end = lay.x(e.start), lay.x(e.start) + max(1.0, e.duration * lay.scale)
+        mine = spans[e.kind, e.rank, row]
+        if mine and start <= mine[-1][1] + 0.5:
+            mine[-1][1] = max(mine[-1][1], end)
+        else:
+            mine.append([start, end])
+    paths: dict[str, list[str]] = defaultdict(list)
+    for (kind, rank, row), found in spans.items():
+        y, h = lay.y(rank, row) + 0.25, lay.row - 0.5
+        paths[kind] += [f"M{a:.1f} {y:.1f}h{b - a:.1f}v{h:.1f}h{a - b:.1f}z" for a, b in found]
+    for kind in palette.in_order(paths):
+        yield svg.element("path", svg.title(kind), d="".join(paths[kind]), fill=palette.colour(kind))
+
+
+def _thinned(arrows: tuple[Arrow, ...]) -> tuple[Arrow, ...]:
+    return arrows[:: max(1, -(-len(arrows) // ARROWS))]
+
+
+def _arrow(lay: Layout, a: Arrow) -> str:
+    events, rows = lay.lanes.trace.events, lay.lanes.rows
+    y1 = lay.y(a.source, rows[a.send]) + lay.row / 2
+    y2 = lay.y(a.target, rows[a.recv]) + lay.row / 2
+    drawn = svg.arrow(lay.x(a.start), y1, lay.x(a.end), y2, head=min(6.0, lay.row), stroke_width=0.9)
+    told = f"{quantities.nbytes(events[a.send].nbytes)} from rank {a.source} to rank {a.target}"
+    return svg.element("g", svg.title(told), drawn, opacity=0.75 if lay.row >= 8 else 0.35)
+
+
+def _axis(lay: Layout) -> Iterator[str]:
+    scale, unit = quantities.time_unit(lay.lanes.total)
+    marks = quantities.ticks(0.0, lay.lanes.total / scale, 8)
+    y = lay.bottom + 2
+    yield svg.line(LEFT, y, WIDTH - RIGHT, y, stroke=palette.FAINT)
+    for mark in marks:
+        x = lay.x(mark * scale)
+        yield svg.line(x, y, x, y + 4, stroke=palette.FAINT)
+        yield svg.faint(x, y + 16, f"{mark:.6g}", 10.5, text_anchor="middle")
+    yield svg.faint(LEFT - 8, y + 16, unit, 10.5, text_anchor="end")
+
+
+def _legend(lay: Layout) -> Iterator[str]:
+    for i, kind in enumerate(palette.in_order(lay.lanes.kinds)):
+        x, y = LEFT + 130 * (i % 6), lay.bottom + 34 + 22 * (i // 6)
+        yield svg.element("rect", x=x, y=y, width=12, height=12, rx=2, fill=palette.colour(kind))
+        yield svg.text(x + 17, y + 10, kind, 11)
+
+
+def words(lanes: Lanes) -> str:
+    busy = ", ".join(palette.in_order(lanes.kinds)) or "nothing"
+    return f"One lane for each rank, time from left to right. {lanes.caption()}. Shown: {busy}. {_first(lanes)}"
+
+
+def _first(lanes: Lanes) -> str:
+    told = (describe(e) for e in lanes.trace.events[:5])
+    return "It begins with: " + "; ".join(told) + "." if lanes.trace.events else ""

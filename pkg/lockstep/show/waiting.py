@@ -1,0 +1,166 @@
+"""Who waits for whom: the ranks of a failed run on a circle, an arrow from each to the ranks it waits for.
+
+In a deadlock the arrows close a circle; its ranks stand in its order, and its arrows are drawn in colour.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from lockstep.errors import Standing
+from lockstep.show import palette, svg
+
+SHOWN = 16  # ranks on the circle, and rows beside it
+WIDTH, RADIUS, CENTRE = 860.0, 84.0, 130.0
+CYCLE = "#C0392B"
+STATES = {"waiting": "#E69F00", "computing": "#B5B9BF", "finished": "#3F8F5F", "raised": "#C0392B", "died": "#6E1600"}
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """The standings, those of the wait-for cycle first and in its order."""
+
+    standings: tuple[Standing, ...]
+    cycle: tuple[int, ...]  # ranks, each of which waits for the next and the last for the first; empty if there is none
+
+    @classmethod
+    def of(cls, standings: Sequence[Standing]) -> Waiting:
+        cycle = find_cycle({s.rank: s.waits_for for s in standings})
+        place = {rank: i for i, rank in enumerate(cycle)}
+        urgent = {"raised": 0, "died": 0, "waiting": 1, "computing": 2, "finished": 3}
+        ordered = sorted(standings, key=lambda s: (place.get(s.rank, len(place)), urgent[s.state], s.rank))
+        return cls(tuple(ordered), cycle)
+
+    def sentence(self) -> str:
+        if self.cycle:
+            around = " → ".join(str(r) for r in (*self._shortened(), self.cycle[0]))
+            return f"The circle of waits: rank {around}"
+        waiting = sum(s.state == "waiting" for s in self.standings)
+        return f"{waiting} of {len(self.standings)} ranks wait for communication"
+
+    def _shortened(self) -> list[str]:
+        names = [str(r) for r in self.cycle]
+        return names if len(names) <= SHOWN else [*names[: SHOWN - 2], "…", names[-1]]
+
+    def svg(self) -> str:
+        """The picture on a card of its own."""
+        height, body = self.parts()
+        return svg.document(WIDTH, height, f"Who waits for whom. {self.sentence()}", self.words(), body)
+
+    def words(self) -> str:
+        return "; ".join(str(s) for s in self.standings[:SHOWN])
+
+    def parts(self) -> tuple[float, list[str]]:
+        """The figure's height and what stands on it."""
+        shown = self.standings[:SHOWN]
+        left_out = len(self.standings) - len(shown)
+        height = max(2 * CENTRE, 62 + 40 * len(shown) + (24 if left_out else 0))
+        body = [svg.text(24, 28, self.sentence(), 13, font_weight=600), *self._circle(shown, height), *_rows(shown)]
+        if left_out:
+            body.append(svg.faint(2 * CENTRE + 24, 66 + 40 * len(shown), f"… and {left_out} more ranks"))
+        return height, body
+
+    def _circle(self, shown: Sequence[Standing], height: float) -> Iterator[str]:
+        middle = min(height / 2 + 14, 190.0)
+        places = {s.rank: _on_circle(i, len(shown), middle) for i, s in enumerate(shown)}
+        steps = set(zip(self.cycle, self.cycle[1:] + self.cycle[:1], strict=True))
+        radius = 17.0 if len(shown) <= 10 else 12.0
+        for s in shown:
+            for target in s.waits_for:
+                if target in places:
+                    yield _wait(places[s.rank], places[target], radius, s, (s.rank, target) in steps)
+        for s in shown:
+            x, y = places[s.rank]
+            fill = STATES[s.state]
+            disc = svg.element("circle", cx=x, cy=y, r=radius, fill=fill, stroke=palette.INK, stroke_width=1)
+            number = svg.text(
+                x, y + 4.5, str(s.rank), 13, text_anchor="middle", fill=palette.text_on(fill), font_weight=600
+            )
+            yield svg.element("g", svg.title(str(s)), disc, number)
+
+
+def find_cycle(waits_for: dict[int, tuple[int, ...]]) -> tuple[int, ...]:
+    """A shortest way from a rank along its waits back to itself, from its lowest rank on; ``()`` if there is none."""
+    best: tuple[int, ...] = ()
+    for start in sorted(waits_for):
+        if len(best) in (1, 2):
+            break
+        found = _way_back(start, waits_for)
+        if found and (not best or len(found) < len(best)):
+            best = found
+    return best
+
+
+def _way_back(start: int, waits_for: dict[int, tuple[int, ...]]) -> tuple[int, ...]:
+    """Breadth first."""
+    came_from: dict[int, int] = {}
+    layer = [start]
+    while layer:
+        following = []
+        for rank in layer:
+            for target in waits_for.get(rank, ()):
+                if target == start:
+                    return _unwind(rank, start, came_from)
+                if target not in came_from:
+                    came_from[target] = rank
+                    following.append(target)
+        layer = following
+    return ()
+
+
+def _unwind(rank: int, start: int, came_from: dict[int, int]) -> tuple[int, ...]:
+    way = [rank]
+    while way[-1] != start:
+        way.append(came_from[way[-1]])
+    return tuple(reversed(way))
+
+
+def _on_circle(i: int, n: int, middle: float) -> tuple[float, float]:
+    """Clockwise from the top; a single rank in the middle."""
+    angle = 2 * math.pi * i / n - math.pi / 2
+    radius = RADIUS if n > 1 else 0.0
+    return CENTRE + radius * math.cos(angle), middle + radius * math.sin(angle)
+
+
+def _wait(a: tuple[float, float], b: tuple[float, float], radius: float, s: Standing, in_cycle: bool) -> str:
+    """From rim to rim, a little beside the direct line, so that two who wait for each other show two arrows."""
+    length = math.hypot(b[0] - a[0], b[1] - a[1])
+    if not length:
+        return ""
+    ux, uy = (b[0] - a[0]) / length, (b[1] - a[1]) / length
+    rim = math.sqrt(max(radius**2 - 25, 1.0)) + 2
+    ends = a[0] + ux * rim - 5 * uy, a[1] + uy * rim + 5 * ux, b[0] - ux * rim - 5 * uy, b[1] - uy * rim + 5 * ux
+    fill, width = (CYCLE, 2.0) if in_cycle else (palette.INK, 1.1)
+    drawn = svg.arrow(*ends, head=9, fill=fill, stroke_width=width)
+    return svg.element("g", svg.title(str(s)), drawn)
+
+
+def _rows(shown: Sequence[Standing]) -> Iterator[str]:
+    """One row a rank: what it waits in, for whom, and the learner's own line."""
+    x = 2 * CENTRE + 24
+    for i, s in enumerate(shown):
+        y = 62 + 40 * i
+        yield svg.element("circle", cx=x + 5, cy=y - 4, r=5, fill=STATES[s.state])
+        yield svg.text(x + 18, y, _what(s), 12.5, font_weight=600)
+        quoted = f": {_short(s.source, 52)}" if s.source else ""
+        yield svg.faint(x + 18, y + 16, f"{s.where}{quoted}", 11.5, font_family=svg.MONO)
+
+
+def _what(s: Standing) -> str:
+    """``rank 0 waits in recv(src=3), for rank 3``"""
+    told = {
+        "waiting": f"waits in {s.operation}",
+        "computing": s.operation or "is computing",
+        "finished": "has finished",
+        "raised": f"raised {s.detail}",
+        "died": s.detail or "died",
+    }[s.state]
+    named = ", ".join(str(r) for r in s.waits_for[:6]) + (" …" if len(s.waits_for) > 6 else "")
+    awaited = f", for rank{'s' if len(s.waits_for) > 1 else ''} {named}" if s.waits_for else ""
+    return _short(f"rank {s.rank} {told}{awaited}", 78)
+
+
+def _short(words: str, most: int) -> str:
+    return words if len(words) <= most else words[: most - 1] + "…"
