@@ -25,7 +25,8 @@ def test_the_named_errors() -> None:
     """What a learner may catch, by the names that the lessons use."""
     from lockstep import errors
 
-    assert {name for name, value in vars(errors).items() if isinstance(value, type) and issubclass(value, Exception)} == {
+    classes = {name: value for name, value in vars(errors).items() if isinstance(value, type)}
+    assert {name for name, value in classes.items() if issubclass(value, Exception)} == {
         "LockstepError", "UsageError", "WorldUnavailable",
         "RunError", "Deadlock", "Mismatch", "Unmatched", "RankRaised", "RankDied", "Stuck", "TimeLimit",
     }  # fmt: skip

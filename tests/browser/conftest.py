@@ -1,0 +1,105 @@
+"""JupyterLab in a real browser: `lockstep lab`, as `make lab` starts it, on a copy of the course, in headless Chromium.
+
+Screenshots go to tests/screenshots/ (ignored by git): they are there to be looked at.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from harness import Lab
+from playwright.sync_api import Browser, sync_playwright
+
+ROOT = Path(__file__).parents[2]
+QUIET = [
+    "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--no-first-run",
+]  # fmt: skip
+CHROMES = ("chromium", "chromium-browser", "google-chrome")
+CHROME_OF_MACOS = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """One browser at a time: all of these tests run in the same worker of pytest-xdist."""
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.browser)
+            item.add_marker(pytest.mark.xdist_group("browser"))
+
+
+@pytest.fixture(scope="session")
+def chrome() -> str:
+    found = next(filter(None, map(shutil.which, (*CHROMES, CHROME_OF_MACOS))), None)
+    return found or pytest.skip("there is no Chromium here")
+
+
+@pytest.fixture(scope="session")
+def browser(chrome: str) -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chrome, args=QUIET)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="session")
+def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the notebooks, because JupyterLab saves what is run."""
+    copy = tmp_path_factory.mktemp("course")
+    for folder in ("course", "labs"):
+        shutil.copytree(ROOT / folder, copy / folder, ignore=shutil.ignore_patterns(".ipynb_checkpoints"))
+    shutil.copy(ROOT / "nbgrader_config.py", copy)
+    return copy
+
+
+@pytest.fixture(scope="session")
+def address(course: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """JupyterLab's address with its token, as `lockstep lab` prints it."""
+    private = tmp_path_factory.mktemp("home")
+    folders = ("LOCKSTEP_HOME", "JUPYTER_CONFIG_DIR", "JUPYTER_RUNTIME_DIR", "JUPYTERLAB_WORKSPACES_DIR",
+               "JUPYTERLAB_SETTINGS_DIR", "IPYTHONDIR")  # fmt: skip
+    environment = os.environ | {name: str(private / name.lower()) for name in folders} | {"DISPLAY": ""}
+    log = private / "lab.log"
+    command = [sys.executable, "-m", "lockstep", "lab", "--port", "9400", "--LabApp.expose_app_in_browser=True"]
+    with log.open("w") as out:
+        server = subprocess.Popen(command, cwd=course, env=environment, stdout=out, stderr=out, start_new_session=True)
+    try:
+        yield _printed_address(server, log)
+    finally:
+        server.terminate()
+        try:
+            server.wait(20)
+        except subprocess.TimeoutExpired:
+            server.kill()
+            server.wait()
+
+
+def _printed_address(server: subprocess.Popen[bytes], log: Path) -> str:
+    """If the port is taken, JupyterLab takes the next one: what it prints is what counts."""
+    deadline = time.monotonic() + 90
+    while time.monotonic() < deadline:
+        found = re.search(r"http://127\.0\.0\.1:\d+/lab\S*token=\w+", log.read_text())
+        if found:
+            return found[0]
+        assert server.poll() is None, f"`lockstep lab` ended:\n{log.read_text()}"
+        time.sleep(0.2)
+    raise AssertionError(f"`lockstep lab` printed no address in 90 s:\n{log.read_text()}")
+
+
+@pytest.fixture
+def lab(browser: Browser, address: str, request: pytest.FixtureRequest) -> Iterator[Lab]:
+    """A new browser window; when its test is over, a last screenshot bears the test's name."""
+    shots = ROOT / "tests" / "screenshots"
+    shots.mkdir(exist_ok=True)
+    context = browser.new_context(viewport={"width": 1400, "height": 1000}, service_workers="block")
+    lab = Lab(context.new_page(), address, shots)
+    yield lab
+    lab.screenshot(request.node.name)
+    lab.close()
+    context.close()

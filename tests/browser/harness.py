@@ -1,0 +1,118 @@
+"""What a person does in JupyterLab, as Python: open a notebook, run cells, move a slider, look.
+
+Cells are counted from 0, as in the file. JupyterLab draws only the cells near the window, so each is scrolled to first.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from playwright.sync_api import Locator, Page
+
+_PANEL = "const panel = window.jupyterapp.shell.currentWidget;"
+
+
+@dataclass
+class Lab:
+    """One window of the browser."""
+
+    page: Page
+    address: str  # of the front page, with the token
+    shots: Path
+
+    def open_front_page(self) -> None:
+        self.page.goto(self.address)
+        self._wait_for_notebook("index.ipynb")
+
+    def open(self, path: str) -> None:
+        """A notebook by its path from the course's root, with a kernel that is ready."""
+        parts = urlsplit(self.address)
+        self.page.goto(f"{parts.scheme}://{parts.netloc}/lab/tree/{path}?{parts.query}&reset")
+        self._wait_for_notebook(path)
+
+    def _wait_for_notebook(self, path: str) -> None:
+        self.page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=60_000)
+        ready = f"""() => {{ {_PANEL} return panel && panel.context && panel.context.path.endsWith({path!r})
+                    && panel.context.isReady && panel.sessionContext.session?.kernel?.status === 'idle'; }}"""
+        self.page.wait_for_function(ready, timeout=60_000)
+
+    def close(self) -> None:
+        """Shut the kernels down; changes are not saved."""
+        if self.page.url.startswith("http"):
+            self.page.evaluate("async () => { await window.jupyterapp?.serviceManager.sessions.shutdownAll(); }")
+
+    def run_all(self, timeout: float = 120) -> None:
+        """Run > Run All Cells. JupyterLab stops at the first cell that fails."""
+        self.page.evaluate("() => { window.jupyterapp.commands.execute('notebook:run-all-cells'); }")
+        self.page.wait_for_timeout(300)
+        self.wait_until_idle(timeout)
+
+    def run(self, cell: int, timeout: float = 60) -> None:
+        """Shift+Enter in one cell."""
+        before = self.count(cell)
+        self._select(cell)
+        self.page.keyboard.press("Shift+Enter")
+        self._wait(f"panel.content.widgets[{cell}].model.executionCount > {before}", timeout)
+        self.wait_until_idle(timeout)
+
+    def write(self, cell: int, source: str) -> None:
+        """Replace the text of a cell."""
+        script = f"source => {{ {_PANEL} panel.content.widgets[{cell}].model.sharedModel.setSource(source); }}"
+        self.page.evaluate(script, source)
+
+    def wait_until_idle(self, timeout: float = 60) -> None:
+        self._wait("panel.content.widgets.every(c => (c.model.executionState ?? 'idle') === 'idle')", timeout)
+        self._wait("panel.sessionContext.session.kernel.status === 'idle'", timeout)
+
+    def _wait(self, condition: str, timeout: float) -> None:
+        self.page.wait_for_function(f"() => {{ {_PANEL} return {condition}; }}", timeout=timeout * 1000)
+
+    def _select(self, cell: int) -> None:
+        script = f"""async () => {{ {_PANEL} const nb = panel.content;
+                     nb.activeCellIndex = {cell}; nb.mode = 'command'; await nb.scrollToItem({cell}, 'smart');
+                     nb.activate(); }}"""
+        self.page.evaluate(script)
+
+    def cells(self) -> list[dict[str, Any]]:
+        """The notebook as it stands now, cell by cell, as nbformat has it."""
+        cells: list[dict[str, Any]] = self.page.evaluate(
+            f"() => {{ {_PANEL} return panel.content.model.toJSON().cells; }}"
+        )
+        return cells
+
+    def find(self, text: str) -> int:
+        """The first cell whose source contains ``text``."""
+        sources = ["".join(c["source"]) for c in self.cells()]
+        return next(i for i, source in enumerate(sources) if text in source)
+
+    def count(self, cell: int) -> int:
+        return self.cells()[cell].get("execution_count") or 0
+
+    def errors(self) -> dict[int, str]:
+        """What went wrong, by cell."""
+        failed = {i: o for i, c in enumerate(self.cells()) for o in c.get("outputs", []) if o["output_type"] == "error"}
+        return {i: f"{o['ename']}: {o['evalue']}" for i, o in failed.items()}
+
+    def output(self, cell: int) -> Locator:
+        """What stands below a cell, scrolled into view."""
+        self.page.evaluate(f"async () => {{ {_PANEL} await panel.content.scrollToItem({cell}, 'start'); }}")
+        found = self.page.locator(f'.jp-Cell[data-windowed-list-index="{cell}"] .jp-OutputArea').first
+        found.wait_for(state="visible", timeout=20_000)
+        return found
+
+    def screenshot(self, name: str) -> Path:
+        path = self.shots / f"{name}.png"
+        self.page.screenshot(path=path)
+        return path
+
+    def move_slider(self, inside: Locator, steps: int = 1) -> int:
+        """Move the first slider in ``inside`` by the arrow keys; where it stands then."""
+        handle = inside.locator('[role="slider"], input[type="range"]').first
+        handle.focus()
+        for _ in range(abs(steps)):
+            handle.press("ArrowRight" if steps > 0 else "ArrowLeft")
+        value = handle.get_attribute("aria-valuenow")
+        return round(float(value if value is not None else handle.input_value()))
