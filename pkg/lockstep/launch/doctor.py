@@ -44,7 +44,7 @@ def table(findings: Iterable[Finding]) -> str:
         mark = "ok  " if f.ok else "note" if f.optional else "FAIL"
         lines.append(f"{mark}  {f.name:<14} {f.value}")
         if not f.ok:
-            lines.append(f"{'':<20} {f.advice}")
+            lines.append(f"{'':<21}{f.advice}")
     return "\n".join(lines)
 
 
