@@ -19,7 +19,7 @@ import torch
 import torch.distributed as dist
 
 from lockstep.errors import LockstepError
-from lockstep.launch import host
+from lockstep.launch import host, pool
 from lockstep.launch.job import Job
 from lockstep.progress import home
 
@@ -146,14 +146,15 @@ def ranks() -> Finding:
             "ranks", False, "this torch has no gloo", "Install torch from pytorch.org: its builds have gloo."
         )
     try:
-        from lockstep.launch.pool import run_processes
-
-        outcome = run_processes(Job.pack(_one_and_one, (), {}, ranks=2, timeout=60.0, record=False))
-    except (LockstepError, OSError, ImportError) as error:
+        outcome = pool.run_processes(Job.pack(_one_and_one, (), {}, ranks=2, timeout=60.0, record=False))
+    except (LockstepError, OSError) as error:
         return Finding("ranks", False, str(error).partition("\n")[0], advice)
     right = list(outcome.values) == [2.0, 2.0]
     return Finding(
-        "ranks", right, f"two ranks started and all-reduced in {outcome.time:.1f} s" if right else "wrong sum", advice
+        "ranks",
+        right,
+        f"two ranks started and all-reduced in {outcome.time * 1e3:.0f} ms" if right else "wrong sum",
+        advice,
     )
 
 

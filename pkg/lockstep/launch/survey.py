@@ -28,7 +28,7 @@ import torch
 
 from lockstep.cost.fit import fit_alpha_beta
 from lockstep.errors import LockstepError
-from lockstep.launch import host
+from lockstep.launch import host, pool
 from lockstep.launch.job import Job
 from lockstep.launch.measure import launch_overhead, matmul_rate, one_thread, ping_pong_times, triad_bandwidth
 from lockstep.machines import Cluster, Device, Link
@@ -79,7 +79,7 @@ class Survey:
 
 
 def survey(refresh: bool = False, say: Callable[[str], None] = print) -> Cluster:
-    """This machine as a cluster, from the cache or measured now (about 3 s; ``say`` is told)."""
+    """This machine as a cluster, from the cache or measured now (about 5 s; ``say`` is told)."""
     return full_survey(refresh, say).cluster
 
 
@@ -89,7 +89,7 @@ def full_survey(refresh: bool = False, say: Callable[[str], None] = print) -> Su
     kept = None if refresh else _read(path, fingerprint)
     if kept is not None:
         return kept
-    say("Surveying this machine, once: compute, memory and loopback. About 3 seconds.")
+    say("Surveying this machine, once: compute, memory and loopback. About 5 seconds.")
     found = measure()
     if not _write(path, fingerprint, found):
         say(f"The survey could not be kept in {path.parent}. It will be made again next time.")
@@ -120,11 +120,9 @@ def measure() -> Survey:
 def loopback() -> Link:
     """The link between two gloo ranks here; typical values, with the reason, where two ranks cannot be had."""
     try:
-        from lockstep.launch.pool import run_processes
-
-        outcome = run_processes(Job.pack(ping_pong_times, (SIZES,), {}, ranks=2, timeout=30.0, record=False))
+        outcome = pool.run_processes(Job.pack(ping_pong_times, (SIZES,), {}, ranks=2, timeout=30.0, record=False))
         alpha, beta = fit_alpha_beta(SIZES, outcome.values[0])
-    except (LockstepError, OSError, ImportError) as error:
+    except (LockstepError, OSError) as error:
         reason = str(error).partition("\n")[0]
         return Link(*TYPICAL_LOOPBACK, f"{UNMEASURED}: two gloo ranks could not be had here. {reason}")
     return Link(alpha, beta, "Measured: ping-pong between two gloo ranks on this machine.")
