@@ -134,8 +134,9 @@ function paintArrows(context, lay, colours) {
 
 function paintArrow(context, lay, a) {
   const { data } = lay, { arrows } = data, [i, j] = [arrows.send[a], arrows.recv[a]];
-  const x1 = lay.x(arrows.start[a]), y1 = lay.y(data.rank[i], data.row[i]) + lay.row / 2;
-  const x2 = lay.x(arrows.end[a]), y2 = lay.y(data.rank[j], data.row[j]) + lay.row / 2;
+  const top1 = lay.y(data.rank[i], data.row[i]), top2 = lay.y(data.rank[j], data.row[j]), down = top1 < top2;
+  const x1 = lay.x(arrows.start[a]), y1 = down ? top1 + lay.row : top1;
+  const x2 = lay.x(arrows.end[a]), y2 = down ? top2 : top2 + lay.row;
   const angle = Math.atan2(y2 - y1, x2 - x1), head = Math.min(7, lay.row);
   context.beginPath();
   context.moveTo(x1, y1);

@@ -33,7 +33,7 @@ class Comparison:
         return min(self.values.values()) > 0
 
     def ratios(self) -> list[str]:
-        """``predicted is 2.5 × measured`` for each pair; the more certain number comes second."""
+        """``measured is 2.5 × predicted`` for each pair: the larger is so many times the smaller."""
         pairs = combinations(self.values.items(), 2)
         return [_ratio(a, x, b, y) for (a, x), (b, y) in pairs] if self.is_logarithmic else []
 
@@ -82,8 +82,9 @@ class Comparison:
 
 def _ratio(a: str, x: float, b: str, y: float) -> str:
     """A ratio that would be written as 1.00 is told as equality."""
-    times = x / y
-    return f"{a} = {b}" if abs(times - 1) < 0.005 else f"{a} is {times:.3g} × {b}"
+    if x < y:
+        a, x, b, y = b, y, a, x
+    return f"{a} = {b}" if x / y < 1.005 else f"{a} is {x / y:.3g} × {b}"
 
 
 def _quantity(value: float, unit: str) -> str:

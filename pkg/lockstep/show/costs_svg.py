@@ -9,7 +9,7 @@ from lockstep.show import palette, quantities, svg
 from lockstep.show.costs_model import NAMES, Costs, names
 
 WIDTH, HEIGHT = 860.0, 430.0
-LEFT, RIGHT, TOP, BOTTOM = 74.0, 714.0, 62.0, 352.0
+LEFT, RIGHT, TOP, BOTTOM = 74.0, 690.0, 62.0, 352.0
 
 
 def draw(costs: Costs) -> str:
@@ -24,7 +24,7 @@ def draw(costs: Costs) -> str:
 
 
 class Axes:
-    """From bytes and seconds to pixels. ``style`` keeps an algorithm's line however many are drawn beside it."""
+    """From bytes and seconds to pixels."""
 
     def __init__(self, costs: Costs) -> None:
         self.costs = costs
@@ -40,9 +40,6 @@ class Axes:
 
     def y(self, seconds: float) -> float:
         return BOTTOM - (BOTTOM - TOP) * math.log(seconds / self.low) / math.log(self.high / self.low)
-
-    def style(self, algorithm: str) -> tuple[str, str]:
-        return palette.LINES[self.costs.algorithms.index(algorithm) % len(palette.LINES)]
 
 
 def words(costs: Costs) -> str:
@@ -77,7 +74,7 @@ def _grid(axes: Axes) -> Iterator[str]:
 
 def _curves(axes: Axes) -> Iterator[str]:
     for algorithm, curve in axes.curves.items():
-        stroke, dashes = axes.style(algorithm)
+        stroke, dashes = palette.LINES[algorithm]
         points = zip(axes.costs.sizes, curve, strict=True)
         way = " ".join(f"{axes.x(n):.1f},{axes.y(t):.1f}" for n, t in points)
         yield svg.element(
@@ -94,7 +91,7 @@ def _names(axes: Axes) -> Iterator[str]:
         wanted[i] = max(wanted[i], wanted[i - 1] + 16)
     over = max(0.0, wanted[-1] - BOTTOM)
     for (end, algorithm), y in zip(ends, wanted, strict=True):
-        stroke, dashes = axes.style(algorithm)
+        stroke, dashes = palette.LINES[algorithm]
         place = y - over
         yield svg.line(RIGHT + 2, end, RIGHT + 10, place, stroke=stroke, stroke_width=1)
         yield svg.line(RIGHT + 10, place, RIGHT + 30, place, stroke=stroke, stroke_width=2.4,
@@ -103,18 +100,25 @@ def _names(axes: Axes) -> Iterator[str]:
 
 
 def _crossings(axes: Axes) -> Iterator[str]:
-    for c in axes.costs.crossings:
+    crossings = axes.costs.crossings
+    for c in crossings:
         x, y = axes.x(c.nbytes), axes.y(c.seconds)
         told = f"{NAMES[c.below]} = {NAMES[c.above]} at {quantities.nbytes(c.nbytes)}"
         ring = svg.element(
             "circle", cx=x, cy=y, r=5, fill=palette.PAPER, stroke=palette.INK, stroke_width=1.6, class_="ls-mark"
         )
-        left = x > (LEFT + RIGHT) / 2
-        label = svg.text(
-            x - 10 if left else x + 10, y - 9 if left else y + 17, told, 11.5, text_anchor="end" if left else "start"
-        )
+        label = _told(x, y, told) if c.is_cheapest or len(crossings) <= 2 else ""
         drop = svg.line(x, y + 6, x, BOTTOM, stroke=palette.FAINT, stroke_dasharray="2 3")
         yield svg.element("g", svg.title(told), drop, ring, label)
+
+
+def _told(x: float, y: float, words: str) -> str:
+    """Below the crossing, where few curves are; at the right edge above it."""
+    inside = x < RIGHT - 190
+    place = (x + 9, y + 17, "start") if inside else (x - 9, y - 9, "end")
+    halo = {"stroke": palette.LANE, "stroke_width": 3, "paint_order": "stroke", "stroke_linejoin": "round"}
+    return svg.text(place[0], place[1], words, 11.5, text_anchor=place[2], **halo, fill=palette.INK,
+                    class_="ls-ink ls-halo")  # fmt: skip
 
 
 def _cheapest(axes: Axes) -> Iterator[str]:
@@ -123,9 +127,11 @@ def _cheapest(axes: Axes) -> Iterator[str]:
     yield svg.faint(LEFT - 8, y + 13, "cheapest", 11, text_anchor="end")
     for start, end, which in axes.costs.regions():
         x, width = axes.x(start), axes.x(end) - axes.x(start)
-        stroke, _ = axes.style(which[0])
+        stroke, _ = palette.LINES[which[0]]
         block = svg.element("rect", x=x + 1, y=y, width=max(1.0, width - 2), height=19, rx=3, fill=stroke)
         word = names(which)
-        label = svg.text(x + width / 2, y + 13.5, word, 11.5, fill=palette.PAPER, text_anchor="middle", font_weight=600)
+        label = svg.text(
+            x + width / 2, y + 13.5, word, 11.5, fill=palette.text_on(stroke), text_anchor="middle", font_weight=600
+        )
         parts = [svg.title(word), block, label if width > 7.5 * len(word) else ""]
         yield svg.element("g", *parts)

@@ -7,13 +7,13 @@ Each rank has a lane. Blocking operations stand in its first row; what goes on b
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from lockstep.events import Event, Trace
-from lockstep.show import quantities
+from lockstep.events import Count, Event, Trace
+from lockstep.show import palette, quantities
 
 ROWS = 4  # what overlaps even more shares the last row
 
@@ -57,25 +57,30 @@ class Lanes:
         return frozenset(e.kind for e in self.trace)
 
     def caption(self) -> str:
-        """``4 ranks · 1.2 ms of virtual time · 24 messages, 96 kB``"""
+        """``4 ranks · 1.2 ms of virtual time · 24 messages, 96 kB``, and the collectives, if any."""
+        if not self.trace.events:
+            return f"{quantities.count(self.ranks, 'rank')} · nothing was recorded"
         clock = "virtual time" if self.trace.world == "virtual" else "measured time"
-        sent = self.trace.sent()
-        calls = collective_calls(self.trace.events)
-        parts = [
-            quantities.count(self.ranks, "rank"),
-            f"{quantities.seconds(self.total)} of {clock}",
-            f"{quantities.count(sent.number, 'message')}, {quantities.nbytes(sent.nbytes)}",
-        ]
-        if calls:
-            parts.append(quantities.count(calls, "collective"))
+        parts = [quantities.count(self.ranks, "rank"), f"{quantities.seconds(self.total)} of {clock}"]
+        sent, calls = self.trace.sent(), collective_calls(self.trace.events)
+        if sent.number or not calls.number:
+            parts.append(f"{quantities.count(sent.number, 'message')}, {quantities.nbytes(sent.nbytes)}")
+        if calls.number:
+            parts.append(f"{quantities.count(calls.number, 'collective')}, {quantities.nbytes(calls.nbytes)}")
         return " · ".join(parts)
 
 
-def collective_calls(events: Iterable[Event]) -> int:
-    """How many collectives ran: the events of one call on several ranks count once."""
-    chosen = [e for e in events if e.kind not in ("compute", "send", "recv")]
-    joined = {e.message for e in chosen if e.message is not None}
-    return len(joined) + sum(1 / max(1, len(e.group)) for e in chosen if e.message is None).__ceil__()
+def collective_calls(events: Iterable[Event]) -> Count:
+    """How many collectives ran, with how many bytes: a call counts once, with the payload of one rank."""
+    payloads: dict[object, int] = {}
+    turns: Counter[tuple[object, ...]] = Counter()
+    for e in events:
+        if e.kind in ("compute", "send", "recv"):
+            continue
+        turns[e.rank, e.kind, e.group] += 1  # the ranks of a group make the same calls in the same order
+        call = e.message if e.message is not None else (e.kind, e.group, turns[e.rank, e.kind, e.group])
+        payloads[call] = max(payloads.get(call, 0), e.nbytes)
+    return Count(len(payloads), sum(payloads.values()))
 
 
 def describe(e: Event) -> str:
@@ -119,7 +124,7 @@ def _pack(events: Sequence[Event], mine: Sequence[int], rows: list[int], instant
     starts = [events[i].start for i in mine if events[i].kind == "compute"]
     ends = [events[i].end for i in mine if events[i].kind == "compute"]
     free = [0.0] * ROWS
-    for i in mine:
+    for i in sorted(mine, key=lambda i: (events[i].start, palette.KINDS.index(events[i].kind))):
         e = events[i]
         if e.kind == "compute":
             continue

@@ -33,8 +33,17 @@ FAINT = "#6A737D"  # axes and second lines of text
 LANE = "#F1F3F5"  # the strip behind a rank's bars
 PAPER = "#FFFFFF"
 
-# Four lines that are drawn together: colours of the same palette, told apart by their dashes too.
-LINES = (("#D55E00", ""), ("#0072B2", "7 3"), ("#009E73", "2 3"), ("#A24D85", "9 3 2 3"))
+# An all-reduce algorithm's line, in every figure: told apart by its dashes too.
+LINES = {
+    "star": ("#D55E00", ""),
+    "binary_tree": ("#847211", "5 2"),
+    "binomial_tree": ("#0072B2", "7 3"),
+    "naive": ("#7B7F86", ""),
+    "unchunked_ring": ("#EB5972", "4 4"),
+    "ring": ("#009E73", "2 3"),
+    "recursive_doubling": ("#56B4E9", "10 4"),
+    "halving_doubling": ("#A24D85", "9 3 2 3"),
+}
 
 
 def colour(kind: str) -> str:
@@ -50,7 +59,7 @@ def in_order(kinds: Iterable[str]) -> list[str]:
 
 def text_on(background: str) -> str:
     """Black or white, whichever is read more easily on ``background`` (relative luminance, WCAG 2)."""
-    return INK if luminance(background) > 0.2 else PAPER
+    return INK if luminance(background) > 0.214 else PAPER
 
 
 def luminance(colour: str) -> float:

@@ -30,7 +30,7 @@ class Ring(Figure):
         n = len(self.steps)
         return {
             "frames": [ring_svg.draw(s, n) for s in self.steps],
-            "captions": [caption(s, n) for s in self.steps],
+            "captions": [" ".join(caption(s, n)) for s in self.steps],
         }
 
     @traitlets.validate("step")

@@ -91,19 +91,21 @@ def _after(held: Held, moves: tuple[Move, ...]) -> Held:
     return tuple(tuple(row) for row in new)
 
 
-def caption(step: Step, steps: int) -> str:
-    """What this step shows, in two sentences."""
+def caption(step: Step, steps: int) -> tuple[str, str]:
+    """What this step shows, in two sentences: what every rank has, and what happens next."""
     done, last = step.number, steps - 1
     if step.ranks == 1:
-        return "One rank has the whole sum already. Nothing moves."
+        return "One rank has the whole sum already.", "Nothing moves."
     if step.phase == "done":
-        return f"After {count(done, 'round')}: every rank has the whole sum. Nothing moves any more."
-    before = f"After {count(done, 'round')} of {last}" if done else "At the start, each rank has only its own numbers"
+        return f"After {count(done, 'round')} every rank has the whole sum.", "Nothing moves any more."
     whole = len(step.complete(0))
-    owned = f": each rank has {count(whole, 'complete chunk')}" if done else ""
+    owned = f"each rank has {count(whole, 'complete chunk')}" if whole else "no chunk is complete yet"
+    has = (
+        f"After {count(done, 'round')} of {last}, {owned}." if done else "At first each rank has its own numbers only."
+    )
     happens = {
         "reduce-scatter": "each rank sends one chunk to the right, where it is added",
         "all-gather": "each rank sends one complete chunk to the right, where it is stored",
         "ring": "each rank sends a whole tensor to the right, where it is added and passed on",
     }[step.phase]
-    return f"{before}{owned}. Next ({step.phase}): {happens}."
+    return has, f"Next ({step.phase}): {happens}."

@@ -12,7 +12,7 @@ from lockstep.show.ring_model import Move, Step, caption
 
 PARTIAL = palette.COLOURS["reduce_scatter"]
 COMPLETE = palette.COLOURS["all_reduce"]
-WIDTH, EDGE, TOP = 860.0, 44.0, 82.0
+WIDTH, EDGE, TOP = 860.0, 44.0, 102.0
 
 
 def draw(step: Step, steps: int) -> str:
@@ -20,7 +20,7 @@ def draw(step: Step, steps: int) -> str:
     grid = Grid(step)
     body = [
         svg.text(EDGE, 28, f"Ring all-reduce, step {step.number} of {steps - 1}", 14, font_weight=600),
-        svg.faint(EDGE, 47, caption(step, steps), 12),
+        *(svg.faint(EDGE, 47 + 17 * i, sentence, 12) for i, sentence in enumerate(caption(step, steps))),
         *_columns(grid),
         *(part for move in step.moves for part in _move(grid, move)),
         *_key(grid),
@@ -58,16 +58,16 @@ def _columns(grid: Grid) -> Iterator[str]:
             yield _cell(grid, rank, chunk, has)
     if grid.rows > 1:
         for chunk in range(grid.rows):
-            yield svg.faint(8, grid.y(chunk) + grid.tall / 2 + 4, f"chunk {chunk}" if small else f"c{chunk}", 10)
+            yield svg.faint(8, grid.y(chunk) + grid.tall / 2 + 4, f"c{chunk}", 10)
 
 
 def _cell(grid: Grid, rank: int, chunk: int, has: frozenset[int]) -> str:
     """Segments in one path: K of them, filled where the contribution is in."""
     ranks, x, y, h = grid.step.ranks, grid.x(rank), grid.y(chunk), grid.tall
     fill = COMPLETE if len(has) == ranks else PARTIAL
-    wide = grid.cell / ranks
+    wide = (grid.cell - 4) / ranks
     gap = 1.0 if wide > 4 else 0.0
-    filled = "".join(f"M{x + i * wide + gap:.1f} {y + 2:.1f}h{wide - 2 * gap:.1f}v{h - 4:.1f}h{2 * gap - wide:.1f}z"
+    filled = "".join(f"M{x + 2 + i * wide + gap:.1f} {y + 3:.1f}h{wide - 2 * gap:.1f}v{h - 6:.1f}h{2 * gap - wide:.1f}z"
                      for i in sorted(has))  # fmt: skip
     whole = " (complete)" if len(has) == ranks else ""
     told = f"rank {rank}, chunk {chunk}: sum over ranks {', '.join(map(str, sorted(has)))}{whole}"
@@ -85,7 +85,7 @@ def _move(grid: Grid, move: Move) -> Iterator[str]:
     y = grid.y(move.chunk) + grid.tall / 2
     leaves, arrives = grid.x(move.source) + grid.cell + 2, grid.x(move.target) - 2
     told = svg.title(f"rank {move.source} sends chunk {move.chunk} to rank {move.target}")
-    pieces = [(leaves, arrives)] if move.target > move.source else [(leaves, WIDTH - 6), (26.0, arrives)]
+    pieces = [(leaves, arrives)] if move.target > move.source else [(leaves, WIDTH - 6), (28.0, arrives)]
     if grid.rows == 1 and len(pieces) == 2:
         pieces[1] = (8.0, arrives)
     for start, end in pieces:
@@ -107,4 +107,4 @@ def _key(grid: Grid) -> Iterator[str]:
 
 def _words(step: Step, steps: int) -> str:
     moving = "; ".join(f"rank {m.source} sends chunk {m.chunk} to rank {m.target}" for m in step.moves)
-    return f"{caption(step, steps)} {moving}".strip()
+    return f"{' '.join(caption(step, steps))} {moving}".strip()

@@ -42,6 +42,8 @@ class Timeline(Figure):
         """The static figure. For an error with standings the picture of the waits stands above the timeline."""
         if self.waits is None:
             return timeline_svg.draw(self.lanes)
+        if not self.lanes.trace.events:
+            return self.waits.svg()
         upper, waits = self.waits.parts()
         lower, lanes = timeline_svg.parts(self.lanes)
         body = [*waits, svg.element("g", *lanes, transform=f"translate(0 {upper:g})")]

@@ -1,7 +1,7 @@
 """A timeline as a static SVG: for feedback, nbconvert and GitHub.
 
 It stays small however long the trace is: bars that fall on the same pixels are drawn once, and of many messages only
-some arrows are drawn (the caption says so).
+the first have arrows (the caption says so).
 """
 
 from __future__ import annotations
@@ -28,10 +28,11 @@ def parts(lanes: Lanes) -> tuple[float, list[str]]:
     lay = Layout(lanes)
     body = [svg.text(LEFT, 24, lanes.caption(), 13, font_weight=600)]
     if lanes.trace.events:
-        shown = _thinned(lanes.arrows)
-        body += [*_backdrop(lay), *_bars(lay), *(_arrow(lay, a) for a in shown), *_axis(lay), *_legend(lay)]
+        shown = sorted(lanes.arrows, key=lambda a: a.start)[:ARROWS]
+        arrows = (_arrow(lay, a) for a in shown)
+        body += [*_backdrop(lay), *_bars(lay), *arrows, *_labels(lay), *_axis(lay), *_legend(lay)]
         if len(shown) < len(lanes.arrows):
-            told = f"1 of every {-(-len(lanes.arrows) // ARROWS)} messages has its arrow here"
+            told = f"arrows: the first {ARROWS} messages only"
             body.append(svg.faint(WIDTH - RIGHT, 24, told, text_anchor="end"))
     else:
         body.append(svg.faint(LEFT, 58, "Nothing was recorded: no rank computed or communicated."))
@@ -81,10 +82,17 @@ def _bars(lay: Layout) -> Iterator[str]:
             "rect", svg.title(describe(e)), x=x, y=lay.y(e.rank, row) + 0.5, width=width, height=lay.row - 1,
             fill=palette.colour(e.kind), stroke=palette.PAPER, stroke_width=0.4,
         )  # fmt: skip
+
+
+def _labels(lay: Layout) -> Iterator[str]:
+    """Names in the bars that have room for them, above the arrows."""
+    if lay.row < 12 or len(lay.lanes.trace) > TITLED:
+        return
+    for e, row in zip(lay.lanes.trace.events, lay.lanes.rows, strict=True):
         word = e.name or e.kind if e.kind == "compute" else e.kind
-        if width > 6.6 * len(word) + 8 and lay.row >= 12:
+        if e.duration * lay.scale > 6 * len(word) + 6:
             ink = palette.text_on(palette.colour(e.kind))
-            yield svg.text(x + 4, lay.y(e.rank, row) + lay.row / 2 + 3.6, word, 10.5, fill=ink)
+            yield svg.text(lay.x(e.start) + 4, lay.y(e.rank, row) + lay.row / 2 + 3.6, word, 10.5, fill=ink)
 
 
 def _merged(lay: Layout) -> Iterator[str]:
@@ -105,14 +113,10 @@ def _merged(lay: Layout) -> Iterator[str]:
         yield svg.element("path", svg.title(kind), d="".join(paths[kind]), fill=palette.colour(kind))
 
 
-def _thinned(arrows: tuple[Arrow, ...]) -> tuple[Arrow, ...]:
-    return arrows[:: max(1, -(-len(arrows) // ARROWS))]
-
-
 def _arrow(lay: Layout, a: Arrow) -> str:
     events, rows = lay.lanes.trace.events, lay.lanes.rows
-    y1 = lay.y(a.source, rows[a.send]) + lay.row / 2
-    y2 = lay.y(a.target, rows[a.recv]) + lay.row / 2
+    y1, y2 = lay.y(a.source, rows[a.send]), lay.y(a.target, rows[a.recv])
+    y1, y2 = (y1 + lay.row, y2) if y1 < y2 else (y1, y2 + lay.row)  # from rim to rim
     drawn = svg.arrow(lay.x(a.start), y1, lay.x(a.end), y2, head=min(6.0, lay.row), stroke_width=0.9)
     told = f"{quantities.nbytes(events[a.send].nbytes)} from rank {a.source} to rank {a.target}"
     return svg.element("g", svg.title(told), drawn, opacity=0.75 if lay.row >= 8 else 0.35)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from lockstep.errors import Standing
 from lockstep.show import palette, svg
 
-SHOWN = 16  # ranks on the circle, and rows beside it
+SHOWN = 12  # ranks on the circle, and rows beside it
 WIDTH, RADIUS, CENTRE = 860.0, 84.0, 130.0
 CYCLE = "#C0392B"
 STATES = {"waiting": "#E69F00", "computing": "#B5B9BF", "finished": "#3F8F5F", "raised": "#C0392B", "died": "#6E1600"}
@@ -42,7 +42,7 @@ class Waiting:
 
     def _shortened(self) -> list[str]:
         names = [str(r) for r in self.cycle]
-        return names if len(names) <= SHOWN else [*names[: SHOWN - 2], "…", names[-1]]
+        return names if len(names) <= SHOWN else [*names[: SHOWN - 4], "…", names[-1]]
 
     def svg(self) -> str:
         """The picture on a card of its own."""
@@ -66,7 +66,7 @@ class Waiting:
         middle = min(height / 2 + 14, 190.0)
         places = {s.rank: _on_circle(i, len(shown), middle) for i, s in enumerate(shown)}
         steps = set(zip(self.cycle, self.cycle[1:] + self.cycle[:1], strict=True))
-        radius = 17.0 if len(shown) <= 10 else 12.0
+        radius = 17.0 if len(shown) <= 8 else 12.0
         for s in shown:
             for target in s.waits_for:
                 if target in places:
@@ -133,7 +133,7 @@ def _wait(a: tuple[float, float], b: tuple[float, float], radius: float, s: Stan
     rim = math.sqrt(max(radius**2 - 25, 1.0)) + 2
     ends = a[0] + ux * rim - 5 * uy, a[1] + uy * rim + 5 * ux, b[0] - ux * rim - 5 * uy, b[1] - uy * rim + 5 * ux
     fill, width = (CYCLE, 2.0) if in_cycle else (palette.INK, 1.1)
-    drawn = svg.arrow(*ends, head=9, fill=fill, stroke_width=width)
+    drawn = svg.arrow(*ends, head=min(9.0, radius / 2), fill=fill, stroke_width=width)
     return svg.element("g", svg.title(str(s)), drawn)
 
 
