@@ -1,0 +1,54 @@
+"""Checks: is this function right, does it cost what it should, and if not, what did its author think?
+
+    check("communication.ring_all_reduce", my_function)       in a notebook: points and feedback
+    check_file("communication.ring_all_reduce", "ring.py")    the same for a function in a .py or .ipynb file
+    check_all()                                               the course's own references
+
+The names are loaded when they are first used: every rank imports ``lockstep.checks.play``, and nothing else of this.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from lockstep.checks.assess import check as check
+    from lockstep.checks.assess import check_all as check_all
+    from lockstep.checks.assess import check_file as check_file
+    from lockstep.checks.assess import score_of as score_of
+    from lockstep.checks.exercise import Exercise as Exercise
+    from lockstep.checks.exercise import exercises as exercises
+    from lockstep.checks.exercise import find as find
+    from lockstep.checks.judge import Finding as Finding
+    from lockstep.checks.observe import Ungraded as Ungraded
+    from lockstep.checks.score import Score as Score
+
+_HOME = {
+    **dict.fromkeys(("check", "check_all", "check_file", "score_of"), "assess"),
+    **dict.fromkeys(("Exercise", "exercises", "find"), "exercise"),
+    "Finding": "judge",
+    "Ungraded": "observe",
+    "Score": "score",
+}
+
+__all__ = [
+    "Exercise",
+    "Finding",
+    "Score",
+    "Ungraded",
+    "check",
+    "check_all",
+    "check_file",
+    "exercises",
+    "find",
+    "score_of",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'lockstep.checks' has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"lockstep.checks.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value

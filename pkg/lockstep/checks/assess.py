@@ -1,0 +1,119 @@
+"""``check``: observe, judge, and keep the score. The three parts meet here and nowhere else."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from lockstep import progress
+from lockstep.checks.exercise import Exercise, exercises, find
+from lockstep.checks.judge import Finding
+from lockstep.checks.load import NoFunction, Unreadable, load
+from lockstep.checks.observation import Observation, Seen
+from lockstep.checks.observe import observe
+from lockstep.checks.score import Score
+from lockstep.checks.ungraded import settle
+from lockstep.errors import LockstepError, UsageError
+
+LOUD = 100_000  # characters printed in one case that deserve a word
+
+
+def check(id: str, fn: Callable[..., Any], on: str | None = None) -> Score:
+    """The score of ``fn`` as an answer to the exercise ``id``, on a virtual cluster or in the world ``on``.
+
+    Raises UsageError for an unknown exercise, a world that does not exist, or an ``fn`` that is no function.
+    """
+    exercise = find(id)
+    if not callable(fn):
+        raise UsageError(
+            f"check needs a function, not {type(fn).__name__}.",
+            f'Write check("{id}", {exercise.function}): without parentheses after the function\'s name.',
+        )
+    return settle(_scored(exercise, fn, on, keep=True))
+
+
+def check_file(id: str, path: str | Path, on: str | None = None) -> Score:
+    """The same for the function of the exercise's name in a .py or .ipynb file."""
+    exercise = find(id)
+    try:
+        fn = load(path, exercise.function)
+    except NoFunction as error:
+        return score_of(exercise, Observation(exercise.id, "", problem=str(error)))
+    except Unreadable as error:
+        return _ungraded(exercise, error)
+    return _scored(exercise, fn, on, keep=True)
+
+
+def check_all(on: str | None = None) -> list[Score]:
+    """Every exercise's own reference, checked like a learner's answer: all must pass."""
+    return [_scored(e, e.reference_function(), on, keep=False) for e in exercises()]
+
+
+def _scored(exercise: Exercise, fn: Callable[..., Any], on: str | None, keep: bool) -> Score:
+    try:
+        with _quietly():
+            observation = observe(exercise, fn, on)
+        score = score_of(exercise, observation)
+    except UsageError:
+        raise
+    except Exception as error:
+        return _ungraded(exercise, error)
+    if keep and os.environ.get("RANK", "0") == "0":
+        progress.record_score(exercise.id, score.points, score.maximum, score.verdict)
+    return score
+
+
+def score_of(exercise: Exercise, observation: Observation) -> Score:
+    """Judge an observation. Pure: the learner's code is not touched."""
+    findings = exercise.judge(observation)
+    crashed = any(f.misconception.startswith("crashed:") for f in findings)
+    verdict = "passed" if not findings else "crashed" if crashed else "wrong"
+    shown = _worth_showing(observation, findings)
+    return Score(
+        exercise.id,
+        exercise.points - sum(f.points for f in findings),
+        exercise.points,
+        verdict,
+        [*findings, *_loud(observation)],
+        shown.trace if shown else None,
+        f"The timeline shows your run with {shown.case}." if shown else "",
+    )
+
+
+def _worth_showing(observation: Observation, findings: Sequence[Finding]) -> Seen | None:
+    """The run that a finding speaks of, or else one that is large enough to see something in and small enough to see
+    it."""
+    talking = [seen for seen in observation if seen.trace.communication]
+    cases = [f.case for f in findings if f.case]
+    return next((s for c in cases for s in talking if s.case == c), None) or min(
+        talking, key=lambda s: (abs(s.case.size - 4), len(s.trace)), default=None
+    )
+
+
+def _loud(observation: Observation) -> list[Finding]:
+    most = max((len(seen.printed) for seen in observation), default=0)
+    if most < LOUD:
+        return []
+    return [Finding(f"Your function prints {most:,} characters or more; what it prints is not shown here.", "prints")]
+
+
+def _ungraded(exercise: Exercise, error: Exception) -> Score:
+    told = str(error) if isinstance(error, LockstepError) else f"{type(error).__name__}: {error}"
+    return Score(exercise.id, 0.0, exercise.points, "ungraded", [Finding(told, "ungraded")])
+
+
+@contextlib.contextmanager
+def _quietly() -> Iterator[None]:
+    """What ranks print stays out of the cell: nbgrader takes anything on stderr for a failure."""
+    with (
+        contextlib.redirect_stdout(io.StringIO()),
+        contextlib.redirect_stderr(io.StringIO()),
+        warnings.catch_warnings(),
+    ):
+        warnings.simplefilter("ignore")
+        yield

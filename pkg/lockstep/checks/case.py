@@ -1,0 +1,93 @@
+"""A Case: one call of the learner's function on every rank, described by plain data so that a judge can rebuild it.
+
+Cases differ in what learners' answers stumble over: more than two ranks, a size that the ranks do not divide, a group
+that is not the world, a layout, a dtype. ``patterns.py`` makes an explanation of which ones fail."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+DTYPES = {"float32": torch.float32, "float64": torch.float64, "int64": torch.int64, "int32": torch.int32}
+
+
+@dataclass(frozen=True)
+class Case:
+    """``settings`` are JSON values: numel, dtype, layout, src ... whatever the exercise's inputs need."""
+
+    ranks: int  # world size
+    seed: int
+    group: tuple[int, ...] | None = None  # global ranks; None is the whole world
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def members(self) -> tuple[int, ...]:
+        return self.group if self.group is not None else tuple(range(self.ranks))
+
+    @property
+    def size(self) -> int:
+        """Ranks that take part: the K of the formulas."""
+        return len(self.members)
+
+    @property
+    def trivial(self) -> bool:
+        """Too easy to earn points: one rank, or nothing to send."""
+        return bool(self.settings.get("trivial", self.size == 1))
+
+    def __str__(self) -> str:
+        where = f"{self.size} rank{'s' if self.size > 1 else ''}"
+        if self.group is not None:
+            where = f"the group {list(self.group)} of {self.ranks} ranks"
+        shown = {k: v for k, v in self.settings.items() if k in _TOLD and v not in ("contiguous", "float32")}
+        return ", ".join([where, *(_TOLD[k].format(v) for k, v in shown.items())])
+
+    def to_json(self) -> dict[str, Any]:
+        group = None if self.group is None else list(self.group)
+        return {"ranks": self.ranks, "seed": self.seed, "group": group, "settings": dict(self.settings)}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Case:
+        group = None if data["group"] is None else tuple(data["group"])
+        return cls(data["ranks"], data["seed"], group, dict(data["settings"]))
+
+
+_TOLD = {
+    "numel": "{} elements",
+    "dtype": "{}",
+    "layout": "a {} tensor",
+    "src": "src={}",
+    "dst": "dst={}",
+    "nbytes": "{} bytes",
+    "repeats": "repeats={}",
+}
+
+Inputs = Callable[[Case, int], tuple[Any, ...]]
+
+
+def generator(case: Case, rank: int) -> torch.Generator:
+    """Numbers of this case and rank alone; ranks differ, and so do cases."""
+    return torch.Generator().manual_seed((case.seed * 1009 + rank * 7919 + case.ranks) % 2**63)
+
+
+def integers(case: Case, rank: int) -> torch.Tensor:
+    """``numel`` small whole numbers (so that every order of summation is exact), different on every rank."""
+    numel, layout = case.settings["numel"], case.settings.get("layout", "contiguous")
+    values = torch.randint(-8, 9, (numel,), generator=generator(case, rank)).to(DTYPES[case.settings["dtype"]])
+    return laid_out(values, layout)
+
+
+def laid_out(values: torch.Tensor, layout: str) -> torch.Tensor:
+    """The same numbers as a vector, a matrix of two rows, its transpose, or every second element of a larger
+    buffer."""
+    if layout == "matrix":
+        return values.reshape(2, -1)
+    if layout == "transposed":
+        return values.reshape(2, -1).t()
+    if layout == "strided":
+        buffer = torch.full((2 * values.numel(),), 99, dtype=values.dtype)
+        buffer[::2] = values
+        return buffer[::2]
+    return values

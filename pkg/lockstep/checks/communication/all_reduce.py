@@ -1,0 +1,165 @@
+"""``ring_all_reduce`` and ``halving_doubling_all_reduce``: the sum everywhere, judged by values, bytes and rounds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+
+from lockstep.checks.case import Case
+from lockstep.checks.communication.tensors import (
+    BUILT_BY_HAND,
+    itemsize,
+    members_tensors,
+    nbytes,
+    one_tensor,
+    tensor_cases,
+)  # fmt: skip
+from lockstep.checks.exercise import Exercise
+from lockstep.checks.judge import Fault, Finding, mark
+from lockstep.checks.observation import Observation, Seen
+from lockstep.checks.traffic import hub, messages, number_received, number_sent, rounds, sent
+from lockstep.checks.values import Known, compare, result, total
+
+
+def examine(seen: Seen, reduce_scatter: int, all_messages: int) -> Fault | None:
+    """The sum on every member. ``reduce_scatter`` and ``all_messages``: what a rank sends in the first half, and in
+    all."""
+    own = members_tensors(seen.case)
+    size, right = seen.case.size, total(own)
+    averaged = (right.double() / size).to(right.dtype)
+    known = [Known("averages", "this is the average; the exercise asks for the sum.", [averaged] * size)]
+    fault = compare(seen, [result(seen, rank) for rank in seen.case.members], [right] * size, known)
+    if fault is None or fault.misconception != "wrong-values":
+        return fault
+    unchanged = [torch.equal(seen.arguments[r][0], t) for r, t in zip(seen.case.members, own, strict=True)]
+    most = max(number_sent(seen.trace).values(), default=0)
+    lost = all(unchanged) and all(seen.returned[r] is None for r in seen.case.members)
+    return _by_messages(seen, fault, lost, most, reduce_scatter, all_messages)
+
+
+def _by_messages(seen: Seen, fault: Fault, lost: bool, most: int, reduce_scatter: int, all_messages: int) -> Fault:
+    """How far a rank came, told by how many messages it sent."""
+    begin = f"{fault.message} "
+    if lost and most:
+        return Fault(
+            "returns-nothing", f"{begin}You return nothing, and the tensor has not changed: is the sum in a copy?"
+        )
+    if most == 0:
+        return Fault("no-messages", f"{begin}No rank sends anything.")
+    if most == reduce_scatter and seen.case.size > 2:
+        told = (
+            f"Each rank sends {most} messages, which is the first half: one chunk is complete, the others are partial "
+        )
+        return Fault("reduce-scatter-only", f"{begin}{told}sums. The second trip, the all-gather, is missing.")
+    if most == all_messages - 1:
+        told = (
+            f"Each rank sends {most} messages; {all_messages} are needed. It looks as if the all-gather stops one step"
+        )
+        return Fault("forgets-last-step", f"{begin}{told} early.")
+    if most == all_messages:
+        told = (
+            "The number of messages is right. Does the second half add where it should replace? A chunk that arrives "
+        )
+        return Fault("adds-in-all-gather", f"{begin}{told}there is complete already.")
+    return fault
+
+
+def bytes_faults(seen: Seen, allowed: float, formula: str) -> list[Fault]:
+    """Too many bytes for a rank, and what they look like."""
+    case, whole, by_rank = seen.case, nbytes(seen.case), sent(seen.trace)
+    most = max(by_rank.values(), default=0)
+    center = hub(seen.trace)
+    if center is not None and case.size > 2:
+        told = (
+            f"With {case}, every message goes to rank {center} or comes from it: its port carries "
+            f"{number_received(seen.trace)[center]} tensors in and as many out, while the others wait."
+        )
+        return [Fault("gather-to-one", told)]
+    if most <= allowed:
+        return []
+    told = f"With {case}, a rank sends {most:,} bytes; {formula} allows {allowed:,.0f}. "
+    peers = max(len({m.target for m in messages(seen.trace) if m.source == r}) for r in case.members)
+    if peers == case.size - 1 and case.size > 3:
+        return [Fault("all-to-all-peers", f"{told}Every rank sends to every other one: talk to your neighbours only.")]
+    if all(m.nbytes == whole for m in messages(seen.trace)):
+        return [Fault("whole-tensor", f"{told}The whole tensor travels in every message: cut it into chunks first.")]
+    return [Fault("too-many-bytes", told)]
+
+
+def rounds_faults(seen: Seen, allowed: int, formula: str, hint: str) -> list[Fault]:
+    took = rounds(seen.trace)
+    if took <= allowed:
+        return []
+    return [
+        Fault(
+            "too-many-rounds", f"With {seen.case}, {took} messages follow one another; {formula} is {allowed}. {hint}"
+        )
+    ]
+
+
+def _ring_examine(seen: Seen) -> Fault | None:
+    return examine(seen, seen.case.size - 1, 2 * (seen.case.size - 1))
+
+
+def _ring_cost(seen: Seen) -> list[Fault]:
+    K, numel = seen.case.size, seen.case.settings["numel"]
+    smallest, largest = numel // K, -(-numel // K)
+    allowed = itemsize(seen.case) * max(2 * (numel - smallest), 2 * (K - 1) * largest)
+    wide = bytes_faults(seen, allowed, "a ring, with 2(K-1)/K·N,")
+    return wide or rounds_faults(
+        seen, 2 * (K - 1), "2(K-1)", "Let all ranks send and receive at once: isend and irecv."
+    )
+
+
+def _halving_examine(seen: Seen) -> Fault | None:
+    steps = _log2(seen.case)
+    return examine(seen, steps, 2 * steps)
+
+
+def _halving_cost(seen: Seen) -> list[Fault]:
+    K, steps = seen.case.size, _log2(seen.case)
+    allowed = 2 * (K - 1) / K * nbytes(seen.case) + 2 * steps * itemsize(seen.case)
+    hint = "That many rounds is the ring's way: exchange with the rank at distance K/2, then K/4, and so on."
+    wide = bytes_faults(seen, allowed, "halving and doubling, with 2(K-1)/K·N,")
+    return wide or rounds_faults(seen, 2 * steps, "2·log2 K", hint)
+
+
+def _log2(case: Case) -> int:
+    return case.size.bit_length() - 1
+
+
+def _powers_of_two(ranks: int, seed: int) -> list[Case]:
+    return [c for c in tensor_cases(ranks, seed) if c.size & (c.size - 1) == 0]
+
+
+def _judge(
+    points: float, examine: Callable[[Seen], Fault | None], cost: Callable[[Seen], list[Fault]]
+) -> Callable[[Observation], list[Finding]]:
+    return lambda observation: mark(observation, points, examine, cost, forbidden=BUILT_BY_HAND)
+
+
+RING = Exercise(
+    id="communication.ring_all_reduce",
+    title="The ring all-reduce",
+    points=5,
+    minutes=40,
+    parameters="tensor, group=None",
+    cases=tensor_cases,
+    inputs=one_tensor,
+    judge=_judge(5, _ring_examine, _ring_cost),
+    reference="lockstep.collectives:ring_all_reduce",
+)
+
+HALVING_DOUBLING = Exercise(
+    id="communication.halving_doubling_all_reduce",
+    title="All-reduce by halving and doubling",
+    points=5,
+    minutes=40,
+    parameters="tensor, group=None",
+    cases=_powers_of_two,
+    inputs=one_tensor,
+    judge=_judge(5, _halving_examine, _halving_cost),
+    reference="lockstep.collectives:halving_doubling_all_reduce",
+    worlds=(1, 2, 4, 8),
+)

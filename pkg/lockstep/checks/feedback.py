@@ -1,0 +1,70 @@
+"""A Score as a learner sees it: a headline, what was found, and the timeline of their own run."""
+
+from __future__ import annotations
+
+import html
+import textwrap
+
+from lockstep.checks.score import Score
+from lockstep.events import Trace
+
+HEADLINES = {
+    "passed": "Right.",
+    "wrong": "Not right yet.",
+    "crashed": "It does not run to the end.",
+    "ungraded": "This could not be checked. It is not your fault, and it costs no points.",
+}
+COLOURS = {"passed": "#117733", "wrong": "#b35900", "crashed": "#aa3377", "ungraded": "#666677"}
+MOST_EVENTS = 2000  # a longer timeline would weigh more than the whole notebook
+
+
+def headline(score: Score) -> str:
+    if score.verdict == "ungraded":
+        return HEADLINES["ungraded"]
+    partly = "Partly right." if score.verdict == "wrong" and score.points > 0 else HEADLINES[score.verdict]
+    return f"{partly} {score!r} of {score.maximum:g} points"
+
+
+def text(score: Score) -> str:
+    """For a terminal, 100 columns wide at most."""
+    lines = [f"{score.exercise}: {headline(score)}"]
+    for finding in score.findings:
+        cost = f"(-{finding.points:g}) " if finding.points else ""
+        paragraphs = f"{cost}{finding.message}".splitlines()
+        for number, paragraph in enumerate(paragraphs):
+            begin = "  - " if number == 0 else "    "
+            keep = len(paragraph) - len(paragraph.lstrip())
+            lines.append(
+                textwrap.fill(paragraph.strip(), 100, initial_indent=begin + " " * keep, subsequent_indent="    ")
+            )
+    return "\n".join([*lines, *([f"  {score.about}"] if score.about else [])])
+
+
+def page(score: Score) -> str:
+    """For a notebook: stands on light and dark backgrounds, needs no script and no network."""
+    colour = COLOURS[score.verdict]
+    found = "".join(_paragraph(f.message, f.points) for f in score.findings)
+    about = f'<p style="opacity:.7;font-size:90%;margin:.6em 0 0">{html.escape(score.about)}</p>' if score.about else ""
+    head = f'<p style="margin:0;font-weight:600">{html.escape(headline(score))}</p>'
+    return (
+        f'<div class="lockstep-score" style="border-left:4px solid {colour};padding:.3em 0 .3em .9em;max-width:62em">'
+        f"{head}{found}{_timeline(score.trace)}{about}</div>"
+    )
+
+
+def _paragraph(message: str, points: float) -> str:
+    """The first line as text, what follows (a report of ranks and lines) as it was laid out."""
+    first, _, rest = message.partition("\n")
+    cost = f' <span style="opacity:.7">(−{points:g})</span>' if points else ""
+    report = (
+        f'<pre style="margin:.4em 0 0;white-space:pre-wrap;font-size:90%">{html.escape(rest)}</pre>' if rest else ""
+    )
+    return f'<div style="margin:.5em 0">{html.escape(first)}{cost}{report}</div>'
+
+
+def _timeline(trace: Trace | None) -> str:
+    if trace is None or not trace.communication or len(trace) > MOST_EVENTS:
+        return ""
+    from lockstep import show
+
+    return f'<div style="margin:.6em 0;overflow-x:auto">{show.timeline(trace).svg()}</div>'

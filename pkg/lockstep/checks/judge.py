@@ -1,0 +1,151 @@
+"""From what was seen to findings and points. Pure: an Observation in, Findings out.
+
+The order is that of a good teacher. First what makes the rest pointless: a function that cannot be called, that is
+not written, that calls the library's answer. Then *which* cases go wrong, since a pattern (only two ranks, only even
+sizes) explains more than any single failure. Then *how* they go wrong. Only when every value is right are messages,
+bytes and rounds looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import floor
+
+from lockstep.checks.case import Case
+from lockstep.checks.observation import Failure, Observation, Seen
+from lockstep.checks.patterns import explain
+from lockstep.checks.traffic import collectives
+
+STEP = 0.25  # points are given in quarters
+MOST = 4  # findings that anybody reads
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What is wrong with one case."""
+
+    misconception: str
+    message: str
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a learner is told. ``points`` is what it cost."""
+
+    message: str
+    misconception: str = ""
+    points: float = 0.0
+    case: Case | None = None
+
+
+Examine = Callable[[Seen], Fault | None]
+Economise = Callable[[Seen], Sequence[Fault]]
+
+
+def mark(
+    observation: Observation,
+    points: float,
+    examine: Examine,
+    economise: Economise = lambda seen: (),
+    values: float = 0.5,
+    forbidden: Sequence[str] = (),
+) -> list[Finding]:
+    """Findings of an exercise worth ``points``. ``examine`` looks at one case's values, ``economise`` at what they
+    cost; the share ``values`` of the points is for right values, the rest for a right cost."""
+    hopeless = _hopeless(observation, points, forbidden)
+    if hopeless:
+        return [hopeless]
+    faults = [(seen, fault_of(seen, examine)) for seen in observation]
+    if any(fault for _, fault in faults):
+        return _wrong(observation, faults, points, values)
+    return _unseen(observation, points) or _wasteful(observation, economise, points * (1 - values))
+
+
+def fault_of(seen: Seen, examine: Examine) -> Fault | None:
+    return crash(seen) if seen.failure else examine(seen)
+
+
+def crash(seen: Seen) -> Fault:
+    """The run's own error, which already names the ranks and their lines."""
+    assert seen.failure is not None
+    return Fault(f"crashed:{seen.failure.kind}", f"With {seen.case}: {_shortened(seen.failure)}")
+
+
+def _shortened(failure: Failure, lines: int = 14) -> str:
+    told = f"{failure}\n{failure.remedy}".strip().splitlines()
+    return "\n".join(told if len(told) <= lines else [*told[:lines], f"... and {len(told) - lines} more lines"])
+
+
+def _hopeless(observation: Observation, points: float, forbidden: Sequence[str]) -> Finding | None:
+    """Whatever makes everything else pointless."""
+    if observation.problem:
+        return Finding(observation.problem, "no-function", points)
+    if observation.signature:
+        return Finding(observation.signature, "signature", points)
+    for seen in observation:
+        raised = seen.failure.message if seen.failure else ""
+        if "NotImplementedError" in raised:
+            told = "This is not written yet: it raises NotImplementedError. Replace that line by your answer."
+            return Finding(told, "not-written", points, seen.case)
+        if "LibraryAnswer" in raised:
+            told = "You call Lockstep's own answer. Here you write it yourself; compare with the library afterwards."
+            return Finding(told, "library-call", points, seen.case)
+        called = collectives(seen.trace, forbidden)
+        if called:
+            place = f" ({called[0].where})" if called[0].where else ""
+            told = (
+                f"You call dist.{called[0].kind}{place}. Here you build it yourself, from send and recv alone: "
+                "isend, irecv and batch_isend_irecv count as these."
+            )
+            return Finding(told, "library-call", points, seen.case)
+    return None
+
+
+def _wrong(
+    observation: Observation, faults: Sequence[tuple[Seen, Fault | None]], points: float, values: float
+) -> list[Finding]:
+    """Some values are wrong, or some runs failed: credit for the share of cases that went well."""
+    pattern = [Finding(message, id, 0.0) for id, message in explain([(s.case, f is not None) for s, f in faults])]
+    kinds: dict[str, Finding] = {}
+    for seen, fault in sorted(faults, key=lambda row: (row[0].case.trivial, row[0].case.size == 2)):
+        if fault and fault.misconception not in kinds:
+            kinds[fault.misconception] = Finding(fault.message, fault.misconception, 0.0, seen.case)
+    found = [*pattern, *kinds.values()][:MOST]
+    earned = _earned(observation, faults, points * values)
+    return [Finding(found[0].message, found[0].misconception, points - earned, _case_of(found)), *found[1:]]
+
+
+def _case_of(found: Sequence[Finding]) -> Case | None:
+    return next((f.case for f in found if f.case), None)
+
+
+def _earned(observation: Observation, faults: Sequence[tuple[Seen, Fault | None]], share: float) -> float:
+    """In quarters, rounded down. Cases that cannot go wrong earn nothing, but cost something when they do."""
+    right = sum(1 for seen, fault in faults if not fault and not seen.case.trivial)
+    tried = sum(1 for seen, _ in faults if not seen.case.trivial)
+    left_out = sum(1 for case in observation.unseen if not case.trivial)
+    if not right:
+        return 0.0
+    stumbled = STEP if any(fault and seen.case.trivial for seen, fault in faults) else 0.0
+    return max(0.0, floor(share * right / (tried + left_out) / STEP) * STEP - stumbled)
+
+
+def _unseen(observation: Observation, points: float) -> list[Finding]:
+    """Nothing was wrong until the time was up."""
+    if not observation.unseen:
+        return []
+    told = f"Your function is too slow to check: after the time was up, {len(observation.unseen)} cases were left."
+    return [Finding(told, "too-slow", points, observation.unseen[0])]
+
+
+def _wasteful(observation: Observation, economise: Economise, share: float) -> list[Finding]:
+    """Every value is right; what did it cost?"""
+    worst: dict[str, tuple[Seen, Fault]] = {}
+    for seen in sorted(observation, key=lambda s: s.case.size):
+        for fault in economise(seen):
+            worst[fault.misconception] = (seen, fault)
+    each = floor(share / max(1, len(worst)) / STEP) * STEP
+    return [Finding(f"{_RIGHT}{fault.message}", fault.misconception, each, seen.case) for seen, fault in worst.values()]
+
+
+_RIGHT = "The values are right. "

@@ -1,0 +1,161 @@
+"""A learner's function out of a .py or .ipynb file, without running the file.
+
+The file is only parsed and compiled here. What is executed, and only inside the observed ranks under their time
+limit, is what the function needs: its definition, and the imports, definitions and assignments that these mention in
+turn. So a demo, a plot or an endless loop in the same file does no harm, cells that fail do not matter, and magics
+are ignored."""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+import json
+import linecache
+import sys
+import tokenize
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import CodeType
+from typing import Any
+
+from lockstep.checks.needed import Statement, needed, statements
+from lockstep.checks.signature import written_signature
+from lockstep.errors import LockstepError
+
+SIZE_LIMIT = 50_000_000  # bytes
+
+
+class Unreadable(LockstepError):
+    """The file cannot be read at all, so there is nothing to judge."""
+
+
+class NoFunction(LockstepError):
+    """The file can be read, and does not define the function."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file's text, or one cell's."""
+
+    name: str  # what a place names: "/home/ada/ring.py", "lab.ipynb, cell 3"
+    text: str
+
+
+@dataclass
+class FromFile:
+    """The function ``name`` of a file: callable, picklable, loaded on the first call in whichever process that is."""
+
+    name: str
+    folder: str
+    sources: tuple[Source, ...]
+    codes: tuple[tuple[CodeType, bool], ...]  # what to execute, and whether it may fail to import
+    signature: inspect.Signature | None = None
+    _function: Callable[..., Any] | None = field(default=None, repr=False)
+
+    @property
+    def __signature__(self) -> inspect.Signature | None:
+        """For `inspect.signature`; read from the text, so that nothing needs to run. None: not known before it
+        runs."""
+        return self.signature
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self._function is None:
+            self._function = self._execute()
+        return self._function(*args, **kwargs)
+
+    def _execute(self) -> Callable[..., Any]:
+        """Run what the function needs, in a namespace of its own, its lines quotable."""
+        for source in self.sources:
+            lines = source.text.splitlines(keepends=True)
+            linecache.cache[source.name] = (len(source.text), None, lines, source.name)
+        if self.folder not in sys.path:
+            sys.path.append(self.folder)
+        namespace: dict[str, Any] = {"__name__": "learner", "__file__": self.sources[-1].name}
+        for code, optional in self.codes:
+            try:
+                exec(code, namespace)
+            except ImportError:
+                if not optional:
+                    raise
+        function: Callable[..., Any] = namespace[self.name]
+        return function
+
+
+def load(path: str | Path, name: str) -> FromFile:
+    """The function ``name`` in the file; Unreadable or NoFunction, in one sentence, if that cannot be."""
+    file = Path(path)
+    found, broken = _parse(_sources(file), strict=file.suffix != ".ipynb")
+    defined = [s for _, s in found if name in s.binds]
+    if not defined:
+        raise _no_function(file, name, [s for _, s in found], broken)
+    chosen = needed([s for _, s in found], name)
+    sources = dict.fromkeys(source for source, s in found if s in chosen)
+    codes = tuple((s.code, s.optional) for s in chosen)
+    return FromFile(name, str(file.resolve().parent), tuple(sources), codes, written_signature(defined[-1].node))
+
+
+def _sources(file: Path) -> list[Source]:
+    try:
+        if file.stat().st_size > SIZE_LIMIT:
+            raise Unreadable(f"{file} is larger than {SIZE_LIMIT // 1_000_000} MB: this is not a lab.")
+        if file.suffix == ".ipynb":
+            return _cells(file, json.loads(file.read_text(encoding="utf-8")))
+        with tokenize.open(file) as stream:
+            return [Source(str(file.resolve()), stream.read())]
+    except FileNotFoundError:
+        raise Unreadable(f"There is no file {file}.") from None
+    except IsADirectoryError:
+        raise Unreadable(f"{file} is a folder; name the .py or .ipynb file in it.") from None
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise Unreadable(f"{file} is not a notebook: it is not JSON ({error}).") from None
+    except (OSError, UnicodeDecodeError, SyntaxError) as error:
+        raise Unreadable(f"{file} cannot be read: {error}.") from None
+
+
+def _cells(file: Path, notebook: Any) -> list[Source]:
+    """The code cells, their magics turned into calls, as IPython would."""
+    cells = notebook.get("cells") if isinstance(notebook, dict) else None
+    if not isinstance(cells, list):
+        raise Unreadable(f"{file} is not a notebook: it has no list of cells.")
+    texts = [c.get("source", "") for c in cells if isinstance(c, dict) and c.get("cell_type") == "code"]
+    joined = ["".join(map(str, t)) if isinstance(t, list) else str(t) for t in texts]
+    return [Source(f"{file.name}, cell {number}", _without_magics(text)) for number, text in enumerate(joined, 1)]
+
+
+def _without_magics(text: str) -> str:
+    from IPython.core.inputtransformer2 import TransformerManager
+
+    first, newline, rest = text.partition("\n")
+    if first.startswith(("%%time", "%%capture")):
+        return newline + _without_magics(rest)
+    try:
+        transformed: str = TransformerManager().transform_cell(text)  # type: ignore[no-untyped-call]
+    except SyntaxError:
+        return text
+    return transformed
+
+
+def _parse(sources: list[Source], strict: bool) -> tuple[list[tuple[Source, Statement]], str]:
+    """All top-level statements, and what is wrong with the first cell that is no Python."""
+    found: list[tuple[Source, Statement]] = []
+    broken = ""
+    for source in sources:
+        try:
+            found += [(source, s) for s in statements(source.text, source.name)]
+        except (SyntaxError, ValueError, RecursionError) as error:
+            told = f"{Path(source.name).name}, line {getattr(error, 'lineno', '?')}: {getattr(error, 'msg', error)}"
+            if strict:
+                raise NoFunction(f"This is no valid Python: {told}.") from None
+            broken = broken or told
+    return found, broken
+
+
+def _no_function(file: Path, name: str, found: list[Statement], broken: str) -> NoFunction:
+    near = difflib.get_close_matches(name, {n for s in found for n in s.binds}, 3)
+    advice = "Define it at the top level of the file."
+    if broken:
+        advice = f"One cell is no valid Python: {broken}."
+    elif near:
+        advice = f"Did you mean {' or '.join(near)}?"
+    return NoFunction(f"{file.name} defines no function {name}.", advice)

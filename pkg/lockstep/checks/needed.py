@@ -1,0 +1,73 @@
+"""Which top-level statements of a file does a function need? Found by reading compiled code, without running any of
+it.
+
+A statement *binds* global names (``STORE_NAME``) and *reads* others (``LOAD_NAME``, or ``LOAD_GLOBAL`` inside a
+function). What a name needs is every statement that binds it, and what these read in turn."""
+
+from __future__ import annotations
+import __future__
+
+import ast
+import dis
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from types import CodeType
+
+BIND = ("STORE_NAME", "STORE_GLOBAL")
+READ = ("LOAD_NAME", "LOAD_GLOBAL")
+LAZY_ANNOTATIONS = __future__.annotations.compiler_flag
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One top-level statement, compiled with the name of the file or cell that it stands in."""
+
+    node: ast.stmt
+    code: CodeType
+    binds: frozenset[str]
+    reads: frozenset[str]
+    optional: bool  # "from x import *": nobody can tell what it binds
+
+
+def statements(text: str, filename: str) -> list[Statement]:
+    """The top-level statements of a source; SyntaxError or ValueError if it is no Python."""
+    return [_statement(node, filename) for node in ast.parse(text).body]
+
+
+def _statement(node: ast.stmt, filename: str) -> Statement:
+    code = compile(ast.Module([node], []), filename, "exec", flags=LAZY_ANNOTATIONS, dont_inherit=True)
+    binds = {i.argval for i in dis.get_instructions(code) if i.opname in BIND} | _changed(node)
+    reads = {i.argval for c in _nested(code) for i in dis.get_instructions(c) if i.opname in READ}
+    star = isinstance(node, ast.ImportFrom) and node.names[0].name == "*"
+    return Statement(node, code, frozenset(binds), frozenset(reads), star)
+
+
+def _changed(node: ast.stmt) -> set[str]:
+    """The names of which a part is set, as in ``table["a"] = 1`` or ``table.a += 1``."""
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AugAssign) else []
+    return {name for target in targets if (name := _root(target))}
+
+
+def _root(target: ast.expr) -> str:
+    while isinstance(target, (ast.Attribute, ast.Subscript)):
+        target = target.value
+    return target.id if isinstance(target, ast.Name) else ""
+
+
+def _nested(code: CodeType) -> Iterator[CodeType]:
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _nested(constant)
+
+
+def needed(all_statements: Sequence[Statement], name: str) -> list[Statement]:
+    """What ``name`` depends on, in the order of the file."""
+    names, chosen, before = {name}, set[int](), -1
+    while len(chosen) > before:
+        before = len(chosen)
+        for number, statement in enumerate(all_statements):
+            if number not in chosen and (statement.optional or names & statement.binds):
+                chosen.add(number)
+                names |= statement.reads
+    return [all_statements[number] for number in sorted(chosen)]

@@ -1,0 +1,123 @@
+"""What was seen of a learner's function, as plain data: numbers, text, tensors, a Trace. No code, no pickle.
+
+So a judge can work in another process, which never touches the learner's code: ``save`` writes JSON and safetensors.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors.torch import load_file, save_file
+
+from lockstep.checks.case import Case
+from lockstep.checks.plain import Other
+from lockstep.events import Trace
+
+
+@dataclass(frozen=True)
+class Failure:
+    """How a run ended that did not end well: an error of `lockstep.errors` as text."""
+
+    kind: str  # "Deadlock", "RankRaised" ...
+    message: str
+    standings: tuple[str, ...] = ()  # one line a rank
+    remedy: str = ""
+
+    def __str__(self) -> str:
+        return "\n".join([self.message, *self.standings])
+
+
+@dataclass(frozen=True)
+class Seen:
+    """One case, as it went. Lists are by global rank; ranks outside the group have None."""
+
+    case: Case
+    returned: tuple[Any, ...] = ()
+    arguments: tuple[Any, ...] = ()  # each a list: the arguments as they were when the function had returned
+    trace: Trace = field(default_factory=Trace)
+    peak_memory: tuple[int, ...] = ()
+    printed: str = ""
+    failure: Failure | None = None
+
+
+@dataclass(frozen=True)
+class Observation:
+    """Everything a judge gets."""
+
+    exercise: str
+    world: str  # "virtual", "processes", "spmd"
+    cluster: str = ""
+    signature: str = ""  # why the function cannot be called as published; empty if it can
+    problem: str = ""  # why it could not be loaded at all
+    seen: tuple[Seen, ...] = ()
+    unseen: tuple[Case, ...] = ()  # cases left out after the function hung, or had used up its time
+
+    def __iter__(self) -> Iterator[Seen]:
+        return iter(self.seen)
+
+
+def save(observation: Observation, folder: Path) -> None:
+    """Write ``observation.json`` and ``tensors.safetensors`` into ``folder``."""
+    tensors: dict[str, torch.Tensor] = {}
+    folder.mkdir(parents=True, exist_ok=True)
+    head = {k: getattr(observation, k) for k in ("exercise", "world", "cluster", "signature", "problem")}
+    seen = [_seen_to_json(s, tensors) for s in observation.seen]
+    data = head | {"seen": seen, "unseen": [c.to_json() for c in observation.unseen]}
+    (folder / "observation.json").write_text(json.dumps(data))
+    save_file(tensors, folder / "tensors.safetensors")
+
+
+def load(folder: Path) -> Observation:
+    """Read back what ``save`` wrote."""
+    data = json.loads((folder / "observation.json").read_text())
+    tensors = load_file(folder / "tensors.safetensors")
+    seen = tuple(_seen_from_json(s, tensors) for s in data.pop("seen"))
+    unseen = tuple(Case.from_json(c) for c in data.pop("unseen"))
+    return Observation(**data, seen=seen, unseen=unseen)
+
+
+def _seen_to_json(seen: Seen, tensors: dict[str, torch.Tensor]) -> dict[str, Any]:
+    failure = seen.failure and [seen.failure.kind, seen.failure.message, seen.failure.standings, seen.failure.remedy]
+    return {
+        "case": seen.case.to_json(),
+        "returned": _pack(list(seen.returned), tensors),
+        "arguments": _pack(list(seen.arguments), tensors),
+        "trace": seen.trace.to_json(),
+        "peak_memory": list(seen.peak_memory),
+        "printed": seen.printed,
+        "failure": failure,
+    }
+
+
+def _seen_from_json(data: dict[str, Any], tensors: dict[str, torch.Tensor]) -> Seen:
+    failed = data["failure"]
+    return Seen(
+        Case.from_json(data["case"]),
+        tuple(_unpack(data["returned"], tensors)),
+        tuple(_unpack(data["arguments"], tensors)),
+        Trace.from_json(data["trace"]),
+        tuple(data["peak_memory"]),
+        data["printed"],
+        Failure(failed[0], failed[1], tuple(failed[2]), failed[3]) if failed else None,
+    )
+
+
+def _pack(value: Any, tensors: dict[str, torch.Tensor]) -> Any:
+    if isinstance(value, torch.Tensor):
+        name = f"t{len(tensors)}"
+        tensors[name] = value.detach().cpu().contiguous().clone()
+        return {"tensor": name}
+    if isinstance(value, Other):
+        return {"type": value.type, "text": value.text}
+    return [_pack(v, tensors) for v in value] if isinstance(value, list) else value
+
+
+def _unpack(value: Any, tensors: dict[str, torch.Tensor]) -> Any:
+    if isinstance(value, dict):
+        return tensors[value["tensor"]] if "tensor" in value else Other(value["type"], value["text"])
+    return [_unpack(v, tensors) for v in value] if isinstance(value, list) else value

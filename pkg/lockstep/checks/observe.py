@@ -1,0 +1,149 @@
+"""Run a learner's function for every case of an exercise, and write down what happened.
+
+On the virtual cluster each case is a run of its own. On real processes, where a run costs more, the cases of one
+world size share a run; if that run fails, its cases are run one by one, so that one failure hides nothing."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import cloudpickle
+
+from lockstep import machines
+from lockstep.checks.case import Case
+from lockstep.checks.exercise import Exercise
+from lockstep.checks.observation import Failure, Observation, Seen
+from lockstep.checks.play import Act, part, play, play_pure
+from lockstep.checks.seeds import seed
+from lockstep.checks.signature import misfit
+from lockstep.errors import LockstepError, RunError, WorldUnavailable
+from lockstep.events import Trace
+from lockstep.worlds import WORLDS, launched, run
+
+CLUSTER = "dgx-a100"  # the same for everyone, whatever machine they sit at
+LIMIT = 20.0  # seconds of host time for a whole check: nbgrader allows 60 for a cell
+CASE_LIMIT = 15.0
+HANGS = ("Stuck", "TimeLimit")
+
+
+class Ungraded(LockstepError):
+    """The check could not be carried out: never the learner's fault, and never a zero."""
+
+
+def observe(exercise: Exercise, fn: Callable[..., Any], on: str | None = None, limit: float = LIMIT) -> Observation:
+    """What ``fn`` does in the world ``on``: by default a virtual cluster, the same for everyone. The exercise's own
+    reference is observed in the same way, only allowed to be what it is."""
+    world = on or CLUSTER
+    if world not in WORLDS:
+        machines.find(world)
+    problem = misfit(exercise, fn)
+    if problem:
+        return Observation(exercise.id, world, signature=problem)
+    problem = _uncopyable(fn)
+    if problem:
+        return Observation(exercise.id, world, problem=problem)
+    stage = _Stage(exercise, fn, world, time.monotonic() + limit)
+    for size in stage.sizes():
+        stage.perform(exercise.cases(size, seed(exercise.id, size)))
+    return Observation(exercise.id, *stage.place(), seen=tuple(stage.seen), unseen=tuple(stage.unseen))
+
+
+class _Stage:
+    """The runs of one check, until the cases or the time or the learner's function give out."""
+
+    def __init__(self, exercise: Exercise, fn: Callable[..., Any], world: str, deadline: float) -> None:
+        self.exercise, self.fn, self.world, self.deadline = exercise, fn, world, deadline
+        self.guarded = not _is_reference(fn)
+        self.seen: list[Seen] = []
+        self.unseen: list[Case] = []
+        self.stopped = False
+
+    def sizes(self) -> tuple[int, ...]:
+        """The world sizes to try: under a launcher there is only one."""
+        if self.world != "spmd" or self.exercise.pure:
+            return self.exercise.worlds
+        return (launched(None),)
+
+    def place(self) -> tuple[str, str]:
+        trace = self.seen[0].trace if self.seen else Trace()
+        return trace.world or self.world, trace.cluster
+
+    def perform(self, cases: Sequence[Case]) -> None:
+        shared = self.world in ("processes", "spmd") and not self.exercise.pure
+        if shared and len(cases) > 1 and not self.stopped and self._perform_together(cases):
+            return
+        for case in cases:
+            self._perform_alone(case)
+
+    def _perform_together(self, cases: Sequence[Case]) -> bool:
+        acts = [_act(self.exercise, case) for case in cases]
+        try:
+            outcome = self._run(play, acts, ranks=cases[0].ranks)
+        except RunError:
+            return False
+        for number, (case, trace) in enumerate(zip(cases, part(outcome.trace, len(cases)), strict=True)):
+            played = [of_rank[number] for of_rank in outcome.values]
+            self.seen.append(_seen(case, played, trace, outcome))
+        return True
+
+    def _perform_alone(self, case: Case) -> None:
+        if self.stopped or time.monotonic() > self.deadline:
+            self.unseen.append(case)
+            return
+        seen = self._try(case)
+        self.seen.append(seen)
+        self.stopped = seen.failure is not None and (seen.failure.kind in HANGS or _unwritten(seen.failure))
+
+    def _try(self, case: Case) -> Seen:
+        try:
+            if self.exercise.pure:
+                outcome = self._run(play_pure, self.exercise.inputs(case, 0), ranks=1)
+                return _seen(case, [(outcome.values[0], [])], outcome.trace, outcome)
+            outcome = self._run(play, [_act(self.exercise, case)], ranks=case.ranks)
+            return _seen(case, [of_rank[0] for of_rank in outcome.values], outcome.trace, outcome)
+        except RunError as error:
+            trace = error.trace or Trace(ranks=case.ranks)
+            return Seen(case, trace=trace, printed=error.printed, failure=_failure(error))
+
+    def _run(self, play: Callable[..., Any], script: Any, ranks: int) -> Any:
+        timeout = max(1.0, min(CASE_LIMIT, self.deadline - time.monotonic()))
+        world = CLUSTER if self.exercise.pure else self.world
+        try:
+            return run(play, self.fn, script, self.guarded, ranks=ranks, on=world, timeout=timeout)
+        except WorldUnavailable as error:
+            raise Ungraded(error.message, error.remedy) from error
+
+
+def _uncopyable(fn: Callable[..., Any]) -> str:
+    """Why ``fn`` cannot travel to other processes; empty if it can."""
+    try:
+        cloudpickle.dumps(fn)
+    except Exception as error:
+        return (
+            f"Your function cannot be copied to the ranks ({error}). It uses something that lives in this process "
+            "only, such as a lock, an open file or a process group: make it inside the function, or pass it in."
+        )
+    return ""
+
+
+def _act(exercise: Exercise, case: Case) -> Act:
+    return Act(case.group, [exercise.inputs(case, rank) for rank in range(case.ranks)])
+
+
+def _seen(case: Case, played: Sequence[tuple[Any, list[Any]]], trace: Trace, outcome: Any) -> Seen:
+    returned, arguments = zip(*played, strict=True)
+    return Seen(case, tuple(returned), tuple(arguments), trace, tuple(outcome.peak_memory), outcome.printed)
+
+
+def _failure(error: RunError) -> Failure:
+    return Failure(type(error).__name__, error.message, tuple(str(s) for s in error.standings), error.remedy)
+
+
+def _unwritten(failure: Failure) -> bool:
+    return "NotImplementedError" in failure.message
+
+
+def _is_reference(fn: Callable[..., Any]) -> bool:
+    return getattr(fn, "__module__", "").startswith(("lockstep.collectives", "lockstep.cost"))

@@ -1,0 +1,98 @@
+"""Which cases go wrong tells more than how: "only two ranks", "only sizes that the ranks divide".
+
+A pattern holds when its cases fail and the others pass. Cases with another layout, another dtype or a subgroup are
+kept out of the first patterns and have their own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from lockstep.checks.case import Case
+
+Row = tuple[Case, bool]  # a case, and whether it failed
+
+
+def explain(rows: Sequence[Row]) -> list[tuple[str, str]]:
+    """The patterns that hold, as (id, message); usually none or one."""
+    failing = [case for case, failed in rows if failed]
+    several = any(case.size > 1 for case, _ in rows)
+    if failing and several and all(c.size == 1 for c in failing):
+        return [("fails-alone", "It works with several ranks and fails with one: a group of one rank is a group too.")]
+    plain = [(c, failed) for c, failed in rows if not _special(c)]
+    if any(failed for _, failed in plain):
+        held = [(id, told) for id, told, trait in PLAIN if _exactly(plain, trait)]
+        return held[:1]
+    return [(id, told) for id, told, trait in SPECIAL if any(trait(c) for c in failing)]
+
+
+def _exactly(rows: Sequence[Row], trait: Callable[[Case], bool]) -> bool:
+    """All cases with the trait fail, all others pass, and not only the trivial ones among them."""
+    with_trait = [failed for c, failed in rows if trait(c)]
+    without = [(c, failed) for c, failed in rows if not trait(c)]
+    passes = any(not c.trivial for c, _ in without) and not any(failed for _, failed in without)
+    return passes and bool(with_trait) and all(with_trait)
+
+
+def _special(case: Case) -> bool:
+    return case.group is not None or _layout(case) or _integer(case)
+
+
+def _layout(case: Case) -> bool:
+    return case.settings.get("layout", "contiguous") in ("strided", "transposed")
+
+
+def _integer(case: Case) -> bool:
+    return str(case.settings.get("dtype", "")).startswith("int")
+
+
+def _off_root(case: Case) -> bool:
+    root = case.settings.get("src", case.settings.get("dst", case.members[0]))
+    return bool(root != case.members[0])
+
+
+PLAIN: Sequence[tuple[str, str, Callable[[Case], bool]]] = (
+    (
+        "only-two-ranks",
+        "It is right for two ranks and for no larger number. Draw three ranks on paper: who needs what from whom?",
+        lambda c: c.size > 2,
+    ),
+    (
+        "only-powers-of-two",
+        "It is right for 2, 4 and 8 ranks and wrong for 3 and 5: some partners that you compute do not exist there, "
+        "or some ranks are left out.",
+        lambda c: c.size & (c.size - 1) != 0,
+    ),
+    (
+        "only-even-sizes",
+        "It is right where the number of ranks divides the number of elements, and wrong elsewhere: what happens to "
+        "the rest? (tensor.tensor_split(K) cuts any size into K chunks.)",
+        lambda c: c.settings.get("numel", 0) % c.size != 0,
+    ),
+    (
+        "only-root-zero",
+        "It is right when the root is rank 0 and wrong for every other root. Count from the root: "
+        "v = (rank - root) mod K.",
+        _off_root,
+    ),
+)
+
+SPECIAL: Sequence[tuple[str, str, Callable[[Case], bool]]] = (
+    (
+        "ignores-group",
+        "It is right for the whole world and wrong for a group of some of its ranks. Pass group on to every call; rank "
+        "and size are dist.get_rank(group) and dist.get_world_size(group); and mind that src= and dst= of send and "
+        "recv are global ranks (dist.get_global_rank, or group_src= and group_dst=).",
+        lambda c: c.group is not None,
+    ),
+    (
+        "only-contiguous",
+        "It is wrong for a tensor that is not contiguous in memory. Send and receive contiguous copies, and copy the "
+        "result back into the tensor.",
+        _layout,
+    ),
+    (
+        "only-floats",
+        "It is wrong for a tensor of whole numbers. Make buffers with torch.empty_like, which keeps the dtype.",
+        _integer,
+    ),
+)

@@ -1,0 +1,41 @@
+"""Values as plain data: what ranks hand back to a check, and nothing that would have to be unpickled by a judge."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+SAVED = (
+    torch.float64, torch.float32, torch.float16, torch.bfloat16,
+    torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8, torch.bool,
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Other:
+    """A value that is not plain data: only its type and the start of its repr are kept."""
+
+    type: str
+    text: str = ""
+
+
+def plain(value: Any, depth: int = 3) -> Any:
+    """``value`` as None, bool, int, float, str, a tensor or a list of these; anything else as `Other`."""
+    if value is None or type(value) in (bool, int, float):
+        return value
+    if type(value) is str:
+        return value[:10_000]
+    if isinstance(value, torch.Tensor) and value.layout == torch.strided and value.dtype in SAVED:
+        return value.detach()
+    if isinstance(value, (tuple, list)) and depth and len(value) <= 1000:
+        return [plain(v, depth - 1) for v in value]
+    return Other(type(value).__name__, _short_repr(value))
+
+
+def _short_repr(value: Any) -> str:
+    try:
+        return repr(value)[:200]
+    except Exception:
+        return "(its repr fails)"

@@ -1,0 +1,69 @@
+"""What runs on every rank of an observed world: the learner's function, once for each case, and nothing clever."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+import torch.distributed as dist
+
+from lockstep.checks.guard import references_refuse
+from lockstep.checks.plain import plain
+from lockstep.events import Event, Trace
+
+MARK = 13  # bytes; several cases share a run on real processes, parted by broadcasts of this odd size
+
+
+@dataclass(frozen=True)
+class Act:
+    """One case as the ranks need it: who takes part, and each rank's arguments by global rank."""
+
+    members: tuple[int, ...] | None
+    arguments: Sequence[tuple[Any, ...]]
+
+
+def play(fn: Callable[..., Any], acts: Sequence[Act], guarded: bool) -> list[tuple[Any, list[Any]]]:
+    """``fn`` on this rank for each act: what it returned, and its arguments as it left them, as plain data."""
+    played = []
+    for number, act in enumerate(acts):
+        if number:
+            _mark()
+        played.append(_play_one(fn, act, guarded))
+    return played
+
+
+def _play_one(fn: Callable[..., Any], act: Act, guarded: bool) -> tuple[Any, list[Any]]:
+    rank = dist.get_rank()
+    group = dist.new_group(list(act.members)) if act.members is not None else None
+    if act.members is not None and rank not in act.members:
+        return None, []
+    arguments = act.arguments[rank]
+    with references_refuse() if guarded else nullcontext():
+        returned = fn(*arguments, group=group)
+    return plain(returned), [plain(a) for a in arguments]
+
+
+def play_pure(fn: Callable[..., Any], calls: Sequence[tuple[Any, ...]], guarded: bool) -> list[Any]:
+    """``fn`` for each tuple of arguments: no communication, one rank."""
+    with references_refuse() if guarded else nullcontext():
+        return [plain(fn(*arguments)) for arguments in calls]
+
+
+def _mark() -> None:
+    dist.broadcast(torch.zeros(MARK, dtype=torch.uint8), src=0)
+
+
+def part(trace: Trace, acts: int) -> list[Trace]:
+    """The trace of each act of a shared run. After an error some acts, the last ones, may be empty."""
+    parts: list[list[Event]] = [[] for _ in range(acts)]
+    for rank in range(trace.ranks):
+        act = 0
+        for event in trace.of_rank(rank):
+            if event.kind == "broadcast" and event.nbytes == MARK:
+                act = min(act + 1, acts - 1)
+            else:
+                parts[act].append(event)
+    return [Trace.of(events, trace.ranks, trace.world, trace.cluster) for events in parts]

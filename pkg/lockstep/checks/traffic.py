@@ -1,0 +1,108 @@
+"""Arithmetic on a trace: messages, bytes of each rank, and rounds.
+
+A *round* is a step in which a rank sends at most one message and receives at most one. ``rounds`` is how many of them
+the longest chain of dependent messages takes: what alpha is multiplied by. It is counted from the order of each
+rank's own events, never by comparing two ranks' clocks, so it is the same in every world."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict, deque
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from lockstep.events import COLLECTIVES, Event, Trace
+
+
+@dataclass(frozen=True)
+class Message:
+    """A send and the recv that took it."""
+
+    source: int
+    target: int
+    nbytes: int
+    sent: Event
+    received: Event
+
+
+def messages(trace: Trace) -> list[Message]:
+    """Sends joined with their receives: the first with the first, for each source, target and tag. Empty ones left
+    out."""
+    waiting: dict[tuple[int, int | None, int], deque[Event]] = defaultdict(deque)
+    for event in trace.of_kind("recv"):
+        waiting[event.rank if event.peer is None else event.peer, event.rank, event.tag].append(event)
+    joined = []
+    for event in trace.of_kind("send"):
+        queue = waiting[event.rank, event.peer, event.tag]
+        if queue and event.peer is not None:
+            joined.append(Message(event.rank, event.peer, event.nbytes, event, queue.popleft()))
+    return [m for m in joined if m.nbytes]
+
+
+def collectives(trace: Trace, kinds: Iterable[str] = COLLECTIVES) -> list[Event]:
+    """The collectives among ``kinds`` that any rank called, barriers included only if named."""
+    return [e for e in trace if e.kind in set(kinds)]
+
+
+def sent(trace: Trace) -> Counter[int]:
+    """Bytes that each rank sent by messages."""
+    return _sum((m.source, m.nbytes) for m in messages(trace))
+
+
+def number_sent(trace: Trace) -> Counter[int]:
+    """Messages that each rank sent."""
+    return _sum((m.source, 1) for m in messages(trace))
+
+
+def number_received(trace: Trace) -> Counter[int]:
+    """Messages that each rank received."""
+    return _sum((m.target, 1) for m in messages(trace))
+
+
+def _sum(rows: Iterable[tuple[int, int]]) -> Counter[int]:
+    total: Counter[int] = Counter()
+    for key, amount in rows:
+        total[key] += amount
+    return total
+
+
+def hub(trace: Trace) -> int | None:
+    """The one rank that every message comes from or goes to, if there is one and it talks to more than one other."""
+    found = messages(trace)
+    ends = Counter(rank for m in found for rank in (m.source, m.target))
+    busiest = max(ends, key=lambda r: ends[r], default=None)
+    return busiest if busiest is not None and len(ends) > 2 and ends[busiest] == len(found) else None
+
+
+def rounds(trace: Trace) -> int:
+    """The longest chain of dependent messages."""
+    return max(_levels(messages(trace)).values(), default=0)
+
+
+def _levels(found: list[Message]) -> dict[int, int]:
+    """For each message the round in which it can travel at the earliest: after its sender's earlier sends and what
+    had arrived there, and after its receiver's earlier receives."""
+    agenda = {rank: deque(rows) for rank, rows in _agendas(found).items()}
+    level: dict[int, int] = {}
+    arrived: Counter[int] = Counter()  # the latest round of what a rank has received
+    posted: Counter[int] = Counter()  # the round of a rank's latest send
+    moved = True
+    while moved:
+        moved = False
+        for rank, rows in agenda.items():
+            while rows and (rows[0][0] == "send" or rows[0][1] in level):
+                action, number = rows.popleft()
+                moved = True
+                if action == "send":
+                    posted[rank] = level[number] = 1 + max(posted[rank], arrived[rank])
+                else:
+                    arrived[rank] = level[number] = max(level[number], 1 + arrived[rank])
+    return level
+
+
+def _agendas(found: list[Message]) -> dict[int, list[tuple[str, int]]]:
+    """What each rank did, in its order: a send when it was posted, a receive when it had arrived."""
+    rows: dict[int, list[tuple[float, int, str, int]]] = defaultdict(list)
+    for number, m in enumerate(found):
+        rows[m.source].append((m.sent.start, 1, "send", number))
+        rows[m.target].append((m.received.end, 0, "recv", number))
+    return {rank: [(action, number) for *_, action, number in sorted(r)] for rank, r in rows.items()}

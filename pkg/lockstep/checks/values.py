@@ -1,0 +1,96 @@
+"""Comparing what ranks hold with what they should hold, exactly, and recognising answers that are wrong in a known
+way."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from lockstep.checks.judge import Fault
+from lockstep.checks.observation import Seen
+from lockstep.checks.plain import Other
+
+
+@dataclass(frozen=True)
+class Known:
+    """A wrong answer that learners give: what the members of the group would hold, in the order of the group."""
+
+    misconception: str
+    message: str
+    values: Sequence[Tensor | None]  # None: this rank may hold anything
+
+
+def result(seen: Seen, rank: int) -> Any:
+    """What a function left that may work in place or return: the returned value, or else its first argument."""
+    returned = seen.returned[rank]
+    return seen.arguments[rank][0] if returned is None else returned
+
+
+def compare(
+    seen: Seen, held: Sequence[Any], wanted: Sequence[Tensor | None], known: Sequence[Known] = ()
+) -> Fault | None:
+    """The first thing wrong with ``held``, by member of the group; None if all is as wanted."""
+    for rank, value, want in zip(seen.case.members, held, wanted, strict=True):
+        fault = None if want is None else _kind_of_value(seen, rank, value, want)
+        if fault:
+            return fault
+    if same(held, wanted):
+        return None
+    for answer in known:
+        if same(held, answer.values):
+            return Fault(answer.misconception, f"With {seen.case}: {answer.message}")
+    return Fault("wrong-values", _difference(seen, held, wanted))
+
+
+def same(held: Sequence[Any], wanted: Sequence[Tensor | None]) -> bool:
+    pairs = zip(held, wanted, strict=True)
+    return all(w is None or (isinstance(h, Tensor) and h.shape == w.shape and bool((h == w).all())) for h, w in pairs)
+
+
+def _kind_of_value(seen: Seen, rank: int, value: Any, want: Tensor) -> Fault | None:
+    """Type, shape and dtype."""
+    if not isinstance(value, Tensor):
+        return Fault("wrong-type", f"With {seen.case}, rank {rank} has {told(value)} where a tensor is wanted.")
+    if value.shape != want.shape:
+        shapes = f"{tuple(value.shape)}, the right one {tuple(want.shape)}"
+        return Fault("wrong-shape", f"With {seen.case}, rank {rank}'s tensor has the shape {shapes}.")
+    if value.dtype != want.dtype:
+        return Fault("wrong-dtype", f"With {seen.case}, rank {rank}'s tensor is {value.dtype}, not {want.dtype}.")
+    return None
+
+
+def told(value: Any) -> str:
+    """A value in a sentence."""
+    if isinstance(value, Other):
+        return f"a {value.type}"
+    if isinstance(value, Tensor):
+        return f"a tensor of shape {tuple(value.shape)}"
+    if isinstance(value, list):
+        return f"{len(value)} values"
+    return "nothing (None)" if value is None else f"{value!r:.60}"
+
+
+def _difference(seen: Seen, held: Sequence[Any], wanted: Sequence[Tensor | None]) -> str:
+    """The first rank and element that differ, and how many do."""
+    for rank, value, want in zip(seen.case.members, held, wanted, strict=True):
+        if want is None or bool((value == want).all()):
+            continue
+        wrong = (value != want).flatten()
+        at = int(wrong.nonzero()[0])
+        there, right = value.flatten()[at].item(), want.flatten()[at].item()
+        where = f"element {at} of rank {rank} is {there:g}, not {right:g}"
+        return f"With {seen.case}: {where} ({int(wrong.sum())} of {want.numel()} elements differ there)."
+    return f"With {seen.case}: the values are wrong."
+
+
+def pick(seen: Seen, values: Sequence[Any]) -> list[Any]:
+    """The members' entries of a list by global rank."""
+    return [values[rank] for rank in seen.case.members]
+
+
+def total(tensors: Sequence[Tensor]) -> Tensor:
+    return torch.stack([t.contiguous() for t in tensors]).sum(0).to(tensors[0].dtype)
