@@ -58,4 +58,4 @@ def even(name: str) -> None:
 @pytest.mark.parametrize("K", RANKS)
 def test_rounds(K: int) -> None:
     assert seconds(even, "pairwise_all_to_all", ranks=K) == pytest.approx(K - 1)
-    assert 0.8 * K * (K - 1) <= seconds(even, "one_by_one_all_to_all", ranks=K) <= K * (K - 1)
+    assert 0.8 * K * (K - 1) <= seconds(even, "one_by_one_all_to_all", ranks=K) <= K * (K - 1) + 1e-9

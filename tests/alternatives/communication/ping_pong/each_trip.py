@@ -1,0 +1,22 @@
+"""Posts sends and receives without blocking, times each trip and takes the mean of them."""
+
+import time
+
+import torch
+import torch.distributed as dist
+
+
+def ping_pong(nbytes, repeats, group=None):
+    rank, partner = dist.get_rank(group), 1 - dist.get_rank(group)
+    if rank not in (0, 1) or dist.get_world_size(group) < 2:
+        return 0.0
+    ball = torch.ones(nbytes, dtype=torch.int8)
+    steps = [dist.isend, dist.irecv] if rank == 0 else [dist.irecv, dist.isend]
+    trips = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        for step in steps:
+            where = {"group_dst": partner} if step is dist.isend else {"group_src": partner}
+            step(ball, group=group, **where).wait()
+        trips.append(time.perf_counter() - start)
+    return sum(trips) / len(trips) / 2

@@ -1,0 +1,16 @@
+"""The learner forgot that halving-doubling needs a power of two."""
+
+import math
+
+MISCONCEPTION = "ignores-power-of-two"
+
+
+def choose_algorithm(nbytes, ranks, alpha, beta):
+    rounds = math.log2(ranks)
+    costs = {
+        "ring": 2 * (ranks - 1) * (alpha + nbytes / ranks * beta),
+        "tree": 2 * rounds * (alpha + nbytes * beta),
+    }
+    if ranks > 0:
+        costs["halving_doubling"] = 2 * rounds * alpha + 2 * (ranks - 1) / ranks * nbytes * beta
+    return min(costs, key=costs.get)

@@ -1,0 +1,10 @@
+"""The learner thought: beta is the bandwidth."""
+
+import numpy as np
+
+MISCONCEPTION = "bandwidth-not-beta"
+
+
+def fit_alpha_beta(nbytes, seconds):
+    beta, alpha = np.polyfit(nbytes, seconds, 1)
+    return float(alpha), float(1 / beta)

@@ -1,0 +1,10 @@
+"""The learner thought: networks are measured in bits."""
+
+import numpy as np
+
+MISCONCEPTION = "bits-not-bytes"
+
+
+def fit_alpha_beta(nbytes, seconds):
+    beta, alpha = np.polyfit([8 * n for n in nbytes], seconds, 1)
+    return float(alpha), float(beta)

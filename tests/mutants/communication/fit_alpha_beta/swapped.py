@@ -1,0 +1,10 @@
+"""The learner thought: polyfit gives the constant first."""
+
+import numpy as np
+
+MISCONCEPTION = "swapped"
+
+
+def fit_alpha_beta(nbytes, seconds):
+    first, second = np.polyfit(nbytes, seconds, 1)
+    return float(first), float(second)

@@ -1,0 +1,21 @@
+"""The learner thought: one rank that does it the other way round is enough. It is, but then all wait in a row."""
+
+import torch
+import torch.distributed as dist
+
+MISCONCEPTION = "serialised"
+
+
+def mend_ring_of_sends(tensor, group=None):
+    r, K = dist.get_rank(group), dist.get_world_size(group)
+    tensor = tensor.contiguous()
+    if K == 1:
+        return tensor.clone()
+    received = torch.empty_like(tensor)
+    if r == 0:
+        dist.send(tensor, group=group, group_dst=1)
+        dist.recv(received, group=group, group_src=K - 1)
+    else:
+        dist.recv(received, group=group, group_src=r - 1)
+        dist.send(tensor, group=group, group_dst=(r + 1) % K)
+    return received

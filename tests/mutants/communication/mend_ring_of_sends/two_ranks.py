@@ -1,0 +1,22 @@
+"""The learner tried it with two ranks."""
+
+import torch
+import torch.distributed as dist
+
+MISCONCEPTION = "only-two-ranks"
+
+
+def swap(outgoing, to, incoming, origin, group):
+    sending = dist.isend(outgoing, group=group, group_dst=to)
+    dist.recv(incoming, group=group, group_src=origin)
+    sending.wait()
+
+
+def mend_ring_of_sends(tensor, group=None):
+    r, K = dist.get_rank(group), dist.get_world_size(group)
+    tensor = tensor.contiguous()
+    if K == 1:
+        return tensor.clone()
+    received = torch.empty_like(tensor)
+    swap(tensor, 1 - r, received, 1 - r, group)
+    return received

@@ -1,0 +1,13 @@
+"""The learner thought: a sum of zero is not negative."""
+
+import torch.distributed as dist
+
+MISCONCEPTION = "zero-counts"
+
+
+def mend_skipped_collective(tensor, group=None):
+    total = tensor.clone().contiguous()
+    if tensor.sum() < 0:
+        total.zero_()
+    dist.all_reduce(total, group=group)
+    return total
