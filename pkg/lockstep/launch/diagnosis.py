@@ -1,0 +1,83 @@
+"""What went wrong in a run, from what its ranks have left: journals, stacks, exceptions, exit statuses."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping
+
+from lockstep import explain
+from lockstep.errors import RunError, Standing, Stuck, TimeLimit
+from lockstep.events import Trace
+from lockstep.launch.ending import End, as_error, first_cause
+from lockstep.launch.matching import Matching
+from lockstep.launch.watchdog import Stack, standing_of
+from lockstep.record import Operation, replay
+
+IDLE = 5.0  # seconds without an operation, at the end of the time, that count as stuck
+CLUSTER = "this machine"
+
+
+def journal_of(directory: str, rank: int) -> str:
+    return os.path.join(directory, f"journal-{rank}")
+
+
+def read_journal(directory: str, rank: int) -> list[Operation]:
+    try:
+        with open(journal_of(directory, rank), "rb") as journal:
+            return replay(journal.read())
+    except FileNotFoundError:
+        return []
+
+
+class Diagnosis:
+    """The state of a run at one moment. ``began``: the time.monotonic of its beginning."""
+
+    def __init__(self, ranks: int, directory: str, began: float) -> None:
+        self.ranks = ranks
+        self.logs = [read_journal(directory, r) for r in range(ranks)]
+        self.matching = Matching(self.logs)
+        self.now = time.monotonic() - began
+        self.trace = Trace.of(self.matching.events(self.logs, self.now), ranks, "processes", CLUSTER)
+
+    def of_success(self) -> RunError | None:
+        """Every rank has returned, but did they do the same?"""
+        error = self.matching.mismatch() or self.matching.unmatched()
+        return self._complete(error) if error else None
+
+    def of_deadlock(self, stacks: Mapping[int, Stack], ends: Mapping[int, End]) -> RunError:
+        error = self.matching.mismatch() or explain.deadlock(self.standings(stacks, ends))
+        return self._complete(error)
+
+    def of_failure(self, stacks: Mapping[int, Stack], ends: Mapping[int, End]) -> RunError:
+        """The exception or death that came first, and not what it did to the other ranks."""
+        rank, cause = first_cause(ends)
+        mismatch = self.matching.mismatch()
+        if mismatch and self.logs[rank] and self.logs[rank][-1].end is None:  # that is what it raised about
+            return self._complete(mismatch)
+        return self._complete(as_error(rank, cause, self.standings(stacks, ends)))
+
+    def of_time_limit(self, stacks: Mapping[int, Stack], ends: Mapping[int, End], limit: float) -> RunError:
+        standings = self.standings(stacks, ends)
+        for s in standings:
+            idle = self.now - max((o.end or o.start for o in self.logs[s.rank]), default=0.0)
+            if s.state == "computing" and idle >= min(IDLE, limit / 2):
+                told = f"Stuck: rank {s.rank} has done no operation for {idle:.0f} s at {s.where}."
+                return self._complete(Stuck(told, standings))
+        return self._complete(TimeLimit(f"The run did not end within {limit:.0f} s.", standings))
+
+    def standings(self, stacks: Mapping[int, Stack], ends: Mapping[int, End]) -> list[Standing]:
+        return [self._standing(r, stacks, ends) for r in range(self.ranks)]
+
+    def _standing(self, rank: int, stacks: Mapping[int, Stack], ends: Mapping[int, End]) -> Standing:
+        if rank in stacks:
+            return standing_of(rank, self.logs[rank], self.matching, stacks[rank])
+        if rank not in ends:
+            return Standing(rank, "finished")
+        if ends[rank].secondary:  # an operation of its own broke because another rank had ended
+            return standing_of(rank, self.logs[rank], self.matching, Stack())
+        return ends[rank].standing(rank)
+
+    def _complete(self, error: RunError) -> RunError:
+        error.trace = self.trace
+        return error

@@ -1,0 +1,99 @@
+"""How a rank ended badly, and which of several bad ends was the cause of the others."""
+
+from __future__ import annotations
+
+import re
+import signal
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from lockstep import places
+from lockstep.errors import RankDied, RankRaised, Standing
+from lockstep.places import Place
+
+# What a rank meets when another one has ended: not a cause.
+_SECONDARY = re.compile(
+    r"Connection (closed|reset|refused)|Broken pipe|connectFullMesh|Socket|Timed out waiting|Application timeout|"
+    r"Read error|Write error|gloo/transport|remote peer|NCCL communicator was aborted",
+    re.IGNORECASE,
+)
+_HINTS = {"SIGKILL": ": out of memory?", "SIGSEGV": ": segmentation fault", "SIGABRT": ": abort"}
+
+
+@dataclass(frozen=True)
+class Raised:
+    """The function raised. Plain data: the exception itself may not be able to travel."""
+
+    kind: str  # the exception's type
+    message: str
+    told: str  # the learner's traceback
+    place: Place
+    when: float  # of time.monotonic
+
+    @classmethod
+    def of(cls, error: BaseException) -> Raised:
+        told = places.learners_traceback(error)
+        return cls(type(error).__name__, str(error), told, places.innermost(error), time.monotonic())
+
+    @property
+    def secondary(self) -> bool:
+        """Whether it may be only what another rank's end has caused."""
+        return self.kind.endswith("Error") and bool(_SECONDARY.search(self.message))
+
+    def standing(self, rank: int) -> Standing:
+        return Standing(rank, "raised", where=str(self.place), source=self.place.source, detail=self.kind)
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.message}"
+
+
+@dataclass(frozen=True)
+class Died:
+    """The process ended."""
+
+    exitcode: int | None
+    when: float
+
+    secondary = False
+
+    def standing(self, rank: int) -> Standing:
+        return Standing(rank, "died", detail=str(self))
+
+    def __str__(self) -> str:
+        if self.exitcode is None or self.exitcode >= 0:
+            return f"ended with exit status {self.exitcode}"
+        name = signal.Signals(-self.exitcode).name
+        return f"was killed by {name}{_HINTS.get(name, '')}"
+
+
+@dataclass(frozen=True)
+class Unavailable:
+    """It could not even begin."""
+
+    reason: str
+    when: float = 0.0
+
+    secondary = False
+
+    def standing(self, rank: int) -> Standing:
+        return Standing(rank, "died", detail=self.reason)
+
+    def __str__(self) -> str:
+        return self.reason
+
+
+End = Raised | Died | Unavailable
+
+
+def first_cause(ends: Mapping[int, End]) -> tuple[int, End]:
+    """The rank that ended first, and how; what other ranks met as a consequence does not count."""
+    in_order = sorted(ends.items(), key=lambda item: item[1].when)
+    return next((item for item in in_order if not item[1].secondary), in_order[0])
+
+
+def as_error(rank: int, end: End, standings: Sequence[Standing]) -> RankRaised | RankDied:
+    if isinstance(end, Raised):
+        return RankRaised(f"rank {rank} raised {end}\n{end.told}", standings)
+    told = f"rank {rank} {end}"
+    return RankDied(told if told.endswith("?") else f"{told}.", standings)

@@ -1,0 +1,145 @@
+"""Which operations of different ranks belong together: each message with its receive, the parts of each collective.
+
+Messages of one channel (source, destination, tag, group) arrive in the order in which they were sent; the n-th
+collective that a rank calls on a group meets the n-th of every other.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import count
+
+from lockstep.errors import Mismatch, Standing, Unmatched
+from lockstep.events import POINT_TO_POINT, Event
+from lockstep.record.operation import ANY_SOURCE, Operation
+
+Logs = Sequence[Sequence[Operation]]  # by rank, each in the order of posting
+
+
+@dataclass
+class Meeting:
+    """A collective: the parts that its ranks have called so far."""
+
+    group: tuple[int, ...]
+    parts: list[Operation] = field(default_factory=list)
+
+    @property
+    def missing(self) -> tuple[int, ...]:
+        here = {p.rank for p in self.parts}
+        return tuple(r for r in self.group if r not in here)
+
+
+class Matching:
+    """``pairs`` of a send and its recv, ``meetings``, and the ends of messages that are left alone (``single``)."""
+
+    def __init__(self, logs: Logs) -> None:
+        self.pairs: list[tuple[Operation, Operation]] = []
+        self.single: list[Operation] = []
+        self.meetings: list[Meeting] = []
+        self._of: dict[int, Meeting] = {}
+        self._match_messages([o for log in logs for o in log if o.kind in POINT_TO_POINT])
+        self._match_collectives(logs)
+
+    def _match_messages(self, ends: Sequence[Operation]) -> None:
+        sends: dict[tuple[str, int, int | None, int], list[Operation]] = defaultdict(list)
+        for send in ends:
+            if send.kind == "send":
+                sends[send.group_name, send.rank, send.peer, send.tag].append(send)
+        recvs = [o for o in ends if o.kind == "recv"]
+        for recv in sorted(recvs, key=lambda o: o.peer == ANY_SOURCE):  # those that name their source come first
+            sources = recv.group if recv.peer == ANY_SOURCE else (recv.peer,)
+            queues = [q for s in sources if (q := sends.get((recv.group_name, s or 0, recv.rank, recv.tag)))]
+            if queues:
+                first = min(queues, key=lambda q: q[0].start)
+                self.pairs.append((first.pop(0), recv))
+            else:
+                self.single.append(recv)
+        self.single = [*(s for queue in sends.values() for s in queue), *self.single]
+
+    def _match_collectives(self, logs: Logs) -> None:
+        meetings: dict[tuple[str, tuple[int, ...], int], Meeting] = {}
+        for log in logs:
+            position: dict[str, Iterator[int]] = defaultdict(count)
+            for o in log:
+                if o.kind not in POINT_TO_POINT:
+                    key = o.group_name, o.group, next(position[o.group_name])
+                    meeting = self._of[id(o)] = meetings.setdefault(key, Meeting(o.group))
+                    meeting.parts.append(o)
+        self.meetings = list(meetings.values())
+
+    def waits_for(self, operation: Operation) -> tuple[int, ...]:
+        """The ranks whose action would settle this operation."""
+        if operation.kind not in POINT_TO_POINT:
+            return self._of[id(operation)].missing
+        if operation.peer == ANY_SOURCE:
+            return tuple(r for r in operation.group if r != operation.rank)
+        return (operation.peer or 0,)
+
+    def events(self, logs: Logs, until: float) -> list[Event]:
+        """The operations as Events; the two ends of a message, and the parts of a collective, share a number."""
+        number = count()
+        message: dict[int, int] = {}
+        for together in [*self.pairs, *(m.parts for m in self.meetings)]:
+            shared = next(number)
+            message.update({id(o): shared for o in together})
+        return [o.event(until, message.get(id(o))) for log in logs for o in log]
+
+    def mismatch(self) -> Mismatch | None:
+        """The first place, if any, where ranks met that do not fit together."""
+        for meeting in sorted(self.meetings, key=lambda m: m.parts[0].start):
+            parts = sorted(meeting.parts, key=lambda p: p.start)
+            other = next((p for p in parts if signature(p) != signature(parts[0])), None)
+            if other:
+                return different(parts, other)
+        odd = next(((s, r) for s, r in self.pairs if s.fits != r.fits), None)
+        return misfit(*odd) if odd else None
+
+    def unmatched(self) -> Unmatched | None:
+        """What is left over after a run that has ended."""
+        left = [*self.single, *(p for m in self.meetings if m.missing for p in m.parts)]
+        return lonely(left, self) if left else None
+
+
+def signature(part: Operation) -> tuple[object, ...]:
+    return part.kind, part.peer, part.fits
+
+
+def standing(o: Operation, waits_for: tuple[int, ...] = (), signed: bool = False) -> Standing:
+    told = f"{o} {described(o)}".rstrip() if signed else str(o)
+    return Standing(o.rank, "waiting", told, str(o.place), o.place.source, waits_for)
+
+
+def described(o: Operation) -> str:
+    sizes = [] if o.kind == "all_to_all" else [f"{n} elements of {dtype}" for n, dtype in o.fits]
+    return f"({', '.join(sizes)})" if sizes else ""
+
+
+def different(parts: Sequence[Operation], other: Operation) -> Mismatch:
+    first = parts[0]
+    what = "different collectives" if first.kind != other.kind else f"{first.kind} with arguments that do not fit"
+    return Mismatch(
+        f"Mismatch: ranks {first.rank} and {other.rank} called {what}.",
+        [standing(p, signed=True) for p in sorted(parts, key=lambda p: p.rank)],
+    )
+
+
+def misfit(send: Operation, recv: Operation) -> Mismatch:
+    sizes = [f"{n} elements of {dtype}" for o in (send, recv) for n, dtype in o.fits]
+    return Mismatch(
+        f"Mismatch: rank {send.rank} sends {sizes[0]}, rank {recv.rank} has room for {sizes[-1]}.",
+        [standing(send), standing(recv)],
+        remedy="A recv needs a tensor with as many elements, of the same dtype, as the one that is sent.",
+    )
+
+
+def lonely(left: Sequence[Operation], matching: Matching) -> Unmatched:
+    first = left[0]
+    verb = {
+        "send": "sent a message that nobody received",
+        "recv": "posted a receive that nobody served",
+    }.get(first.kind, f"called {first.kind}, which other ranks never joined")
+    more = f" ({len(left) - 1} more like it)" if len(left) > 1 else ""
+    standings = [standing(o, matching.waits_for(o)) for o in left[:16]]
+    return Unmatched(f"Unmatched: rank {first.rank} {verb}{more}.", standings)

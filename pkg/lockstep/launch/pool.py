@@ -1,0 +1,181 @@
+"""run() on processes of this machine: start the ranks, listen to them, and say what became of them.
+
+Every way to end has its place here: a value from each rank; an exception; a process that died; a deadlock that the
+watchdog found; the end of the time; Ctrl-C. However it ends, no process is left, and the next run is a fresh one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from multiprocessing.connection import wait
+
+from lockstep.errors import RunError, WorldUnavailable
+from lockstep.events import Outcome
+from lockstep.launch import server, values
+from lockstep.launch.child import Child
+from lockstep.launch.diagnosis import Diagnosis
+from lockstep.launch.ending import Died, End, first_cause
+from lockstep.launch.job import Job
+from lockstep.launch.prints import Tagged
+from lockstep.launch.watchdog import Watchdog
+from lockstep.launch.worker import Returned, Task
+
+START_LIMIT = 60.0  # seconds until all ranks have joined their group
+GRACE = 0.3  # seconds in which other ranks may tell of an exception that came first
+GLANCE = 0.1  # seconds between two looks of the watchdog
+
+
+def run_processes(job: Job) -> Outcome:
+    """Run ``job`` on as many processes of this machine. Raises the RunError that ended it."""
+    with meeting_place() as directory:
+        children = server.start("lockstep.launch.worker:main", job.ranks)
+        try:
+            return Run(job, children, directory).outcome()
+        finally:
+            for child in children:
+                child.kill()
+            for child in children:
+                child.close()
+
+
+@contextlib.contextmanager
+def meeting_place() -> Iterator[str]:
+    """A directory for the run, where there is room."""
+    problem = ""
+    for parent in dict.fromkeys([tempfile.gettempdir(), "/dev/shm"]):
+        try:
+            directory = tempfile.TemporaryDirectory(prefix="lockstep-", dir=parent, ignore_cleanup_errors=True)
+            with open(os.path.join(directory.name, "room"), "wb") as probe:
+                probe.write(bytes(1 << 16))
+        except OSError as error:
+            problem = problem or f"{parent}: {error.strerror}"
+            continue
+        with directory:
+            yield directory.name
+        return
+    raise WorldUnavailable(f"There is no room for the files of a run ({problem}).", "Make room there, or set TMPDIR.")
+
+
+class Run:
+    """The parent's side of one run."""
+
+    def __init__(self, job: Job, children: Sequence[Child], directory: str) -> None:
+        self.job, self.children, self.directory = job, children, directory
+        self.watchdog = Watchdog(children)
+        self.printed: list[str] = []
+        self.prints = Tagged(self._print, job.output_limit)
+        self.returned: dict[int, Returned] = {}
+        self.failed: dict[int, End] = {}
+        self.ready: set[int] = set()
+
+    def outcome(self) -> Outcome:
+        try:
+            self._begin()
+            self._listen()
+            diagnosis = self._diagnosis()
+            if error := diagnosis.of_success():
+                raise error
+        except RunError as error:
+            self.prints.close()
+            error.printed = "".join(self.printed)
+            raise
+        self.prints.close()
+        self._release()
+        ended = [self.returned[r] for r in range(self.job.ranks)]
+        blobs, times, peaks = zip(*((e.blob, e.time, e.peak) for e in ended), strict=True)
+        return Outcome(list(map(values.loads, blobs)), diagnosis.trace, max(times), list(peaks), "".join(self.printed))
+
+    def _begin(self) -> None:
+        """Every rank joins the group; then all begin at once."""
+        for rank, child in enumerate(self.children):
+            with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # its end will be heard
+                child.conn.send(Task(self.job, rank, self.directory))
+        deadline = time.monotonic() + START_LIMIT
+        while len(self.ready) < self.job.ranks:
+            self._hear(deadline - time.monotonic())
+            if self.failed:
+                rank, cause = first_cause(self.failed)
+                raise WorldUnavailable(f"Rank {rank} could not join the others: {cause}.")
+            if time.monotonic() > deadline:
+                raise WorldUnavailable(f"The ranks could not join each other within {START_LIMIT:.0f} s.")
+        self.began = time.monotonic()
+        for child in self.children:
+            with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+                child.conn.send(("go", self.began))
+
+    def _listen(self) -> None:
+        """Until every rank has returned; otherwise raise what ended the run."""
+        while self.pending():
+            self._hear(GLANCE)
+            if self.failed:
+                self._hear_more()
+                stacks = self.watchdog.stacks(self.pending())
+                raise self._diagnosis().of_failure(stacks, self.failed)
+            if time.monotonic() > self.began + self.job.timeout:
+                stacks = self.watchdog.stacks(self.pending())
+                raise self._diagnosis().of_time_limit(stacks, self.failed, self.job.timeout)
+            if self.pending() and (found := self.watchdog.alarm(self.pending())):
+                raise self._diagnosis().of_deadlock(found, self.failed)
+
+    def _hear_more(self) -> None:
+        """An exception may be the consequence of one that is not told yet. A death is not."""
+        until = time.monotonic() + (0.0 if isinstance(first_cause(self.failed)[1], Died) else GRACE)
+        while self.pending() and (left := until - time.monotonic()) > 0:
+            self._hear(left)
+
+    def _diagnosis(self) -> Diagnosis:
+        return Diagnosis(self.job.ranks, self.directory, self.began)
+
+    def pending(self) -> list[int]:
+        return [r for r in range(self.job.ranks) if r not in self.returned and r not in self.failed]
+
+    def _hear(self, timeout: float) -> None:
+        """Take in what the ranks tell within ``timeout`` seconds, or their end."""
+        connections = {self.children[r].conn.fileno(): r for r in self.pending()}
+        ends = {self.children[r].fileno(): r for r in self.pending()}
+        heard = wait([*connections, *ends], max(0.0, timeout))
+        for rank in [connections[s] for s in heard if s in connections]:
+            self._take(rank)
+        for rank in [ends[s] for s in heard if s in ends]:
+            while rank in self.pending() and self.children[rank].conn.poll():  # what it said before its end
+                self._take(rank)
+            if rank in self.pending():
+                self._gone(rank)
+
+    def _take(self, rank: int) -> None:
+        try:
+            kind, *content = self.children[rank].conn.recv()
+        except (EOFError, OSError):
+            self._gone(rank)
+            return
+        if kind == "print":
+            self.prints.add(rank, *content)
+        elif kind == "ready":
+            self.ready.add(rank)
+            self.watchdog.threads[rank] = content[0]
+        elif isinstance(content[0], Returned):
+            self.returned[rank] = content[0]
+        else:
+            self.failed[rank] = content[0]
+
+    def _gone(self, rank: int) -> None:
+        self.failed[rank] = Died(self.children[rank].wait(5), time.monotonic())
+
+    def _print(self, text: str) -> None:
+        self.printed.append(text)
+        with contextlib.suppress(OSError, ValueError):
+            sys.stdout.write(text)
+            sys.stdout.flush()
+
+    def _release(self) -> None:
+        """All have returned: now they may leave their group."""
+        for child in self.children:
+            with contextlib.suppress(OSError):
+                child.conn.send(("leave",))
+        for child in self.children:
+            child.wait(5)

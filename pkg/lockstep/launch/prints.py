@@ -1,0 +1,100 @@
+"""What a rank prints, on its way to the parent: whole lines, soon, and not without end."""
+
+from __future__ import annotations
+
+import io
+import threading
+from collections.abc import Callable
+
+_LINGER = 0.02  # seconds that text may wait for more, so that many short lines travel together
+_ENOUGH = 8192  # characters that travel at once
+
+
+class Prints(io.TextIOBase):
+    """A standard output that passes its text on, up to ``limit`` characters: ``send(text)``, ``send("", True)`` when
+    there was more. A thread sends what has waited long enough, also while the rank stands in a deadlock."""
+
+    def __init__(self, send: Callable[[str, bool], None], limit: int) -> None:
+        super().__init__()
+        self._send, self._left = send, limit
+        self._parts: list[str] = []
+        self._waiting = 0
+        self._lock = threading.RLock()
+        self._more = threading.Event()
+        threading.Thread(target=self._linger, name="prints", daemon=True).start()
+
+    @property
+    def encoding(self) -> str:  # type: ignore[override]
+        return "utf-8"
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        with self._lock:
+            if self._left > 0:
+                self._parts.append(text[: self._left])
+                self._waiting += len(text)
+                self._left -= len(text)
+                if self._left < 0:
+                    self._pass_on(truncated=True)
+                elif self._waiting > _ENOUGH:
+                    self._pass_on()
+                else:
+                    self._more.set()
+        return len(text)
+
+    def flush(self) -> None:
+        with self._lock:
+            if self._parts:
+                self._pass_on()
+
+    def _pass_on(self, truncated: bool = False) -> None:
+        text, self._parts, self._waiting = "".join(self._parts), [], 0
+        self._send(text, truncated)
+
+    def _linger(self) -> None:
+        while True:
+            self._more.wait()
+            threading.Event().wait(_LINGER)
+            self._more.clear()
+            self.flush()
+
+
+class Tagged:
+    """The parent's side: lines of all ranks, each with its rank, up to ``limit`` characters in all."""
+
+    CUT = "... (more was printed than is shown: the rest is left out)\n"
+
+    def __init__(self, tell: Callable[[str], None], limit: int) -> None:
+        self._tell, self._left, self._cut = tell, limit, False
+        self._parts: dict[int, str] = {}
+
+    def add(self, rank: int, text: str, truncated: bool = False) -> None:
+        *lines, rest = (self._parts.pop(rank, "") + text).split("\n")
+        for line in lines:
+            self._line(rank, line)
+        if truncated:
+            self._line(rank, rest)
+            self._end()
+        elif rest:
+            self._parts[rank] = rest[: self._left + 1]
+
+    def close(self) -> None:
+        """Tell what was printed without a newline at its end."""
+        for rank, rest in sorted(self._parts.items()):
+            self._line(rank, rest)
+        self._parts.clear()
+
+    def _line(self, rank: int, line: str) -> None:
+        if self._left > 0:
+            self._tell(f"[rank {rank}] {line[: self._left]}\n")
+            self._left -= len(line) + 1
+            if self._left < 0:
+                self._end()
+
+    def _end(self) -> None:
+        self._left = 0
+        if not self._cut:
+            self._cut = True
+            self._tell(self.CUT)

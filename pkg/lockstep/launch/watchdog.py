@@ -1,0 +1,154 @@
+"""Is a run stuck? Seen from outside: what the ranks' processes use, where they stand, what their journals say.
+
+A deadlock is reported when (1) no pending rank has used the processor for a second, nor wants to, (2) each of them
+stands inside a communication call, by the stack that faulthandler writes on SIGUSR1, and (3) both are still so a
+moment later. A rank that sleeps, computes or reads a file is none of that.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import signal
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import psutil
+import torch
+
+from lockstep import places
+from lockstep.errors import Standing
+from lockstep.launch.child import Child
+from lockstep.launch.matching import Matching, standing
+from lockstep.places import Place
+from lockstep.record import Operation
+
+QUIET = 1.0  # seconds without work that arouse suspicion
+CONFIRM = 0.25  # seconds until it is confirmed
+_TICKS = 0.02  # seconds of processor time that a waiting process may use (its other threads wake up now and then)
+_ANSWER = 0.1  # seconds that a process has to write its stack
+
+Frame = tuple[str, int, str]  # file, line, function
+_TORCH = os.path.join(os.path.dirname(torch.__file__), "")
+_WAITS = (
+    os.path.join(_TORCH, "distributed", ""),
+    os.path.join(places.__file__.removesuffix("places.py"), "record", ""),
+)
+_NO_WAITS = {"get_rank", "get_world_size", "is_initialized", "__torch_dispatch__"}
+_CALLS = os.path.join("torch", "_ops.py")  # where an operator is called, whichever it is
+
+
+@dataclass(frozen=True)
+class Stack:
+    """Where a rank's main thread stands, innermost frame first."""
+
+    frames: tuple[Frame, ...] = ()
+
+    @property
+    def place(self) -> Place:
+        return places.of_stack(self.frames)
+
+    @property
+    def communicates(self) -> bool:
+        """Whether it stands inside torch.distributed, or inside a backward pass, where DDP waits in C++."""
+        frames = [f for f in self.frames if not f[0].endswith(_CALLS)]
+        if not frames:
+            return False
+        file, _, function = frames[0]
+        return (file.startswith(_WAITS) and function not in _NO_WAITS) or function == "_engine_run_backward"
+
+    @property
+    def call(self) -> str:
+        """The torch.distributed function that was called: "all_reduce", "new_group"."""
+        inside = [f for file, _, f in self.frames if file.startswith(_WAITS[0]) and f not in ("wrapper", "wait")]
+        return inside[-1] if inside else "a backward pass"
+
+
+class Watchdog:
+    """Watches the processes of ranks. ``threads`` has the id of each rank's main thread."""
+
+    def __init__(self, children: Sequence[Child]) -> None:
+        self._children = children
+        self.threads: dict[int, int] = {}
+        self._seen: tuple[frozenset[int], float] = (frozenset(), 0.0)
+        self._since = time.monotonic()
+        self._suspect = False
+
+    def alarm(self, pending: Sequence[int]) -> Mapping[int, Stack] | None:
+        """The stacks of the pending ranks when all of them are deadlocked; None otherwise. Call it now and then."""
+        now = time.monotonic()
+        used = self._used(pending)
+        same = self._seen[0] == frozenset(pending) and used is not None and used - self._seen[1] <= _TICKS
+        if not same or used is None:
+            self._seen, self._since, self._suspect = (frozenset(pending), used or 0.0), now, False
+            return None
+        if now - self._since < (QUIET + CONFIRM if self._suspect else QUIET):
+            return None
+        stacks = self.stacks(pending)
+        if not all(s.communicates for s in stacks.values()):
+            self._since, self._suspect = now, False
+            return None
+        if self._suspect:
+            return stacks
+        self._suspect = True
+        return None
+
+    def _used(self, pending: Sequence[int]) -> float | None:
+        """Seconds of processor time; None when a process runs, waits for a processor, is stopped or gone."""
+        total = 0.0
+        for rank in pending:
+            try:
+                process = psutil.Process(self._children[rank].pid)
+                if process.status() in (psutil.STATUS_RUNNING, psutil.STATUS_STOPPED, psutil.STATUS_DISK_SLEEP):
+                    return None
+                times = process.cpu_times()
+            except psutil.Error:
+                return None
+            total += times.user + times.system
+        return total
+
+    def stacks(self, ranks: Sequence[int]) -> dict[int, Stack]:
+        """Where the ranks stand. A process that does not answer in time has an empty stack."""
+        before = {r: self._size(r) for r in ranks}
+        for r in ranks:
+            with contextlib.suppress(ProcessLookupError):
+                if self._children[r].exitcode is None:
+                    os.kill(self._children[r].pid, signal.SIGUSR1)
+        found: dict[int, Stack] = {}
+        deadline = time.monotonic() + _ANSWER
+        while time.monotonic() < deadline and len(found) < len(ranks):
+            time.sleep(0.005)
+            for r in ranks:
+                if r not in found and (frames := self._read(r, before[r])):
+                    found[r] = Stack(frames)
+        return {r: found.get(r, Stack()) for r in ranks}
+
+    def _size(self, rank: int) -> int:
+        return os.stat(self._children[rank].log).st_size
+
+    def _read(self, rank: int, start: int) -> tuple[Frame, ...]:
+        """The main thread's stack in what the log has got since; it is the last that faulthandler writes."""
+        with open(self._children[rank].log, "rb") as log:
+            log.seek(start)
+            text = log.read(1_000_000).decode(errors="replace")
+        name = f"0x{self.threads.get(rank, 0):016x}"
+        _, found, block = text.partition(f"hread {name}")
+        frames = re.findall(r'File "(.*?)", line (\d+) in (\S+)', block.split("\n\n")[0])
+        whole = found and any(f.endswith("forkserver.py") or f.endswith("spares.py") for f, _, _ in frames)
+        return tuple((f, int(line), function) for f, line, function in frames) if whole else ()
+
+
+def standing_of(rank: int, log: Sequence[Operation], matching: Matching, stack: Stack) -> Standing:
+    """A pending rank's standing, from its journal and its stack."""
+    waiting = [o for o in log if o.waiting]
+    if waiting:
+        return standing(waiting[-1], matching.waits_for(waiting[-1]))
+    place = stack.place
+    if not stack.communicates:
+        return Standing(rank, "computing", where=str(place), source=place.source)
+    unsettled = [o for o in log if o.end is None]
+    operation = str(unsettled[0]) if unsettled else stack.call
+    waits_for = matching.waits_for(unsettled[0]) if unsettled else ()
+    return Standing(rank, "waiting", operation, str(place), place.source, waits_for)

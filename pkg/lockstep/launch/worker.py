@@ -1,0 +1,122 @@
+"""What one rank does: join the group, run the learner's function under the Recorder, send back what became of it.
+
+parent → rank   Task                     what to do, as which rank
+rank → parent   ("ready", thread id)     the group is there
+parent → rank   ("go", time)             time.monotonic() at which the run begins, alike for all
+rank → parent   ("print", text, cut)     any number of these
+rank → parent   ("ended", Returned, Raised or Unavailable)
+parent → rank   ("leave",)               a rank that left earlier would break its peers' connections
+"""
+
+from __future__ import annotations
+
+import contextlib
+import faulthandler
+import os
+import signal
+import sys
+import threading
+import time
+import types
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from typing import Any
+
+from torch.distributed import FileStore  # type: ignore[attr-defined]
+
+from lockstep.launch import group, values
+from lockstep.launch.diagnosis import journal_of
+from lockstep.launch.ending import Raised, Unavailable
+from lockstep.launch.job import INSIDE, Job, seed_rank
+from lockstep.launch.prints import Prints
+from lockstep.record import Recorder
+from lockstep.residency import Residency
+
+
+@dataclass(frozen=True)
+class Task:
+    job: Job
+    rank: int
+    directory: str  # where the ranks meet, and where each keeps its journal
+
+
+@dataclass(frozen=True)
+class Returned:
+    blob: bytes
+    time: float  # seconds since the run began
+    peak: int  # bytes
+
+
+def main(conn: Connection) -> None:
+    task: Task = conn.recv()
+    lock = threading.Lock()
+
+    def tell(*message: Any) -> None:
+        with lock:
+            conn.send(message)
+
+    faulthandler.enable()
+    faulthandler.register(signal.SIGUSR1, all_threads=True)
+    prints = Prints(lambda text, cut: tell("print", text, cut), task.job.output_limit)
+    try:
+        enter(task)
+    except Exception as error:
+        tell("ended", Unavailable(str(error).partition("\n")[0] or type(error).__name__))
+        return
+    tell("ready", threading.main_thread().ident)
+    _, began = conn.recv()
+    sys.stdout = sys.stderr = prints
+    outcome = live(task, began)
+    prints.flush()
+    tell("ended", outcome)
+    conn.recv()
+    group.leave()
+
+
+def enter(task: Task) -> None:
+    """Become the rank: its environment, its place in the group."""
+    job, rank = task.job, str(task.rank)
+    os.environ.update({INSIDE: "processes", "RANK": rank, "LOCAL_RANK": rank, "GROUP_RANK": "0"})
+    os.environ.update(WORLD_SIZE=str(job.ranks), LOCAL_WORLD_SIZE=str(job.ranks))
+    group.use_loopback()
+    job.sources.install()
+    warnings.filterwarnings("ignore", module=r"torch\.")
+    store = FileStore(os.path.join(task.directory, "store"), job.ranks)
+    group.join(task.rank, job.ranks, job.timeout + 60, store)
+
+
+def live(task: Task, began: float) -> Returned | Raised:
+    """Run the function. Whatever it raises, even SystemExit, is the answer then."""
+    residency = Residency()
+    try:
+        with open(journal_of(task.directory, task.rank), "ab", buffering=0) as journal:
+            value = carry_out(task.job, task.rank, began, residency, journal.write)
+            ended = time.monotonic() - began
+        return Returned(values.dumps(value), ended, residency.peak)
+    except BaseException as error:
+        return Raised.of(error)
+
+
+def carry_out(
+    job: Job, rank: int, began: float, residency: Residency, journal: Callable[[bytes], object] | None = None
+) -> Any:
+    """The function's value on this rank. Also what a rank under a launcher does."""
+    fn, args, kwargs = job.unpack()
+    import_main(fn)
+    residency.adopt((args, kwargs))
+    seed_rank(job.seed, rank)
+    recorder = Recorder(rank, began, journal, residency) if job.record else contextlib.nullcontext()
+    with recorder:
+        return fn(*args, **kwargs)
+
+
+def import_main(fn: Any) -> None:
+    """Classes of the learner's notebook live in ``__main__``: object collectives, which pickle by name, look there."""
+    names = getattr(fn, "__globals__", {})
+    main_module = sys.modules.get("__main__")
+    if isinstance(main_module, types.ModuleType) and getattr(fn, "__module__", "") == "__main__":
+        for name, value in names.items():
+            if isinstance(value, type) and value.__module__ == "__main__":
+                vars(main_module).setdefault(name, value)

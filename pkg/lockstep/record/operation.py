@@ -1,0 +1,66 @@
+"""One communication of one rank, and the journal that tells of them while they happen."""
+
+from __future__ import annotations
+
+import io
+import pickle
+from dataclasses import dataclass
+
+from lockstep import places
+from lockstep.events import Event
+from lockstep.places import Place
+
+ANY_SOURCE = -1
+
+
+@dataclass(slots=True)
+class Operation:
+    """One communication of one rank; ``peer`` and ``group`` are global ranks."""
+
+    rank: int
+    kind: str
+    start: float
+    nbytes: int
+    peer: int | None
+    group: tuple[int, ...]
+    group_name: str
+    tag: int = 0
+    place: Place = places.NOWHERE
+    fits: tuple[tuple[int, str], ...] = ()  # elements and dtype that must agree between the ranks
+    end: float | None = None
+    wait: float = 0.0
+    waiting: bool = False  # the rank stands in a wait for it
+
+    def event(self, until: float, message: int | None = None) -> Event:
+        peer = None if self.peer == ANY_SOURCE else self.peer
+        end = until if self.end is None else self.end
+        return Event(
+            self.rank, self.kind, self.start, end, self.nbytes, peer, self.group, self.tag,
+            where=str(self.place), message=message, wait=self.wait,
+        )  # fmt: skip
+
+    def __str__(self) -> str:
+        """As the learner would write it."""
+        tag = f", tag={self.tag}" if self.tag else ""
+        if self.kind == "send":
+            return f"send(dst={self.peer}{tag})"
+        if self.kind == "recv":
+            return f"recv(src={'any' if self.peer == ANY_SOURCE else self.peer}{tag})"
+        root = f" with root {self.peer}" if self.peer is not None else ""
+        return f"{self.kind}{root} on ranks {', '.join(map(str, self.group))}"
+
+
+def replay(journal: bytes) -> list[Operation]:
+    """The operations that a journal tells of, as far as it goes."""
+    operations: list[Operation] = []
+    stream = io.BytesIO(journal)
+    while True:
+        try:
+            index, told = pickle.load(stream)
+        except (EOFError, pickle.UnpicklingError, ValueError):  # the last entry may be cut off
+            return operations
+        if isinstance(told, dict):
+            for name, value in told.items():
+                setattr(operations[index], name, value)
+        else:
+            operations.append(Operation(*told))

@@ -1,0 +1,198 @@
+"""A dispatch mode that sees every c10d operation of the rank's process: plain ``dist`` calls, functional collectives,
+and the traffic of DDP, FSDP and DTensor. An operation is booked when it is posted, under its public meaning.
+
+``end`` is when a wait returned, or when the operation was first seen to be complete, whichever came first.
+"""
+
+from __future__ import annotations
+
+import pickle
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import astuple
+from typing import Any
+
+import torch
+import torch.distributed as dist
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from lockstep import places
+from lockstep.events import POINT_TO_POINT
+from lockstep.record.meaning import kind_of, payload, tensors, what_moves, what_must_agree
+from lockstep.record.operation import ANY_SOURCE, Operation
+from lockstep.residency import Residency
+
+
+class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Records this process's communication, as ``rank``, from ``began`` on (a time of ``time.monotonic``).
+
+    ``journal`` takes the book as bytes while it is written, so that it can be read when the process is dead or stuck:
+    ``replay`` makes ``operations`` of it.
+    """
+
+    def __init__(
+        self,
+        rank: int,
+        began: float,
+        journal: Callable[[bytes], object] | None = None,
+        residency: Residency | None = None,
+    ) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.operations: list[Operation] = []
+        self.residency = residency or Residency()
+        self._rank, self._began, self._journal = rank, began, journal
+        self._works: dict[int, tuple[Any, list[int]]] = {}  # by id of the Work: it, and its operations
+        self._running: dict[int, tuple[Any, list[int]]] = {}  # collectives among them that may have completed since
+        self._results: dict[int, list[int]] = {}  # functional collectives, by the storage of their result
+        self._groups: dict[str, tuple[int, ...]] = {}
+
+    def now(self) -> float:
+        return time.monotonic() - self._began
+
+    def __enter__(self) -> Recorder:
+        self._torch_wait = dist.Work.wait
+        recorder, torch_wait = self, dist.Work.wait
+
+        def wait(work: Any, *args: Any, **kwargs: Any) -> Any:
+            return recorder._waited(work, lambda: torch_wait(work, *args, **kwargs))
+
+        dist.Work.wait = wait  # type: ignore[assignment,method-assign]
+        super().__enter__()  # type: ignore[no-untyped-call]
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        super().__exit__(*error)  # type: ignore[no-untyped-call]
+        dist.Work.wait = self._torch_wait  # type: ignore[method-assign]
+        self._look()
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        if any(t.__torch_dispatch__ is not torch.Tensor.__torch_dispatch__ for t in types):
+            return NotImplemented  # a DTensor or the like: what it does inside comes here again
+        if self._running:
+            self._look()
+        if func.namespace in ("c10d", "_c10d_functional"):
+            out = self._communicate(func, args, kwargs)
+        else:
+            out = func(*args, **kwargs)
+        self.residency.note(out)
+        return out
+
+    # ---- posting
+
+    def _communicate(self, func: Any, args: Any, kwargs: Any) -> Any:
+        name = func._schema.name.split("::")[1].replace("_", "")
+        given = {a.name: v for a, v in zip(func._schema.arguments, args, strict=False)} | kwargs
+        if name == "waittensor":
+            key = given["tensor"].untyped_storage()._cdata
+            return self._timed(self._results.pop(key, []), lambda: func(*args, **kwargs))
+        parts = self._read(name, given)
+        mine = [self._post(o) for o in parts]
+        if name.startswith("monitored"):
+            return self._timed(mine, lambda: func(*args, **kwargs))
+        out = func(*args, **kwargs)
+        if mine:
+            self._expect(out, mine)
+        return out
+
+    def _read(self, name: str, given: dict[str, Any]) -> list[Operation]:
+        if name == "batchp2pops":
+            rows = zip(given["op_list"], given["peer_list"], given["tag_list"], given["tensors"], strict=True)
+            group = {"group_name": given["group_name"]}
+            return [
+                o for op, dst, tag, t in rows for o in self._read(op, {"dst": dst, "tag": tag, "tensor": t, **group})
+            ]
+        kind = kind_of(name)
+        if kind is None:
+            return []
+        return [self._operation(kind, given, ins, outs) for ins, outs in what_moves(name, kind, given)]
+
+    def _operation(self, kind: str, given: dict[str, Any], ins: Sequence[Any], outs: Sequence[Any]) -> Operation:
+        group_name, group = self._group(given)
+        peer = next((given[a] for a in ("dst", "src", "root_rank") if a in given), None)
+        if peer is not None:
+            peer = group[peer]
+        elif kind == "recv":
+            peer = ANY_SOURCE
+        return Operation(
+            self._rank, kind, self.now(), payload(kind, given, ins, outs, len(group)), peer, group, group_name,
+            given.get("tag", 0), places.here(), what_must_agree(kind, ins, outs, len(group)),
+        )  # fmt: skip
+
+    def _group(self, given: dict[str, Any]) -> tuple[str, tuple[int, ...]]:
+        if "process_group" in given:
+            group = dist.ProcessGroup.unbox(given["process_group"])
+            name = str(group.group_name)
+        else:
+            name = str(given["group_name"])
+            group = None
+        if name not in self._groups:
+            group = group or torch._C._distributed_c10d._resolve_process_group(name)  # type: ignore[arg-type]
+            self._groups[name] = tuple(dist.get_process_group_ranks(group))
+        return name, self._groups[name]
+
+    def _post(self, operation: Operation) -> int:
+        self.operations.append(operation)
+        index = len(self.operations) - 1
+        self._write(index, astuple(operation))
+        return index
+
+    def _write(self, *entry: Any) -> None:
+        if self._journal:
+            self._journal(pickle.dumps(entry))
+
+    # ---- ending
+
+    def _expect(self, out: Any, mine: list[int]) -> None:
+        """Remember what is to be waited for: a Work, or the result of a functional collective."""
+        last = out[-1] if isinstance(out, tuple) else out
+        if isinstance(last, torch.ScriptObject):
+            work = dist.Work.unbox(last)
+            self._works[id(work)] = work, mine
+            if self.operations[mine[0]].kind not in POINT_TO_POINT:
+                self._running[id(work)] = work, mine
+        else:
+            for tensor in tensors(out):
+                self._results[tensor.untyped_storage()._cdata] = mine
+
+    def _waited(self, work: Any, wait: Callable[[], Any]) -> Any:
+        _, mine = self._works.pop(id(work), (None, []))
+        result = self._timed(mine, wait)
+        self._running.pop(id(work), None)
+        for i in mine:
+            if self.operations[i].peer == ANY_SOURCE:
+                self._found(i, self.operations[i].group[work._source_rank()])
+        return result
+
+    def _timed(self, mine: list[int], wait: Callable[[], Any]) -> Any:
+        began = self.now()
+        self._mark(mine, True)
+        result = wait()
+        ended = self.now()
+        for i in mine:
+            self._finish(i, ended, ended - began)
+        return result
+
+    def _mark(self, mine: Iterable[int], waiting: bool) -> None:
+        for i in mine:
+            self.operations[i].waiting = waiting
+            self._write(i, {"waiting": waiting, "place": places.here()})
+
+    def _finish(self, i: int, ended: float, waited: float) -> None:
+        operation = self.operations[i]
+        operation.end = ended if operation.end is None else operation.end
+        operation.wait += waited
+        operation.waiting = False
+        self._write(i, {"end": operation.end, "wait": operation.wait, "waiting": False})
+
+    def _found(self, i: int, source: int) -> None:
+        self.operations[i].peer = source
+        self._write(i, {"peer": source})
+
+    def _look(self) -> None:
+        """Which collectives have completed without a wait in Python? (DDP waits in C++.)"""
+        for key, (work, mine) in list(self._running.items()):
+            if work.is_completed():
+                del self._running[key]
+                for i in mine:
+                    self._finish(i, self.now(), 0.0)
