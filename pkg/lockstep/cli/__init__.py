@@ -24,7 +24,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return code
     except KeyboardInterrupt:
-        return _tell("Stopped.", INTERRUPTED)
+        print("lockstep: stopped.", file=sys.stderr)
+        return INTERRUPTED
     except BrokenPipeError:
         return _nobody_reads()
     except UsageError as error:
@@ -36,7 +37,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _tell(sentence: object, code: int) -> int:
-    print(f"lockstep: {sentence}", file=sys.stderr)
+    """Under a launcher every rank comes here, and rank 0 speaks."""
+    from lockstep.cli.rank import is_rank_zero
+
+    if is_rank_zero():
+        print(f"lockstep: {sentence}", file=sys.stderr)
     return code
 
 

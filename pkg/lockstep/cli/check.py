@@ -1,0 +1,42 @@
+"""``lockstep check``: the verdict on an answer. Exit code 0 passed, 1 wrong or crashed, 3 ungraded (2 is misuse)."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Sequence
+
+from lockstep.checks import Score, check_all, check_file
+from lockstep.cli.rank import one_voice, under_launcher
+from lockstep.errors import UsageError
+
+CODES = {"passed": 0, "wrong": 1, "crashed": 1, "ungraded": 3}
+
+
+def check(args: argparse.Namespace) -> int:
+    on = args.on or ("spmd" if under_launcher() else None)
+    with one_voice():
+        scores = check_all(on) if _wants_all(args) else [check_file(args.exercise, args.file, on)]
+        print(_json(scores, args.all) if args.json else "\n".join(score.text() for score in scores))
+    return exit_code(scores)
+
+
+def _wants_all(args: argparse.Namespace) -> bool:
+    if args.all and args.exercise:
+        raise UsageError("--all checks the references, and takes no exercise.", "Leave one of the two out.")
+    if not args.all and not args.file:
+        raise UsageError(
+            "check needs an exercise and your file.", "Write `lockstep check communication.ring_all_reduce my_ring.py`."
+        )
+    return bool(args.all)
+
+
+def _json(scores: Sequence[Score], all: bool) -> str:
+    told = [{"exercise": score.exercise} | score.to_json() for score in scores]
+    return json.dumps({"exercises": told} if all else told[0], indent=2)
+
+
+def exit_code(scores: Sequence[Score]) -> int:
+    """A wrong answer weighs more than one that could not be checked."""
+    codes = {CODES[score.verdict] for score in scores}
+    return 1 if 1 in codes else max(codes)

@@ -1,0 +1,27 @@
+"""``lockstep doctor``: what on this machine could stand in your way. Exit code 1 if something does."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from dataclasses import asdict
+from functools import partial
+from typing import Any
+
+from lockstep.launch import doctor as examination
+from lockstep.launch.survey import full_survey
+
+tell = partial(print, file=sys.stderr)
+
+
+def doctor(args: argparse.Namespace) -> int:
+    findings = examination.examine()
+    measured = full_survey(refresh=True, say=tell) if args.survey else None
+    if args.json:
+        report: dict[str, Any] = {"findings": examination.to_json(findings)}
+        print(json.dumps(report | ({"survey": asdict(measured)} if measured else {}), indent=2))
+    else:
+        print(examination.table(findings))
+        print(f"\n{measured}" if measured else "\n`lockstep doctor --survey` measures this machine.")
+    return int(any(not f.ok and not f.optional for f in findings))
