@@ -65,7 +65,7 @@ function hit(lay, lanes, x, y) {
   return best;
 }
 
-/** One drawing of the canvas. Returns how many messages share one arrow: 1 if all are drawn. */
+/** One drawing of the canvas. Returns whether there were more messages than get arrows. */
 function paint(context, lay, lanes, colours, chosen) {
   const { data } = lay;
   context.clearRect(0, 0, lay.width, lay.height);
@@ -76,11 +76,11 @@ function paint(context, lay, lanes, colours, chosen) {
   context.rect(LEFT, 0, lay.width - LEFT - RIGHT + 3, lay.bottom);
   context.clip();
   lanes.forEach((mine, lane) => paintBars(context, lay, mine, lane, colours));
-  const every = paintArrows(context, lay, colours);
+  const crowded = paintArrows(context, lay, colours);
   if (chosen >= 0) paintChosen(context, lay, colours, chosen);
   context.restore();
   paintAxis(context, lay, colours);
-  return every;
+  return crowded;
 }
 
 function paintLanes(context, lay, colours) {
@@ -123,13 +123,13 @@ function paintArrows(context, lay, colours) {
   for (let a = 0; a < arrows.send.length; a++) {
     if (arrows.start[a] <= lay.to && arrows.end[a] >= lay.from) visible.push(a);
   }
-  const every = Math.max(1, Math.ceil(visible.length / MOST_ARROWS));
   context.globalAlpha = visible.length > 150 ? 0.35 : 0.75;
   context.strokeStyle = context.fillStyle = colours.ink;
   context.lineWidth = 1;
-  for (let v = 0; v < visible.length; v += every) paintArrow(context, lay, visible[v]);
+  visible.sort((a, b) => arrows.start[a] - arrows.start[b]);
+  for (const a of visible.slice(0, MOST_ARROWS)) paintArrow(context, lay, a);
   context.globalAlpha = 1;
-  return every;
+  return visible.length > MOST_ARROWS;
 }
 
 function paintArrow(context, lay, a) {

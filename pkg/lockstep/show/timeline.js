@@ -51,8 +51,8 @@ function explore(root, data, caption) {
     canvas.style.height = `${lay.height}px`;
     const context = canvas.getContext("2d");
     context.scale(ratio, ratio);
-    const every = paint(context, lay, lanes, colours, chosen);
-    hint.textContent = every > 1 ? `1 of every ${every} messages has its arrow: zoom in to see all` : "Click the figure, then the wheel zooms. Drag moves it.";
+    const crowded = paint(context, lay, lanes, colours, chosen);
+    hint.textContent = crowded ? `Arrows: the first ${MOST_ARROWS} messages only. Zoom in to see all.` : "Click the figure, then the wheel zooms. Drag moves it.";
     root.dataset.from = lay.from;
     root.dataset.to = lay.to;
   };

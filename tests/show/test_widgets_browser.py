@@ -1,0 +1,401 @@
+"""The figures' JavaScript in headless Chromium: on a bare page, with a model that talks to the real Python widget.
+
+No Jupyter and no network: every request that leaves the page fails the test. Screenshots go to tests/screenshots/
+(ignored by git): they are there to be looked at.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from drawn_traces import ring_trace
+
+from lockstep import progress
+from lockstep.errors import Deadlock, Standing
+from lockstep.events import Event, Trace
+from lockstep.show import costs, predict, reconcile, ring, timeline
+from lockstep.show.figure import Figure, style
+
+playwright_api = pytest.importorskip("playwright.sync_api")
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+
+SHOTS = Path(__file__).parents[1] / "screenshots"
+QUIET = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
+DARK = """body { background: #111; --jp-content-font-color1: #fff; --jp-content-font-color2: rgba(255,255,255,.7);
+          --jp-layout-color0: #111; --jp-brand-color1: #64b5f6; --jp-error-color1: #ff7961; }"""
+
+# anywidget's side of the front end: a model whose changes and messages go to `kernel`, which answers with its state.
+RUNTIME = """async ({source, state}) => {
+  const listeners = {}, changed = {};
+  const take = (news) => { for (const [k, v] of Object.entries(news)) {
+    const before = JSON.stringify(state[k]);
+    state[k] = v;
+    if (before !== JSON.stringify(v)) (listeners['change:' + k] ?? []).forEach((f) => f());
+  } };
+  const model = {
+    get: (k) => state[k],
+    set: (k, v) => { state[k] = v; changed[k] = v; },
+    save_changes: async () => {
+      const sent = {...changed};
+      for (const k in changed) delete changed[k];
+      take(await kernel({set: sent}));
+    },
+    send: async (content) => take(await kernel({send: content})),
+    on: (name, f) => (listeners[name] ??= []).push(f),
+    off: (name, f) => { listeners[name] = (listeners[name] ?? []).filter((g) => g !== f); },
+  };
+  const module = await import(URL.createObjectURL(new Blob([source], {type: 'text/javascript'})));
+  const el = document.getElementById('here');
+  window.undo = module.default.render({model, el});
+  window.listening = () => Object.values(listeners).flat().length;
+}"""
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if path is None:
+        pytest.skip("there is no Chromium here")
+    with playwright_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=QUIET)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def show(chromium: Any, request: pytest.FixtureRequest) -> Iterator[Any]:
+    """``show(widget)`` → the page with it."""
+    page = chromium.new_page(viewport={"width": 920, "height": 760})
+    went_wrong: list[str] = []
+    page.on("pageerror", lambda error: went_wrong.append(str(error)))
+    page.on("console", lambda message: went_wrong.append(message.text) if message.type == "error" else None)
+    page.on(
+        "request", lambda r: went_wrong.append(r.url) if not r.url.startswith(("blob:", "data:", "about:")) else None
+    )
+
+    def put(widget: Figure, theme: str = "") -> Any:
+        def kernel(said: dict[str, Any]) -> dict[str, Any]:
+            if "set" in said:
+                widget.set_state(said["set"])
+            else:
+                widget._handle_custom_msg(said["send"], [])
+            return shared(widget)
+
+        page.expose_function("kernel", kernel)
+        page.set_content(f"<!doctype html><style>{style()}{theme}</style><body><div id=here></div>")
+        page.evaluate(RUNTIME, {"source": widget._esm, "state": shared(widget)})
+        return page
+
+    yield put
+    SHOTS.mkdir(exist_ok=True)
+    page.screenshot(path=SHOTS / f"{request.node.name}.png", full_page=True)
+    page.close()
+    assert went_wrong == []
+
+
+def shared(widget: Figure) -> dict[str, Any]:
+    """What the widget shares with the browser beyond what every ipywidget shares."""
+    return {
+        k: v
+        for k, v in widget.get_state().items()
+        if not k.startswith("_") and k not in ("layout", "tabbable", "tooltip", "comm")
+    }
+
+
+def span(page: Any) -> tuple[float, float]:
+    """The seconds that the timeline shows."""
+    page.wait_for_timeout(60)
+    data = page.locator(".ls-figure").evaluate("e => ({...e.dataset})")
+    return float(data["from"]), float(data["to"])
+
+
+def pixels(page: Any, colour: str) -> int:
+    """How many pixels of the canvas have exactly this colour."""
+    count = """(canvas, [r, g, b]) => {
+      const d = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
+      let n = 0;
+      for (let i = 0; i < d.length; i += 4) if (d[i] === r && d[i + 1] === g && d[i + 2] === b) n++;
+      return n;
+    }"""
+    return int(page.locator("canvas").evaluate(count, [int(colour[i : i + 2], 16) for i in (1, 3, 5)]))
+
+
+# The timeline
+
+
+def test_timeline_draws_and_names_its_kinds(show: Any) -> None:
+    page = show(timeline(ring_trace(4)))
+    assert page.locator(".ls-legend span").all_text_contents() == ["compute", "send", "recv"]
+    assert "24 messages" in page.locator(".ls-caption").text_content()
+    assert pixels(page, "#E69F00") > 1000
+    assert pixels(page, "#56B4E9") > 1000
+
+
+def test_timeline_in_the_dark(show: Any) -> None:
+    page = show(timeline(ring_trace(4)), DARK)
+    page.hover("canvas", position={"x": 400, "y": 12})
+    assert page.locator(".ls-tip").evaluate("e => getComputedStyle(e).color") == "rgb(255, 255, 255)"
+    assert page.locator(".ls-figure").evaluate("e => getComputedStyle(e).backgroundColor") == "rgb(17, 17, 17)"
+
+
+def test_timeline_hover_says_kind_bytes_peer_line_and_time(show: Any) -> None:
+    page = show(timeline(ring_trace(4)))
+    assert page.locator(".ls-tip").is_hidden()
+    page.hover("canvas", position={"x": 400, "y": 12})
+    lines = page.locator(".ls-tip div").all_text_contents()
+    assert lines[:2] == ["rank 0: send to rank 1", "1.02 kB"]
+    assert lines[2].endswith("µs (11 µs)")
+    assert lines[3] == "Cell In[3], line 7, in ring"
+    page.hover("canvas", position={"x": 400, "y": 27})
+    assert page.locator(".ls-tip div").first.text_content() == "rank 0: recv from rank 3"
+    assert "stood still for 11 µs" in page.locator(".ls-tip").text_content()
+    page.mouse.move(5, 700)
+    assert page.locator(".ls-tip").is_hidden()
+
+
+def test_timeline_zooms_by_wheel_around_the_pointer_once_it_is_clicked(show: Any) -> None:
+    trace = ring_trace(4)
+    page = show(timeline(trace))
+    page.mouse.move(400, 120)
+    page.mouse.wheel(0, -300)
+    assert span(page) == (0, trace.time)
+    page.click("canvas", position={"x": 400, "y": 12})
+    page.mouse.wheel(0, -300)
+    low, high = span(page)
+    assert high - low == pytest.approx(trace.time / 2.718, rel=0.01)
+    assert low > 0
+
+
+def test_timeline_drags_and_stays_inside(show: Any) -> None:
+    trace = ring_trace(4)
+    page = show(timeline(trace))
+    page.focus("canvas")
+    page.keyboard.press("+")
+    before = span(page)
+    box = page.locator("canvas").bounding_box()
+    page.mouse.move(box["x"] + 500, box["y"] + 40)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 420, box["y"] + 40, steps=4)
+    page.mouse.up()
+    after = span(page)
+    assert after[0] > before[0]
+    assert after[1] - after[0] == pytest.approx(before[1] - before[0])
+    page.mouse.down()
+    page.mouse.move(box["x"] - 3000, box["y"] + 40, steps=3)
+    page.mouse.up()
+    assert span(page)[1] <= trace.time * (1 + 1e-9)
+
+
+def test_timeline_by_keyboard_alone(show: Any) -> None:
+    trace = ring_trace(4)
+    page = show(timeline(trace))
+    for _ in range(6):  # five buttons come first
+        page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.tagName") == "CANVAS"
+    page.keyboard.press("+")
+    page.keyboard.press("+")
+    zoomed = span(page)
+    assert zoomed[1] - zoomed[0] == pytest.approx(trace.time / 2.25)
+    page.keyboard.press("ArrowRight")
+    assert span(page)[0] > zoomed[0]
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("-")
+    page.keyboard.press("0")
+    assert span(page) == (0, trace.time)
+    page.keyboard.press("n")
+    page.keyboard.press("n")
+    assert page.locator("[aria-live]").text_content().startswith("rank 0: send to rank 1, 1.02 kB")
+
+
+def test_timeline_keeps_its_keys_from_jupyterlab(show: Any) -> None:
+    page = show(timeline(ring_trace(2)))
+    page.evaluate("window.heard = 0; document.addEventListener('keydown', () => heard++)")
+    page.focus("canvas")
+    page.keyboard.press("0")
+    assert page.evaluate("heard") == 0
+    assert page.locator("[data-lm-suppress-shortcuts]").count() == 1
+
+
+def test_timeline_buttons(show: Any) -> None:
+    trace = ring_trace(4)
+    page = show(timeline(trace))
+    page.get_by_role("button", name="zoom in").click()
+    assert span(page)[1] < trace.time
+    page.get_by_role("button", name="later").click()
+    assert span(page)[0] > 0
+    page.get_by_role("button", name="show all").click()
+    assert span(page) == (0, trace.time)
+
+
+def test_timeline_of_64_ranks_and_8064_messages_answers_at_once(show: Any) -> None:
+    page = show(timeline(ring_trace(64)))
+    assert "Zoom in to see all" in page.locator(".ls-hint").text_content()
+    page.focus("canvas")
+    for _ in range(12):
+        page.keyboard.press("+")
+    span(page)
+    assert "the wheel zooms" in page.locator(".ls-hint").text_content()
+    height = page.locator("canvas").bounding_box()["height"]
+    page.get_by_role("button", name="Tall lanes").click()
+    page.wait_for_timeout(60)
+    assert page.locator("canvas").bounding_box()["height"] > 2 * height
+
+
+def test_timeline_shows_instant_events_and_says_what_they_are(show: Any) -> None:
+    page = show(timeline(Trace.of([Event(0, "barrier", 0, 0), Event(1, "compute", 0, 0, name="add")], 2, "virtual")))
+    assert pixels(page, "#3A3A3A") > 10
+    page.hover("canvas", position={"x": 64, "y": 12})
+    assert page.locator(".ls-tip div").first.text_content() == "rank 0: barrier"
+
+
+def test_timeline_of_nothing(show: Any) -> None:
+    page = show(timeline(Trace(ranks=3)))
+    assert "Nothing was recorded" in page.locator(".ls-hint").text_content()
+
+
+def test_timeline_of_a_deadlock_draws_the_circle(show: Any) -> None:
+    standings = [
+        Standing(r, "waiting", f"send(dst={(r + 1) % 3})", "Cell In[6], line 4", "dist.send(x, right)", ((r + 1) % 3,))
+        for r in range(3)
+    ]
+    page = show(timeline(Deadlock("A circle.", standings, ring_trace(3))), DARK)
+    told = page.locator(".ls-picture svg").text_content()
+    assert "The circle of waits: rank 0 → 1 → 2 → 0" in told
+    assert page.locator("canvas").count() == 1
+
+
+def test_timeline_shows_learners_names_as_text(show: Any) -> None:
+    nasty = "<img src=x onerror=alert(1)>"
+    page = show(timeline(Trace.of([Event(0, "compute", 0, 1, name=nasty, where=nasty)], 1)))
+    page.hover("canvas", position={"x": 400, "y": 12})
+    assert page.locator(".ls-tip div").first.text_content() == f"rank 0: {nasty}"
+    assert page.locator("img").count() == 0
+
+
+# The ring
+
+
+def test_the_rings_slider_moves_the_figure_and_python(show: Any) -> None:
+    figure = ring(4)
+    page = show(figure)
+    assert "step 0 of 6" in page.locator(".ls-picture").text_content()
+    slider = page.get_by_role("slider", name="step")
+    slider.focus()
+    for _ in range(3):
+        page.keyboard.press("ArrowRight")
+    page.wait_for_function("document.querySelector('.ls-picture').textContent.includes('step 3 of 6')")
+    assert figure.step == 3
+    assert "1 complete chunk" in page.locator("[aria-live]").text_content()
+    page.get_by_role("button", name="step forward").click()
+    assert "step 4 of 6" in page.locator(".ls-picture").text_content()
+    page.get_by_role("button", name="step back").click()
+    page.get_by_role("button", name="step back").click()
+    assert "step 2 of 6" in page.locator(".ls-picture").text_content()
+
+
+def test_the_ring_of_other_ranks(show: Any) -> None:
+    figure = ring(4)
+    page = show(figure, DARK)
+    page.get_by_role("slider", name="ranks").fill("6")
+    page.wait_for_function("document.querySelector('.ls-picture').textContent.includes('of 10')")
+    assert (figure.ranks, len(figure.frames)) == (6, 11)
+    assert page.get_by_role("slider", name="step").get_attribute("max") == "10"
+    page.get_by_role("slider", name="step").fill("7")
+    page.wait_for_function("document.querySelector('.ls-picture').textContent.includes('step 7 of 10')")
+
+
+def test_the_ring_plays_and_stops_at_its_end(show: Any) -> None:
+    page = show(ring(2))
+    page.clock.install()
+    page.get_by_role("button", name="Play").click()
+    page.clock.run_for(6000)
+    assert "step 2 of 2" in page.locator(".ls-picture").text_content()
+    assert page.get_by_role("button", name="Play").count() == 1
+
+
+# Costs
+
+
+def test_the_costs_sliders_recompute_in_python(show: Any) -> None:
+    figure = costs(ranks=12)
+    page = show(figure)
+    assert "tree = ring at" in page.locator(".ls-picture").text_content()
+    page.get_by_role("slider", name="ranks").fill("6")
+    page.wait_for_function("document.querySelector('.ls-picture').textContent.includes('16 ranks')")
+    assert figure.ranks == 16
+    before = page.locator(".ls-picture polyline").first.get_attribute("points")
+    page.get_by_role("slider", name="α").fill("-3")
+    page.wait_for_function("document.querySelector('.ls-picture').textContent.includes('1 ms a message')")
+    assert figure.alpha == pytest.approx(1e-3)
+    assert page.locator(".ls-picture polyline").first.get_attribute("points") != before
+    page.get_by_role("slider", name="1/β").fill("11")
+    page.wait_for_function("document.querySelector('.ls-picture').textContent.includes('100 GB a second')")
+
+
+def test_the_costs_can_be_read_by_pointer_and_by_keys(show: Any) -> None:
+    page = show(costs(ranks=16), DARK)
+    box = page.locator(".ls-picture svg").bounding_box()
+    page.mouse.move(box["x"] + 400, box["y"] + 200)
+    first = page.locator(".ls-readout").text_content()
+    assert all(f"{name} " in first for name in ("star", "tree", "ring", "halving-doubling"))
+    page.locator(".ls-picture").focus()
+    page.keyboard.press("ArrowRight")
+    assert page.locator(".ls-readout").text_content() != first
+
+
+# Predictions
+
+
+def test_a_prediction_is_refused_then_locked(show: Any) -> None:
+    page = show(predict("ring-64", "How many ms?", unit="ms"))
+    field, button = page.get_by_role("textbox"), page.get_by_role("button")
+    field.fill("about three")
+    button.click()
+    page.wait_for_function("document.querySelector('.ls-message').textContent.includes('is not a number')")
+    assert field.is_enabled()
+    field.fill("2,5")
+    field.press("Enter")
+    page.wait_for_function("document.querySelector('input').disabled")
+    assert field.input_value() == "2.5"
+    assert page.get_by_role("status").text_content() == "Committed: 2.5 ms."
+    committed = progress.prediction("ring-64")
+    assert committed is not None
+    assert committed.value == 2.5
+
+
+def test_a_locked_prediction_is_shown_after_a_restart(show: Any) -> None:
+    progress.lock_prediction("ring-64", 7, "ms", "How many ms?")
+    page = show(predict("ring-64", "How many ms?", unit="ms"), DARK)
+    assert page.get_by_role("textbox").input_value() == "7"
+    assert page.get_by_role("textbox").is_disabled()
+    assert page.get_by_role("button").is_disabled()
+
+
+def test_reconciling_asks_for_the_reason_and_keeps_it(show: Any) -> None:
+    predict("ring-64", "How many ms?", unit="ms", value=2)
+    page = show(reconcile("ring-64", simulated=4, measured=31))
+    assert "measured is 15.5 × predicted" in page.locator(".ls-picture").text_content()
+    page.get_by_role("textbox").fill("gloo copies through the kernel")
+    page.get_by_role("button", name="Keep").click()
+    page.wait_for_function("document.querySelector('.ls-message').textContent === 'Kept.'")
+    kept = progress.prediction("ring-64")
+    assert kept is not None
+    assert kept.reason == "gloo copies through the kernel"
+
+
+def test_reconciling_too_early_shows_nothing(show: Any) -> None:
+    page = show(reconcile("ring-64", simulated=4, measured=31))
+    assert page.locator("svg").count() == 0
+    assert "Commit your prediction first" in page.locator(".ls-figure").text_content()
+    assert "31" not in page.content().split("<body>")[1]
+
+
+def test_a_figure_that_is_closed_leaves_nothing_behind(show: Any) -> None:
+    page = show(ring(3))
+    assert page.evaluate("listening()") == 3
+    page.evaluate("undo()")
+    assert page.evaluate("listening()") == 0
