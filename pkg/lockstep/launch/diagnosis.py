@@ -10,7 +10,7 @@ from lockstep import explain
 from lockstep.errors import RunError, Standing, Stuck, TimeLimit
 from lockstep.events import Trace
 from lockstep.launch.ending import End, as_error, first_cause
-from lockstep.launch.matching import Matching
+from lockstep.launch.matching import Matching, standing
 from lockstep.launch.watchdog import Stack, standing_of
 from lockstep.record import Operation, replay
 
@@ -74,8 +74,9 @@ class Diagnosis:
             return standing_of(rank, self.logs[rank], self.matching, stacks[rank])
         if rank not in ends:
             return Standing(rank, "finished")
-        if ends[rank].secondary:  # an operation of its own broke because another rank had ended
-            return standing_of(rank, self.logs[rank], self.matching, Stack())
+        broken = [o for o in self.logs[rank] if o.end is None]
+        if ends[rank].secondary and broken:  # an operation failed because another rank had ended
+            return standing(broken[-1], self.matching.waits_for(broken[-1]))
         return ends[rank].standing(rank)
 
     def _complete(self, error: RunError) -> RunError:

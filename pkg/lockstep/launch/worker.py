@@ -10,7 +10,6 @@ parent → rank   ("leave",)               a rank that left earlier would break 
 
 from __future__ import annotations
 
-import contextlib
 import faulthandler
 import os
 import signal
@@ -100,15 +99,23 @@ def live(task: Task, began: float) -> Returned | Raised:
 
 
 def carry_out(
-    job: Job, rank: int, began: float, residency: Residency, journal: Callable[[bytes], object] | None = None
+    job: Job,
+    rank: int,
+    began: float,
+    residency: Residency,
+    journal: Callable[[bytes], object] | None = None,
+    keep: Callable[[Recorder], object] | None = None,
 ) -> Any:
-    """The function's value on this rank. Also what a rank under a launcher does."""
+    """The function's value on this rank. Also what a rank under a launcher does; ``keep`` gets its Recorder."""
     fn, args, kwargs = job.unpack()
     import_main(fn)
     residency.adopt((args, kwargs))
     seed_rank(job.seed, rank)
-    recorder = Recorder(rank, began, journal, residency) if job.record else contextlib.nullcontext()
-    with recorder:
+    if not job.record:
+        return fn(*args, **kwargs)
+    with Recorder(rank, began, journal, residency) as recorder:
+        if keep:
+            keep(recorder)
         return fn(*args, **kwargs)
 
 

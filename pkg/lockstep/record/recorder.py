@@ -157,8 +157,8 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     def _waited(self, work: Any, wait: Callable[[], Any]) -> Any:
         _, mine = self._works.pop(id(work), (None, []))
-        result = self._timed(mine, wait)
         self._running.pop(id(work), None)
+        result = self._timed(mine, wait)
         for i in mine:
             if self.operations[i].peer == ANY_SOURCE:
                 self._found(i, self.operations[i].group[work._source_rank()])
@@ -192,7 +192,7 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
     def _look(self) -> None:
         """Which collectives have completed without a wait in Python? (DDP waits in C++.)"""
         for key, (work, mine) in list(self._running.items()):
-            if work.is_completed():
+            if work.is_completed() and work.is_success():
                 del self._running[key]
                 for i in mine:
                     self._finish(i, self.now(), 0.0)
