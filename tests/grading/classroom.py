@@ -44,7 +44,7 @@ class Classroom:
     def _nbgrader(self, folder: Path, person: str, *command: str) -> str:
         done = subprocess.run(
             [sys.executable, "-m", "nbgrader", *command],
-            cwd=folder, env=self._environment(person), capture_output=True, text=True, timeout=280,
+            cwd=folder, env=self._environment(person), capture_output=True, text=True, timeout=800,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
         return done.stdout + done.stderr

@@ -8,6 +8,8 @@ from sample_check import FINDING, lists
 
 from lockstep.grading.build import build
 
+pytestmark = [pytest.mark.xdist_group("sample round trip"), pytest.mark.timeout(900)]
+
 LAB = "90_sample"
 RELEASED = f"labs/{LAB}/lab.ipynb"
 TOTAL = "def total(numbers):\n    return sum(numbers)"

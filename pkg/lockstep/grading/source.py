@@ -21,7 +21,7 @@ import jupytext
 
 KINDS = ("readonly", "given", "answer", "tests")
 _MARKER = re.compile(r"^# %%(?!%)")
-_TAG = re.compile(r"(?P<kind>[a-z]+) (?P<name>[a-z][a-z0-9_]{0,49})")
+_TAG = re.compile(r"(?P<kind>[a-z]+) (?P<name>[a-z][a-z0-9_-]{0,49})")
 _BROKEN = "incorrectly_encoded_metadata"
 _JUPYTEXT_ONLY = ("lab", "title", "lines_to_next_cell", "lines_to_end_of_cell_marker", "cell_marker", _BROKEN)
 
