@@ -75,8 +75,9 @@ function paint(context, lay, lanes, colours, chosen) {
   context.beginPath();
   context.rect(LEFT, 0, lay.width - LEFT - RIGHT + 3, lay.bottom);
   context.clip();
-  lanes.forEach((mine, lane) => paintBars(context, lay, mine, lane, colours));
+  const names = lanes.flatMap((mine, lane) => paintBars(context, lay, mine, lane, colours));
   const crowded = paintArrows(context, lay, colours);
+  paintNames(context, names);
   if (chosen >= 0) paintChosen(context, lay, colours, chosen);
   context.restore();
   paintAxis(context, lay, colours);
@@ -94,9 +95,11 @@ function paintLanes(context, lay, colours) {
   }
 }
 
+/** The bars of one row. Returns the names that have room: they are written above the arrows. */
 function paintBars(context, lay, mine, lane, colours) {
   const { data } = lay, y = lay.y(Math.floor(lane / data.depth), lane % data.depth) + 0.5, height = Math.max(1, lay.row - 1);
   let k = Math.max(0, before(data, mine, lay.from) - 1), lastKind = -1, lastRight = -1;
+  const names = [];
   for (; k < mine.length && data.start[mine[k]] <= lay.to; k++) {
     const i = mine[k], kind = data.kind[i], x = lay.x(data.start[i]);
     const width = Math.max(2, (data.end[i] - data.start[i]) * lay.scale);
@@ -111,10 +114,17 @@ function paintBars(context, lay, mine, lane, colours) {
     }
     const word = data.kinds[kind] === "compute" ? data.names[data.name[i]] || "compute" : data.kinds[kind];
     if (height >= 12 && shown > 6.5 * word.length + 8) {
-      context.fillStyle = data.inks[kind];
-      context.textAlign = "left";
-      context.fillText(word, left + 4, y + height / 2 + 4);
+      names.push({ word, x: left + 4, y: y + height / 2 + 4, ink: data.inks[kind] });
     }
+  }
+  return names;
+}
+
+function paintNames(context, names) {
+  context.textAlign = "left";
+  for (const { word, x, y, ink } of names) {
+    context.fillStyle = ink;
+    context.fillText(word, x, y);
   }
 }
 
