@@ -161,27 +161,36 @@ def test_what_the_virtual_cluster_computes_is_right():
     assert second["all_to_all_single"] == [12, 13, 22, 23]
 
 
-@pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.__name__)
-def test_torchrun_agrees(program, tmp_path):
-    """The same file under a launcher: every rank gets all values."""
-    script = tmp_path / "program.py"
-    script.write_text(
-        "import json, sys\n"
-        f"sys.path.insert(0, {str(Path(__file__).parent)!r})\n"
-        f"from test_worlds import {program.__name__} as program\n"
-        "from lockstep import run\n"
-        "result = run(program)\n"
-        "if result.trace.world == 'spmd' and __import__('os').environ['RANK'] == '1':\n"
-        "    counts = [[r, k, *c] for (r, k), c in result.trace.counts().items()]\n"
-        "    open(sys.argv[1], 'w').write(json.dumps([result.values, counts]))\n"
-    )
-    told = tmp_path / "told.json"
+SCRIPT = """
+import json, os, sys
+sys.path.insert(0, {here!r})
+from test_worlds import PROGRAMS
+from lockstep import run
+
+told = {{}}
+for program in PROGRAMS:
+    result = run(program)
+    assert result.trace.world == "spmd"
+    counts = [[r, k, *c] for (r, k), c in result.trace.counts().items()]
+    told[program.__name__] = [result.values, counts]
+if os.environ["RANK"] == "1":
+    with open(sys.argv[1], "w") as file:
+        json.dump(told, file)
+"""
+
+
+def test_torchrun_agrees(tmp_path):
+    """The same programs under a launcher: every rank gets all values, rank 1 tells them."""
+    script, told = tmp_path / "program.py", tmp_path / "told.json"
+    script.write_text(SCRIPT.format(here=str(Path(__file__).parent)))
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
-    subprocess.run([*command, str(script), str(told)], check=True, timeout=120, capture_output=True)
-    values, counts = json.loads(told.read_text())
-    virtual = run(program, ranks=2, on="dgx-a100")
-    assert values == json.loads(json.dumps(virtual.values))
-    assert counts == [[r, k, *c] for (r, k), c in virtual.trace.counts().items()]
+    subprocess.run([*command, str(script), str(told)], check=True, timeout=200, capture_output=True)
+    results = json.loads(told.read_text())
+    for program in PROGRAMS:
+        values, counts = results[program.__name__]
+        virtual = run(program, ranks=2, on="dgx-a100")
+        assert values == json.loads(json.dumps(virtual.values))
+        assert counts == [[r, k, *c] for (r, k), c in virtual.trace.counts().items()]
 
 
 @pytest.mark.parametrize(

@@ -20,12 +20,14 @@ from typing import TYPE_CHECKING, Any
 from lockstep import machines
 from lockstep.errors import UsageError
 from lockstep.events import Outcome
+from lockstep.launch import pool, spmd, survey
+from lockstep.launch.host import cores
 from lockstep.launch.job import INSIDE, Job
 from lockstep.machines import Cluster
 from lockstep.virtual import run_virtual
 
 if TYPE_CHECKING:
-    from lockstep.show import Timeline
+    from lockstep.show.timeline import Timeline
 
 WORLDS = ("processes", "virtual", "spmd")
 MOST_VIRTUAL = 4096
@@ -72,23 +74,17 @@ def run(
     check_not_nested()
     world = choose_world(on)
     if world == "spmd":
-        from lockstep.launch import spmd
-
         return _result(spmd.run_spmd(Job.pack(fn, args, kwargs, launched(ranks), seed=seed, timeout=timeout)))
     job = Job.pack(fn, args, kwargs, check_ranks(ranks, world), seed=seed, timeout=timeout)
     if world == "processes":
         if eager:
             raise UsageError("eager=True is for the virtual cluster: real backends decide for themselves.")
-        from lockstep.launch import pool
-
         return _result(pool.run_processes(job))
     return _result(run_virtual(job, the_cluster(on), eager))
 
 
 def choose_world(on: str | Cluster | None) -> str:
     if on is None:
-        from lockstep.launch import spmd
-
         return "spmd" if spmd.detect() else "processes"
     if isinstance(on, Cluster) or on not in WORLDS:
         return "virtual"
@@ -99,8 +95,6 @@ def the_cluster(on: str | Cluster | None) -> Cluster:
     if isinstance(on, Cluster):
         return on
     if on == "virtual":
-        from lockstep.launch import survey
-
         return survey.survey()
     return machines.find(str(on))
 
@@ -121,7 +115,7 @@ def check_not_nested() -> None:
 
 
 def check_ranks(ranks: int | None, world: str) -> int:
-    most = MOST_VIRTUAL if world == "virtual" else max(16, 8 * (os.cpu_count() or 1))
+    most = MOST_VIRTUAL if world == "virtual" else max(16, 8 * cores().usable)
     if ranks is None:
         raise UsageError("run needs to know how many ranks.", "Write run(fn, ..., ranks=4).")
     if isinstance(ranks, bool) or not isinstance(ranks, int) or ranks < 1:
@@ -134,8 +128,6 @@ def check_ranks(ranks: int | None, world: str) -> int:
 
 def launched(ranks: int | None) -> int:
     """The launcher's world size, which ``ranks`` must agree with if it is given."""
-    from lockstep.launch import spmd
-
     environment = spmd.detect()
     if environment is None:
         raise UsageError(

@@ -1,0 +1,401 @@
+# %% [markdown] lab="readonly title"
+# # Lab 04: Communication
+#
+# You write the algorithms that every large training run stands on: broadcast, reduce and all-reduce, from nothing but
+# send and receive. Then you mend three programs that hang, and hide a transfer behind a computation.
+#
+# The lesson of this unit, `course/04_communication/lesson.ipynb`, explains what you need.
+
+# %% [markdown] lab="readonly how"
+# ## How to work
+#
+# - Write each function in its cell, in place of `raise NotImplementedError()`. The names of the functions stay.
+# - Run the cell below it. It runs your function on 1 to 8 ranks of a virtual cluster, and looks at the results *and* at
+#   what was sent to whom. Then it says what it saw, and how many points that gives. Try as often as you like.
+# - Your functions call plain `torch.distributed`. They would run unchanged on a real cluster.
+# - `group` is a process group, and `None` means all ranks. Ask `dist.get_rank(group)` and `dist.get_world_size(group)`:
+#   in a group, ranks are counted from 0 again. `src` and `dst` of `dist.send` and `dist.recv` are **global** ranks;
+#   `group_src` and `group_dst` are ranks of the group. So `dist.send(x, group=group, group_dst=1)` is right for every
+#   group.
+# - A program that hangs is stopped. You will be told who waits for whom, and on which line.
+#
+# Try things out in cells of your own, as here:
+
+# %% lab="readonly imports"
+import time
+
+import torch
+import torch.distributed as dist
+
+from lockstep import check, run, show
+
+# %%
+def hello():
+    x = torch.full((3,), float(dist.get_rank()))
+    dist.all_reduce(x)
+    return x.tolist()
+
+
+result = run(hello, ranks=4, on="virtual")
+print(result.values)
+result.show()
+
+# %% [markdown] lab="readonly about-ping_pong"
+# ## 1. Ping-pong (15 minutes)
+#
+# How long does a message take? Rank 0 sends `nbytes` bytes to rank 1, rank 1 sends them back: that is one repeat.
+# Return the mean time of **one way**, in seconds, over all repeats.
+#
+# - Count the time with `time.perf_counter()`.
+# - A tensor of `nbytes` bytes: `torch.zeros(nbytes, dtype=torch.uint8)`.
+# - Ranks 0 and 1 of the group return the time. All others stay idle and return 0.0. So does a rank that is alone.
+# - You may send one more ping-pong before you start the clock. On real machines the first message is slow.
+
+# %% lab="answer ping_pong"
+def ping_pong(nbytes, repeats, group=None):
+    """Mean seconds of one way between ranks 0 and 1 of the group; 0.0 on the other ranks."""
+    ### BEGIN SOLUTION
+    rank = dist.get_rank(group)
+    if rank > 1 or dist.get_world_size(group) == 1:
+        return 0.0
+    message = torch.zeros(nbytes, dtype=torch.uint8)
+    start = time.perf_counter()
+    for _ in range(repeats):
+        if rank == 0:
+            dist.send(message, group=group, group_dst=1)
+            dist.recv(message, group=group, group_src=1)
+        else:
+            dist.recv(message, group=group, group_src=0)
+            dist.send(message, group=group, group_dst=0)
+    return (time.perf_counter() - start) / (2 * repeats)
+    ### END SOLUTION
+
+# %% lab="tests ping_pong"
+check("communication.ping_pong", ping_pong)
+
+# %% [markdown] lab="readonly about-fit_alpha_beta"
+# ## 2. Fit alpha and beta (15 minutes)
+#
+# You measured the time of messages of several sizes. They lie near a line: $t = \alpha + n\beta$. Find alpha, in
+# seconds, and beta, in seconds per byte, by least squares over all measurements.
+#
+# `nbytes` and `seconds` are two lists of the same length. Return the pair `(alpha, beta)`.
+
+# %% lab="answer fit_alpha_beta"
+def fit_alpha_beta(nbytes, seconds):
+    """(alpha, beta) of the line t = alpha + n·beta that fits the measurements best."""
+    ### BEGIN SOLUTION
+    n = torch.tensor(nbytes, dtype=torch.float64)
+    t = torch.tensor(seconds, dtype=torch.float64)
+    beta = ((n - n.mean()) * (t - t.mean())).sum() / ((n - n.mean()) ** 2).sum()
+    alpha = t.mean() - beta * n.mean()
+    return alpha.item(), beta.item()
+    ### END SOLUTION
+
+# %% lab="tests fit_alpha_beta"
+check("communication.fit_alpha_beta", fit_alpha_beta)
+
+# %% [markdown] lab="readonly about-tree_broadcast"
+# ## 3. Broadcast along a tree (25 minutes)
+#
+# Rank `src` has a tensor. Every rank of the group shall have it. If `src` sends it to everyone, that takes K−1 rounds.
+# But a rank that has received the tensor can help: after one round 2 ranks have it, after two rounds 4, and so on.
+#
+# - Write into `tensor`, in place.
+# - K−1 messages in all, in at most ⌈log₂ K⌉ rounds, for every K.
+# - `src` is a global rank. `dist.get_group_rank(group, src)` tells its rank in the group; for `group=None` they are the
+#   same, and you can write `dist.get_group_rank(group or dist.group.WORLD, src)`.
+# - Use send and recv only. (`dist.broadcast` would be someone else's tree.)
+#
+# Hint: count from the root. With v = (rank − src) mod K, the root has v = 0.
+
+# %% lab="answer tree_broadcast"
+def tree_broadcast(tensor, src, group=None):
+    """Every rank's tensor becomes that of rank src, in place."""
+    ### BEGIN SOLUTION
+    rank, K = dist.get_rank(group), dist.get_world_size(group)
+    root = dist.get_group_rank(group or dist.group.WORLD, src)
+    v = (rank - root) % K
+    distance = 1
+    while distance < K:
+        if v < distance and v + distance < K:
+            dist.send(tensor, group=group, group_dst=(rank + distance) % K)
+        elif distance <= v < 2 * distance:
+            dist.recv(tensor, group=group, group_src=(rank - distance) % K)
+        distance *= 2
+    return tensor
+    ### END SOLUTION
+
+# %% lab="tests tree_broadcast"
+check("communication.tree_broadcast", tree_broadcast)
+
+# %% [markdown] lab="readonly about-tree_reduce"
+# ## 4. Reduce along a tree (20 minutes)
+#
+# The other way round: every rank has a tensor, and rank `dst` shall have their **sum** in its own, in place. What is in
+# the tensors of the other ranks afterwards does not matter.
+#
+# The same tree serves, from the leaves to the root: K−1 messages, at most ⌈log₂ K⌉ rounds. A rank adds what it
+# receives, and then sends the sum on.
+
+# %% lab="answer tree_reduce"
+def tree_reduce(tensor, dst, group=None):
+    """Rank dst's tensor becomes the sum over the ranks, in place."""
+    ### BEGIN SOLUTION
+    rank, K = dist.get_rank(group), dist.get_world_size(group)
+    root = dist.get_group_rank(group or dist.group.WORLD, dst)
+    v = (rank - root) % K
+    incoming = torch.empty_like(tensor)
+    distance = 1
+    while distance < K:
+        if v % (2 * distance) == distance:
+            dist.send(tensor, group=group, group_dst=(rank - distance) % K)
+            break
+        if v + distance < K:
+            dist.recv(incoming, group=group, group_src=(rank + distance) % K)
+            tensor += incoming
+        distance *= 2
+    return tensor
+    ### END SOLUTION
+
+# %% lab="tests tree_reduce"
+check("communication.tree_reduce", tree_reduce)
+
+# %% [markdown] lab="readonly about-ring_all_reduce"
+# ## 5. The ring all-reduce (40 minutes)
+#
+# Every rank shall have the sum. The ring does it with the fewest bytes that are possible. Cut the tensor into K chunks.
+# In each round every rank sends one chunk to its right neighbour, and receives one from its left neighbour.
+#
+# - First trip, K−1 rounds: add what arrives. Then each rank holds one chunk that is complete.
+# - Second trip, K−1 rounds: store what arrives. Then each rank holds all of them.
+#
+# In place or returned, as you like. The tensor may have any number of elements: fewer than K, or none. It may have any
+# dtype, and it need not be contiguous. `tensor_split(K)` cuts sizes that do not divide.
+#
+# A send waits for its receiver. If all ranks send first, all wait for ever. Let `dist.isend` send while you receive, and
+# call `wait()` on what it returns.
+#
+# The step-by-step figure of the lesson helps with the indices: `show.ring(ranks=4)`.
+
+# %% lab="answer ring_all_reduce"
+def ring_all_reduce(tensor, group=None):
+    """Every rank's tensor becomes the sum over the ranks (in place, or returned)."""
+    ### BEGIN SOLUTION
+    rank, K = dist.get_rank(group), dist.get_world_size(group)
+    right, left = (rank + 1) % K, (rank - 1) % K
+    total = tensor.clone(memory_format=torch.contiguous_format)
+    chunks = total.view(-1).tensor_split(K)
+    for step in range(2 * (K - 1)):
+        outgoing, target = chunks[(rank - step) % K], chunks[(rank - step - 1) % K]
+        incoming = torch.empty_like(target)
+        sending = dist.isend(outgoing, group=group, group_dst=right)
+        dist.recv(incoming, group=group, group_src=left)
+        sending.wait()
+        if step < K - 1:
+            target += incoming
+        else:
+            target.copy_(incoming)
+    return total
+    ### END SOLUTION
+
+# %% lab="tests ring_all_reduce"
+check("communication.ring_all_reduce", ring_all_reduce)
+
+# %% [markdown] lab="readonly about-halving_doubling_all_reduce"
+# ## 6. Halving and doubling (40 minutes)
+#
+# The ring moves few bytes, but it takes 2(K−1) rounds. If the message is short, each round costs a full alpha. For K a
+# power of two, 2·log₂ K rounds are enough, with the same bytes:
+#
+# - Halving: exchange half of what you hold with the rank at distance K/2, and add. Then half of that with the rank at
+#   distance K/4, and so on. At the end each rank holds 1/K of the tensor, complete.
+# - Doubling: the same exchanges backwards. Each one doubles the part that is complete.
+#
+# Your partner at distance d is rank `rank ^ d`. You and your partner both send: again, use `isend`.
+# K is 1, 2, 4 or 8 here. The number of elements need not be even.
+
+# %% lab="answer halving_doubling_all_reduce"
+def halving_doubling_all_reduce(tensor, group=None):
+    """Every rank's tensor becomes the sum over the ranks; the number of ranks is a power of two."""
+    ### BEGIN SOLUTION
+    rank, K = dist.get_rank(group), dist.get_world_size(group)
+    total = tensor.clone(memory_format=torch.contiguous_format)
+
+    def exchange(outgoing, incoming, partner):
+        sending = dist.isend(outgoing, group=group, group_dst=partner)
+        dist.recv(incoming, group=group, group_src=partner)
+        sending.wait()
+
+    mine, given = total.view(-1), []
+    distance = K // 2
+    while distance:
+        low, high = mine.tensor_split(2)
+        keep, give = (high, low) if rank & distance else (low, high)
+        incoming = torch.empty_like(keep)
+        exchange(give, incoming, rank ^ distance)
+        keep += incoming
+        given.append((keep, give, distance))
+        mine, distance = keep, distance // 2
+    for keep, give, distance in reversed(given):
+        exchange(keep, give, rank ^ distance)
+    return total
+    ### END SOLUTION
+
+# %% lab="tests halving_doubling_all_reduce"
+check("communication.halving_doubling_all_reduce", halving_doubling_all_reduce)
+
+# %% [markdown] lab="readonly about-choose_algorithm"
+# ## 7. Choose (20 minutes)
+#
+# Which all-reduce is the fastest for a message of `nbytes` bytes on `ranks` ranks? By alpha-beta:
+#
+# | algorithm | seconds |
+# |---|---|
+# | `"ring"` | 2(K−1)·α + 2(K−1)/K·n·β |
+# | `"tree"` (a reduce, then a broadcast) | 2·⌈log₂ K⌉·(α + n·β) |
+# | `"halving_doubling"` (powers of two only) | 2·log₂ K·α + 2(K−1)/K·n·β |
+#
+# Return the name of the cheapest. If two cost the same, either is right.
+
+# %% lab="answer choose_algorithm"
+def choose_algorithm(nbytes, ranks, alpha, beta):
+    """The name of the cheapest all-reduce: "ring", "tree" or "halving_doubling"."""
+    ### BEGIN SOLUTION
+    rounds = (ranks - 1).bit_length()  # log2 of the number of ranks, rounded up
+    moved = 2 * (ranks - 1) / ranks * nbytes * beta
+    times = {
+        "ring": 2 * (ranks - 1) * alpha + moved,
+        "tree": 2 * rounds * (alpha + nbytes * beta),
+    }
+    if 2**rounds == ranks:
+        times["halving_doubling"] = 2 * rounds * alpha + moved
+    return min(times, key=times.get)
+    ### END SOLUTION
+
+# %% lab="tests choose_algorithm"
+check("communication.choose_algorithm", choose_algorithm)
+
+# %% [markdown] lab="readonly about-mend_ring_of_sends"
+# ## 8. Mend: a ring of sends (15 minutes)
+#
+# Each rank wants the tensor of its left neighbour, and returns it. This program hangs. Run the check as it is first:
+# read who waits for whom. Then mend the program. One message in and one out for each rank; no rank shall wait for
+# a long chain of others.
+
+# %% lab="given mend_ring_of_sends"
+def mend_ring_of_sends(tensor, group=None):
+    """Returns the tensor of the left neighbour, rank - 1; rank 0 returns that of the last rank."""
+    rank, K = dist.get_rank(group), dist.get_world_size(group)
+    received = torch.empty_like(tensor)
+    dist.send(tensor, group=group, group_dst=(rank + 1) % K)
+    dist.recv(received, group=group, group_src=(rank - 1) % K)
+    return received
+
+# %% lab="answer mend_ring_of_sends"
+### BEGIN SOLUTION
+def mend_ring_of_sends(tensor, group=None):
+    """Returns the tensor of the left neighbour, rank - 1; rank 0 returns that of the last rank."""
+    rank, K = dist.get_rank(group), dist.get_world_size(group)
+    if K == 1:
+        return tensor.clone()
+    received = torch.empty_like(tensor)
+    sending = dist.isend(tensor, group=group, group_dst=(rank + 1) % K)
+    dist.recv(received, group=group, group_src=(rank - 1) % K)
+    sending.wait()
+    return received
+### END SOLUTION
+
+# %% lab="tests mend_ring_of_sends"
+check("communication.mend_ring_of_sends", mend_ring_of_sends)
+
+# %% [markdown] lab="readonly about-mend_skipped_collective"
+# ## 9. Mend: a collective that some ranks skip (15 minutes)
+#
+# Only tensors whose elements sum to more than zero shall count. Every rank wants the total of those; a rank with
+# nothing to give counts as zeros. The program below lets such ranks skip the all-reduce. Mend it.
+
+# %% lab="given mend_skipped_collective"
+def mend_skipped_collective(tensor, group=None):
+    """Returns, on every rank, the sum of those ranks' tensors whose elements sum to more than 0."""
+    total = tensor.clone()
+    if tensor.sum() > 0:
+        dist.all_reduce(total, group=group)
+    return total
+
+# %% lab="answer mend_skipped_collective"
+### BEGIN SOLUTION
+def mend_skipped_collective(tensor, group=None):
+    """Returns, on every rank, the sum of those ranks' tensors whose elements sum to more than 0."""
+    total = tensor.clone() if tensor.sum() > 0 else torch.zeros_like(tensor)
+    dist.all_reduce(total, group=group)
+    return total
+### END SOLUTION
+
+# %% lab="tests mend_skipped_collective"
+check("communication.mend_skipped_collective", mend_skipped_collective)
+
+# %% [markdown] lab="readonly about-mend_out_of_order_tags"
+# ## 10. Mend: tags out of order (15 minutes)
+#
+# Rank 0 has two tensors for rank 1. It sends the first one first; rank 1 asks for the second one first. A tag names a
+# message, it does not let it overtake. Mend the program: rank 1 returns rank 0's `(first, second)`, every other rank
+# returns its own arguments unchanged.
+
+# %% lab="given mend_out_of_order_tags"
+def mend_out_of_order_tags(first, second, group=None):
+    """Rank 1 returns (first, second) of rank 0; the other ranks return their own."""
+    rank = dist.get_rank(group)
+    if rank == 0:
+        dist.send(first, group=group, group_dst=1, tag=1)
+        dist.send(second, group=group, group_dst=1, tag=2)
+    elif rank == 1:
+        dist.recv(second, group=group, group_src=0, tag=2)
+        dist.recv(first, group=group, group_src=0, tag=1)
+    return first, second
+
+# %% lab="answer mend_out_of_order_tags"
+### BEGIN SOLUTION
+def mend_out_of_order_tags(first, second, group=None):
+    """Rank 1 returns (first, second) of rank 0; the other ranks return their own."""
+    rank, K = dist.get_rank(group), dist.get_world_size(group)
+    if rank == 0 and K > 1:
+        dist.send(first, group=group, group_dst=1, tag=1)
+        dist.send(second, group=group, group_dst=1, tag=2)
+    elif rank == 1:
+        dist.recv(first, group=group, group_src=0, tag=1)
+        dist.recv(second, group=group, group_src=0, tag=2)
+    return first, second
+### END SOLUTION
+
+# %% lab="tests mend_out_of_order_tags"
+check("communication.mend_out_of_order_tags", mend_out_of_order_tags)
+
+# %% [markdown] lab="readonly about-overlapped_step"
+# ## 11. Hide the transfer (20 minutes)
+#
+# A gradient must be summed over the ranks. The next product, `x @ weights`, does not need it. Do both at the same time,
+# and return the pair: the summed gradient, and the product.
+#
+# You may call `dist.all_reduce` here. With `async_op=True` it returns at once, and what it returns has a `wait()`.
+# Where you call it decides everything.
+
+# %% lab="answer overlapped_step"
+def overlapped_step(gradient, x, weights, group=None):
+    """(the sum of gradient over the ranks, x @ weights), the transfer under way while the product is computed."""
+    ### BEGIN SOLUTION
+    transfer = dist.all_reduce(gradient, group=group, async_op=True)
+    product = x @ weights
+    transfer.wait()
+    return gradient, product
+    ### END SOLUTION
+
+# %% lab="tests overlapped_step"
+check("communication.overlapped_step", overlapped_step)
+
+# %% [markdown] lab="readonly where-next"
+# ## Where to go on
+#
+# Run your ring on the real processes of this machine: `check("communication.ring_all_reduce", ring_all_reduce,
+# on="processes")`. On a node with GPUs, save it in a file and run `torchrun --nproc-per-node 8 -m lockstep check
+# communication.ring_all_reduce FILE`. It is the same check.
