@@ -40,7 +40,7 @@ def pairwise_all_to_all(
     for i in range(K):
         to, origin = (r + i) % K, (r - i) % K  # (1), (2)
         with flat(outputs[origin]) as slot:
-            exchange(inputs[to].detach().reshape(-1), to, slot, origin, group)
+            exchange(inputs[to].detach().contiguous().view(-1), to, slot, origin, group)
     return outputs
 
 
@@ -53,7 +53,7 @@ def one_by_one_all_to_all(
     for speaker in range(K):
         if r == speaker:
             for other in set(range(K)) - {r}:
-                dist.send(inputs[other].detach().reshape(-1), group=group, group_dst=other)
+                dist.send(inputs[other].detach().contiguous().view(-1), group=group, group_dst=other)
         else:
             with flat(outputs[speaker]) as slot:
                 dist.recv(slot, group=group, group_src=speaker)
