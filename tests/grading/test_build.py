@@ -185,5 +185,23 @@ def test_answers_in_labs_are_never_overwritten(sample, find):
     assert (sample / RELEASED).read_bytes() == worked_on
 
 
+def test_a_lab_that_cannot_be_read_is_not_overwritten(sample, find):
+    build(sample, find=find)
+    (sample / RELEASED).write_text("<<<<<<< HEAD\n")
+    with pytest.raises(BuildError, match=r"labs/90_sample/lab\.ipynb is not a notebook, and may still hold answers"):
+        build(sample, find=find)
+    assert (sample / RELEASED).read_text() == "<<<<<<< HEAD\n"
+
+
+def test_a_lab_that_was_only_run_is_brought_up_to_date(sample, find):
+    build(sample, find=find)
+    before = (sample / RELEASED).read_bytes()
+    lab = notebook(sample / RELEASED)
+    next(c for c in lab.cells if c.cell_type == "code").execution_count = 7
+    nbformat.write(lab, sample / RELEASED)
+    assert build(sample, find=find) == [RELEASED]
+    assert (sample / RELEASED).read_bytes() == before
+
+
 def test_the_committed_notebooks_are_what_their_sources_make():
     assert build(root(), check=True) == []

@@ -82,6 +82,10 @@ MAPS = {
         [row(3), row(4, points=2)],
         "Go on with the lab of unit 04, Communication: ring comes next.",
     ),
+    "no lesson": (
+        [Row(UNITS[4], False, True, 0, 10, ("ring",))],
+        "Go on with the lab of unit 04, Communication: ring comes next.",
+    ),
     "one done": ([row(3, points=10, left=()), row(4)], "Begin with the lesson of unit 04, Communication."),
     "all done": ([row(4, points=10, left=())], "You have done all that is here so far."),
 }  # fmt: skip

@@ -35,6 +35,11 @@ class Row:
         return self.points > 0
 
     @property
+    def to_lab(self) -> bool:
+        """Whether the lab comes next, and not the lesson."""
+        return self.lab and (self.begun or not self.lesson)
+
+    @property
     def done(self) -> bool:
         return self.maximum > 0 and not self.left
 
@@ -64,21 +69,20 @@ class CourseMap:
         if row is None:
             return "You have done all that is here so far."
         named = f"unit {row.unit.number:02d}, {row.unit.title}"
-        if row.begun or not row.lesson:
-            return (
-                f"Go on with the lab of {named}: {row.left[0]} comes next." if row.left else f"Open the lab of {named}."
-            )
-        return f"Begin with the lesson of {named}."
+        if not row.to_lab:
+            return f"Begin with the lesson of {named}."
+        return f"Go on with the lab of {named}" + (f": {row.left[0]} comes next." if row.left else ".")
 
     def __repr__(self) -> str:
         lines = [f"{r.unit.number:02d}  {r.unit.title:<32} {r.status}" for r in self.rows]
         return "\n".join([*lines, self.advice])
 
     def _repr_html_(self) -> str:
-        head = "<tr><th></th><th>Unit</th><th>What you can answer then</th><th></th><th>Done</th></tr>"
+        titles = ("", "Unit", "What you can answer then", "", "Done")
+        head = "<tr>" + "".join(f'<th style="text-align: left">{t}</th>' for t in titles) + "</tr>"
         rows = "".join(self._row(r) for r in self.rows)
         advice = f"<p><b>{escape(self.advice)}</b> {self._link_to_next()}</p>"
-        return f'{advice}<table style="text-align: left">{head}{rows}</table>'
+        return f"{advice}<table>{head}{rows}</table>"
 
     def _row(self, row: Row) -> str:
         title = escape(row.unit.title)
@@ -96,7 +100,7 @@ class CourseMap:
         row = self.next
         if row is None:
             return ""
-        return _link(row.unit.lab, "Open the lab") if row.begun else _link(row.unit.lesson, "Open the lesson")
+        return _link(row.unit.lab, "Open the lab") if row.to_lab else _link(row.unit.lesson, "Open the lesson")
 
 
 def course_map(at: Path | None = None) -> CourseMap:
