@@ -71,6 +71,10 @@ def ring_all_reduce(tensor, group=None):
         total += arriving
     return total
 """
+UNCHANGED = """
+def ring_all_reduce(tensor, group=None):
+    return tensor
+"""
 HANGS = """
 import torch
 import torch.distributed as dist
@@ -141,8 +145,8 @@ class TestCheck:
     def test_1_right_values_at_the_wrong_cost(self, lockstep: Lockstep, tmp_path: Path) -> None:
         done = lockstep("check", RING, answer(tmp_path, WHOLE_TENSOR), "--json")
         report = json.loads(done.stdout)
-        assert (done.returncode, report["verdict"]) == (1, "wrong")
-        assert 0 < report["points"] < report["maximum"]
+        assert (done.returncode, report["verdict"]) == (1, "wrong"), report
+        assert 0 < report["points"] < report["maximum"], report
         assert "whole-tensor" in [f["misconception"] for f in report["findings"]]
 
     def test_1_a_deadlock_names_the_learners_line(self, lockstep: Lockstep, tmp_path: Path) -> None:
@@ -312,7 +316,7 @@ class TestUnderTorchrun:
 
     def test_every_rank_ends_with_the_same_code(self, lockstep: Lockstep, tmp_path: Path) -> None:
         """torchrun reports the exit code of a rank that failed, and itself ends with 1."""
-        done = lockstep("check", RING, answer(tmp_path, WHOLE_TENSOR), "--json", prefix=self.TORCHRUN)
+        done = lockstep("check", RING, answer(tmp_path, UNCHANGED), "--json", prefix=self.TORCHRUN)
         assert done.returncode != 0
         assert json.loads(done.stdout)["verdict"] == "wrong"
 

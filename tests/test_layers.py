@@ -13,7 +13,7 @@ PACKAGE = Path(__file__).parents[1] / "pkg" / "lockstep"
 # From the ground up. A module may import what stands in a lower row, and what belongs to its own part.
 # Parts of one row do not know each other, except on the ground.
 LAYERS = [
-    ["places", "errors", "events", "progress", "machines", "cost", "explain", "models", "datasets"],
+    ["places", "errors", "events", "progress", "machines", "cost", "explain", "residency", "models", "datasets"],
     ["record"],
     ["launch.child", "launch.forkserver", "launch.spares", "launch.server", "launch.job"],  # processes, no learning
     ["virtual", "launch"],

@@ -6,7 +6,7 @@ import contextlib
 import io
 from collections.abc import Iterator
 
-from lockstep.launch.spmd import detect
+from lockstep.launch.launchers import detect
 
 
 def under_launcher() -> bool:

@@ -1,0 +1,82 @@
+"""CONTRIBUTING.md followed to the letter, on a copy: its exercise is checked, built and released as it says."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+GUIDE = (ROOT / "CONTRIBUTING.md").read_text()
+EXERCISE = "communication.shift_left"
+
+
+def appended(path: Path, text: str) -> None:
+    path.write_text(path.read_text() + text)
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The project after steps 1, 2, 3 and 5."""
+    copy = tmp_path_factory.mktemp("project")
+    for folder in ("pkg", "course", "labs", "solutions"):
+        shutil.copytree(ROOT / folder, copy / folder, ignore=shutil.ignore_patterns("__pycache__", ".*"))
+    shutil.copy(ROOT / "nbgrader_config.py", copy)
+    reference, judge, mutant, lab = re.findall(r"```python\n(.*?)```", GUIDE, re.DOTALL)
+    collectives, communication = copy / "pkg/lockstep/collectives", copy / "pkg/lockstep/checks/communication"
+    (collectives / "shift.py").write_text(reference)
+    appended(
+        collectives / "__init__.py", 'from lockstep.collectives.shift import shift_left\n__all__ += ["shift_left"]\n'
+    )
+    (communication / "shift.py").write_text(judge)
+    added = "from lockstep.checks.communication.shift import SHIFT\n\nEXERCISES = (*EXERCISES, SHIFT)\n"
+    appended(communication / "__init__.py", added)
+    (copy / "direction.py").write_text(mutant)
+    appended(copy / "course/04_communication/lab.py", f"\n{lab}")
+    return copy
+
+
+def lockstep(copy: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    environment = os.environ | {"PYTHONPATH": str(copy / "pkg"), "LOCKSTEP_HOME": str(copy / "home")}
+    command = [sys.executable, "-m", "lockstep", *arguments]
+    return subprocess.run(command, cwd=copy, env=environment, capture_output=True, text=True, timeout=120)
+
+
+def test_the_reference_passes_its_check(copy: Path) -> None:
+    code = f"""
+from lockstep.checks import check, find
+print(check({EXERCISE!r}, find({EXERCISE!r}).reference_function()).verdict)
+"""
+    environment = os.environ | {"PYTHONPATH": str(copy / "pkg"), "LOCKSTEP_HOME": str(copy / "home")}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=120)
+    assert done.stdout == "passed\n", done.stderr
+
+
+def test_the_wrong_answer_gets_its_finding(copy: Path) -> None:
+    done = lockstep(copy, "check", EXERCISE, "direction.py", "--json")
+    assert done.returncode == 1, done.stderr
+    assert "wrong-direction" in [f["misconception"] for f in json.loads(done.stdout)["findings"]]
+    [stated] = re.findall(r'MISCONCEPTION = "(.*)"', GUIDE)
+    assert stated == "wrong-direction"
+
+
+def test_the_lab_is_built_solved_and_released(copy: Path) -> None:
+    assert lockstep(copy, "build", "--check").returncode == 1
+    built = lockstep(copy, "build")
+    assert built.returncode == 0, built.stderr
+    assert lockstep(copy, "build", "--check").returncode == 0
+    solved = lockstep(copy, "check", EXERCISE, "solutions/04_communication/lab.ipynb")
+    assert f"{EXERCISE}: Right. 2 of 2 points" in solved.stdout
+    untouched = lockstep(copy, "check", EXERCISE, "labs/04_communication/lab.ipynb", "--json")
+    assert json.loads(untouched.stdout)["findings"][0]["misconception"] == "not-written"
+
+
+def test_the_guide_names_the_places_that_there_are() -> None:
+    named = set(re.findall(r"`((?:pkg|tests|course)/[\w/.]+)`", GUIDE))
+    new = {path for path in named if "shift" in path}
+    assert {path for path in named - new if not (ROOT / path).exists()} == set()
+    assert {str(Path(path).parent) for path in new if not (ROOT / path).parent.parent.exists()} == set()
