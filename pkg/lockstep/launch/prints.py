@@ -32,7 +32,7 @@ class Prints(io.TextIOBase):
 
     def write(self, text: str) -> int:
         with self._lock:
-            if self._left > 0:
+            if self._left >= 0 and text:
                 self._parts.append(text[: self._left])
                 self._waiting += len(text)
                 self._left -= len(text)
@@ -75,7 +75,8 @@ class Tagged:
         for line in lines:
             self._line(rank, line)
         if truncated:
-            self._line(rank, rest)
+            if rest:
+                self._line(rank, rest)
             self._end()
         elif rest:
             self._parts[rank] = rest[: self._left + 1]
@@ -89,9 +90,9 @@ class Tagged:
     def _line(self, rank: int, line: str) -> None:
         if self._left > 0:
             self._tell(f"[rank {rank}] {line[: self._left]}\n")
-            self._left -= len(line) + 1
-            if self._left < 0:
-                self._end()
+            self._left = max(0, self._left - len(line) - 1)
+        else:
+            self._end()
 
     def _end(self) -> None:
         self._left = 0

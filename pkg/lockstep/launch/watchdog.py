@@ -36,7 +36,7 @@ _WAITS = (
     os.path.join(_TORCH, "distributed", ""),
     os.path.join(places.__file__.removesuffix("places.py"), "record", ""),
 )
-_NO_WAITS = {"get_rank", "get_world_size", "is_initialized", "__torch_dispatch__"}
+_QUERIES = {"get_rank", "get_world_size", "is_initialized", "get_backend", "get_global_rank", "get_group_rank"}
 _CALLS = os.path.join("torch", "_ops.py")  # where an operator is called, whichever it is
 
 
@@ -57,7 +57,9 @@ class Stack:
         if not frames:
             return False
         file, _, function = frames[0]
-        return (file.startswith(_WAITS) and function not in _NO_WAITS) or function == "_engine_run_backward"
+        if function == "_engine_run_backward":
+            return True
+        return file.startswith(_WAITS) and function != "__torch_dispatch__" and self.call not in _QUERIES
 
     @property
     def call(self) -> str:
