@@ -17,6 +17,7 @@ from lockstep.grading.source import read
 
 LABS = [u for u in UNITS if (root() / "course" / u.folder / "lab.py").exists()]
 LESSONS = [u for u in UNITS if (root() / "course" / u.folder / "lesson.py").exists()]
+pytestmark = pytest.mark.timeout(900)
 named = {"ids": lambda unit: unit.folder}
 
 
