@@ -90,9 +90,10 @@ class Tagged:
     def _line(self, rank: int, line: str) -> None:
         if self._left > 0:
             self._tell(f"[rank {rank}] {line[: self._left]}\n")
-            self._left = max(0, self._left - len(line) - 1)
-        else:
-            self._end()
+            cut, self._left = len(line) > self._left, max(0, self._left - len(line) - 1)
+            if not cut:
+                return
+        self._end()
 
     def _end(self) -> None:
         self._left = 0

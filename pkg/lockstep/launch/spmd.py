@@ -16,7 +16,7 @@ import pickle
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +54,8 @@ class _Membership:
 
     def __init__(self) -> None:
         self._store: Any = None
-        self._joined = 0
+        self._joined = 0  # groups so far; 0 when the script has made its own
+        self._timeout = 0.0
         self._runs = 0
 
     def run(self, job: Job, environment: Environment) -> Outcome:
@@ -62,18 +63,24 @@ class _Membership:
         self._runs += 1
         exchange = Exchange(PrefixStore(f"run-{self._runs}", store), environment, job.timeout + PATIENCE)
         try:
-            return Part(job, environment, exchange).outcome()
+            return Part(job, environment, exchange, self.leave).outcome()
         except RunError:
-            if self._joined:
-                group.leave()  # messages of the broken run must not meet the next one
+            self.leave()  # messages of the broken run must not meet the next one
             raise
+
+    def leave(self) -> None:
+        if self._joined:
+            group.leave()
 
     def _join(self, environment: Environment, timeout: float) -> Any:
         environment.install()
         if self._store is None:
             self._store = meeting_store(environment)
             atexit.register(group.leave)
+        if self._timeout != timeout:
+            self.leave()
         if not dist.is_initialized():
+            self._timeout = timeout
             self._joined += 1
             if not environment.master:
                 group.use_loopback()
@@ -115,8 +122,8 @@ class Exchange:
 class Part:
     """What this rank does in one run."""
 
-    def __init__(self, job: Job, environment: Environment, exchange: Exchange) -> None:
-        self.job, self.environment, self.exchange = job, environment, exchange
+    def __init__(self, job: Job, environment: Environment, exchange: Exchange, leave: Callable[[], None]) -> None:
+        self.job, self.environment, self.exchange, self.leave = job, environment, exchange, leave
         self.printed: list[str] = []
         self.operations: list[Operation] = []
         self.blob = b""
@@ -126,6 +133,8 @@ class Part:
         self.began = time.monotonic()
         with self._as_rank():
             mine = self._live()
+        if isinstance(mine, Raised):
+            self.leave()  # so that ranks which wait for this one see at once that it will not come
         told = self.exchange("ended", (mine, self.operations))
         ends = {r: end for r, (end, _) in enumerate(told) if isinstance(end, Raised)}
         logs = [log for _, log in told]
