@@ -4,7 +4,9 @@ import json
 import os
 import re
 import subprocess
+import sys
 from pathlib import Path
+from textwrap import indent
 
 import pytest
 
@@ -96,3 +98,15 @@ def test_no_binary_and_nothing_large() -> None:
     binaries = [str(p.relative_to(ROOT)) for p in committed() if text_of(p) is None]
     assert binaries == []
     assert [str(p.relative_to(ROOT)) for p in committed() if p.stat().st_size > 1_000_000] == []
+
+
+def test_the_tour_of_the_readme_runs(tmp_path: Path) -> None:
+    """Both programs, one after the other: the first gives a Result, the second is a deadlock and says so."""
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    code = "\n".join(blocks).replace("r.show()", "print(r.show())")
+    program = tmp_path / "tour.py"
+    program.write_text('if __name__ == "__main__":\n' + indent(code, "    "))
+    environment = os.environ | {"LOCKSTEP_HOME": str(tmp_path), "MPLBACKEND": "agg"}
+    done = subprocess.run([sys.executable, program], env=environment, capture_output=True, text=True, timeout=120)
+    assert "Timeline" in done.stdout
+    assert "lockstep.errors.Deadlock: Deadlock: rank 0 waits for rank 1" in done.stderr
