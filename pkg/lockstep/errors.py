@@ -54,7 +54,8 @@ class LockstepError(Exception):
 
     def _render_traceback_(self) -> list[str]:
         """IPython's hook: what a notebook shows instead of a traceback."""
-        return [f"{type(self).__name__}: {self}"]
+        name = f"{type(self).__name__}: "
+        return [f"{name}{str(self).removeprefix(name)}"]
 
 
 class UsageError(LockstepError, ValueError):

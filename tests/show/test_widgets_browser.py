@@ -29,7 +29,7 @@ DARK = """body { background: #111; --jp-content-font-color1: #fff; --jp-content-
           --jp-layout-color0: #111; --jp-brand-color1: #64b5f6; --jp-error-color1: #ff7961; }"""
 
 # anywidget's side of the front end: a model whose changes and messages go to `kernel`, which answers with its state.
-RUNTIME = """async ({source, state}) => {
+RUNTIME = """async ({source, state, detached}) => {
   const listeners = {}, changed = {};
   const take = (news) => { for (const [k, v] of Object.entries(news)) {
     const before = JSON.stringify(state[k]);
@@ -49,8 +49,9 @@ RUNTIME = """async ({source, state}) => {
     off: (name, f) => { listeners[name] = (listeners[name] ?? []).filter((g) => g !== f); },
   };
   const module = await import(URL.createObjectURL(new Blob([source], {type: 'text/javascript'})));
-  const el = document.getElementById('here');
+  const here = document.getElementById('here'), el = detached ? document.createElement('div') : here;
   window.undo = module.default.render({model, el});
+  if (detached) here.append(el);
   window.listening = () => Object.values(listeners).flat().length;
 }"""
 
@@ -77,7 +78,7 @@ def show(chromium: Any, request: pytest.FixtureRequest) -> Iterator[Any]:
         "request", lambda r: went_wrong.append(r.url) if not r.url.startswith(("blob:", "data:", "about:")) else None
     )
 
-    def put(widget: Figure, theme: str = "") -> Any:
+    def put(widget: Figure, theme: str = "", detached: bool = False) -> Any:
         def kernel(said: dict[str, Any]) -> dict[str, Any]:
             if "set" in said:
                 widget.set_state(said["set"])
@@ -87,7 +88,7 @@ def show(chromium: Any, request: pytest.FixtureRequest) -> Iterator[Any]:
 
         page.expose_function("kernel", kernel)
         page.set_content(f"<!doctype html><style>{style()}{theme}</style><body><div id=here></div>")
-        page.evaluate(RUNTIME, {"source": widget._esm, "state": shared(widget)})
+        page.evaluate(RUNTIME, {"source": widget._esm, "state": shared(widget), "detached": detached})
         return page
 
     yield put
@@ -118,13 +119,21 @@ def pixels(page: Any, colour: str) -> int:
     count = """(canvas, [r, g, b]) => {
       const d = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
       let n = 0;
-      for (let i = 0; i < d.length; i += 4) if (d[i] === r && d[i + 1] === g && d[i + 2] === b) n++;
+      for (let i = 0; i < d.length; i += 4) if (d[i] === r && d[i + 1] === g && d[i + 2] === b && d[i + 3] === 255) n++;
       return n;
     }"""
     return int(page.locator("canvas").evaluate(count, [int(colour[i : i + 2], 16) for i in (1, 3, 5)]))
 
 
 # The timeline
+
+
+def test_timeline_that_joins_the_page_later_has_its_colours(show: Any) -> None:
+    """JupyterLab renders an output before it stands in the page: there, no colour of the theme could be read, and the
+    lanes of the lesson's ring were black."""
+    page = show(timeline(ring_trace(4)), detached=True)
+    page.wait_for_timeout(200)
+    assert pixels(page, "#000000") < 100
 
 
 def test_timeline_draws_and_names_its_kinds(show: Any) -> None:

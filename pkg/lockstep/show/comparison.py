@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
@@ -54,8 +55,11 @@ class Comparison:
 
     def svg(self, reason: str = "") -> str:
         rows, ratios = len(self.values), self.ratios()
-        lower = TOP + PITCH * rows + 8
-        body = [svg.text(20, 28, self.question, 13, font_weight=600), *self._bars()]
+        heading = textwrap.wrap(self.question, 110) or [""]
+        top = TOP + 18 * (len(heading) - 1)
+        lower = top + PITCH * rows + 8
+        body = [svg.text(20, 28 + 18 * i, words, 13, font_weight=600) for i, words in enumerate(heading)]
+        body += self._bars(top)
         scale = "Bars are logarithmic." if self.is_logarithmic and rows > 1 else ""
         body.append(svg.faint(LEFT, lower + 8, " · ".join([*ratios, scale] if scale else ratios), 12))
         if reason:
@@ -63,10 +67,10 @@ class Comparison:
         height = lower + (46 if reason else 24)
         return svg.document(WIDTH, height, f"Predicted, simulated, measured: {self.question}", self.sentence(), body)
 
-    def _bars(self) -> Iterator[str]:
+    def _bars(self, top: float) -> Iterator[str]:
         lengths = self.lengths()
         for i, (name, value) in enumerate(self.values.items()):
-            y, width = TOP + PITCH * i, (RIGHT - LEFT) * lengths[name]
+            y, width = top + PITCH * i, (RIGHT - LEFT) * lengths[name]
             yield svg.text(LEFT - 10, y + 13, name, 12.5, text_anchor="end")
             yield svg.element(
                 "rect", svg.title(f"{name}: {_quantity(value, self.unit)}"), x=LEFT, y=y - 4, width=max(2.0, width),

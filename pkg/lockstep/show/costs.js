@@ -8,9 +8,9 @@ function render({ model, el }) {
   const readout = make("div", { class: "ls-readout", "aria-live": "polite" });
   const set = (name, value) => { model.set(name, value); model.save_changes(); };
   const choices = model.get("choices");
-  const alpha = slider("α", { min: ALPHA[0], max: ALPHA[1], step: 0.05, value: Math.log10(model.get("alpha")) },
+  const alpha = slider("α", { min: ALPHA[0], max: ALPHA[1], step: 0.005, value: Math.log10(model.get("alpha")) },
     (power) => seconds(10 ** power), (power) => set("alpha", 10 ** power));
-  const beta = slider("1/β", { min: BANDWIDTH[0], max: BANDWIDTH[1], step: 0.05, value: -Math.log10(model.get("beta")) },
+  const beta = slider("1/β", { min: BANDWIDTH[0], max: BANDWIDTH[1], step: 0.005, value: -Math.log10(model.get("beta")) },
     (power) => `${bytes(10 ** power)}/s`, (power) => set("beta", 10 ** -power));
   const ranks = slider("ranks", { min: 0, max: choices.length - 1, value: choices.indexOf(model.get("ranks")) },
     (index) => String(choices[index]), (index) => set("ranks", choices[index]));

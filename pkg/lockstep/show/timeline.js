@@ -40,7 +40,7 @@ function explore(root, data, caption) {
   const canvas = make("canvas", { tabindex: "0", role: "img", "aria-label": `${caption}. Plus and minus zoom, left and right move, 0 resets, n and p go from event to event.` });
   const tip = make("div", { class: "ls-tip", hidden: true }), told = make("div", { class: "ls-unseen", "aria-live": "polite" });
   const hint = make("span", { class: "ls-hint" });
-  let colours = coloursOf(root), chosen = -1, tall = false, asked = 0;
+  let chosen = -1, tall = false, asked = 0;
 
   const draw = () => {
     asked = 0;
@@ -51,7 +51,7 @@ function explore(root, data, caption) {
     canvas.style.height = `${lay.height}px`;
     const context = canvas.getContext("2d");
     context.scale(ratio, ratio);
-    const crowded = paint(context, lay, lanes, colours, chosen);
+    const crowded = paint(context, lay, lanes, coloursOf(root), chosen);
     hint.textContent = crowded ? `Arrows: the first ${MOST_ARROWS} messages only. Zoom in to see all.` : "Click the figure, then the wheel zooms. Drag moves it.";
     root.dataset.from = lay.from;
     root.dataset.to = lay.to;
@@ -120,7 +120,7 @@ function explore(root, data, caption) {
 
   const resized = new ResizeObserver(() => { lay.width = Math.max(320, scroller.clientWidth || 860); redraw(); });
   resized.observe(scroller);
-  const themed = new MutationObserver(() => { colours = coloursOf(root); redraw(); });
+  const themed = new MutationObserver(redraw);
   themed.observe(document.body, { attributes: true });
   draw();
   return () => { resized.disconnect(); themed.disconnect(); };
