@@ -283,6 +283,17 @@ def test_operations_that_do_not_fit_are_named(one, other, told):
     assert all("test_virtual.py" in s.where for s in error.standings)
 
 
+@pytest.mark.parametrize("on", [CLUSTER, "processes"])
+def test_a_tensor_that_is_not_contiguous_is_refused_by_send_and_recv(on):
+    """The virtual cluster took it, gloo does not: a reference passed on the one and failed on the other."""
+
+    def sends():
+        (dist.recv if dist.get_rank() else dist.send)(torch.ones(4, 3).t(), 1 - dist.get_rank())
+
+    with pytest.raises(RankRaised, match="contiguous"):
+        run(sends, ranks=2, on=on)
+
+
 def test_uneven_all_to_all_that_does_not_fit_is_named():
     def fn():
         sizes = [1, 3] if dist.get_rank() else [2, 2]

@@ -16,6 +16,13 @@ def detached(tensor: torch.Tensor) -> torch.Tensor:
     return tensor.detach() if tensor.requires_grad else tensor
 
 
+def check_contiguous(tensor: torch.Tensor) -> None:
+    """As on gloo and NCCL: what travels must lie in one piece."""
+    if not tensor.is_contiguous():
+        shape = tuple(tensor.shape)
+        raise ValueError(f"this tensor (shape {shape}) is not contiguous: send and receive x.contiguous() instead")
+
+
 def describe(operator: str, fits: Sequence[tuple[int, str]], kind: str) -> str:
     sizes = [] if kind == "all_to_all" else [f"{n} elements of {dtype}" for n, dtype in fits]
     return f"({', '.join([operator] * bool(operator) + sizes)})" if operator or sizes else ""

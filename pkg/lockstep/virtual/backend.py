@@ -26,7 +26,7 @@ from torch.distributed import distributed_c10d
 from torch.futures import Future
 
 from lockstep.virtual import movement
-from lockstep.virtual.arguments import describe, detached, reduction, split
+from lockstep.virtual.arguments import check_contiguous, describe, detached, reduction, split
 from lockstep.virtual.operations import ANY_SOURCE, Operation, nbytes
 
 if TYPE_CHECKING:
@@ -118,6 +118,7 @@ class VirtualGroup(_ProcessGroup):  # type: ignore[misc]
 
     @quietly
     def send(self, tensors: Tensors, dst: int, tag: int = 0) -> VirtualWork:
+        check_contiguous(tensors[0])
         operation = self._new("send", nbytes(tensors[0]), self._ranks[dst], tag=tag, tensors=detached(tensors[0]))
         self._simulation.send(operation)
         return VirtualWork(self._simulation, operation, tensors)
@@ -131,6 +132,7 @@ class VirtualGroup(_ProcessGroup):  # type: ignore[misc]
         return self._recv(tensors, ANY_SOURCE, tag)
 
     def _recv(self, tensors: Tensors, source: int, tag: int) -> VirtualWork:
+        check_contiguous(tensors[0])
         operation = self._new("recv", nbytes(tensors[0]), source, tag=tag, tensors=detached(tensors[0]))
         self._simulation.recv(operation)
         return VirtualWork(self._simulation, operation, tensors)
@@ -191,6 +193,8 @@ class VirtualGroup(_ProcessGroup):  # type: ignore[misc]
         input_sizes: Sequence[int] | None = None,
         opts: Any = None,
     ) -> VirtualWork:
+        check_contiguous(input)
+        check_contiguous(output)
         outputs = split(output, output_sizes, self.size(), "output")
         return self.alltoall(outputs, split(input, input_sizes, self.size(), "input"), opts)
 
