@@ -20,7 +20,8 @@ from lockstep.checks.score import Score
 from lockstep.checks.ungraded import settle
 from lockstep.errors import LockstepError, UsageError
 
-LOUD = 100_000  # characters printed in one case that deserve a word
+LOUD = 10_000  # characters printed in one case that deserve a word
+CUT = "more was printed"  # how every world ends prints that it cuts short
 
 
 def check(id: str, fn: Callable[..., Any], on: str | None = None) -> Score:
@@ -96,10 +97,13 @@ def _worth_showing(observation: Observation, findings: Sequence[Finding]) -> See
 
 
 def _loud(observation: Observation) -> list[Finding]:
-    most = max((len(seen.printed) for seen in observation), default=0)
-    if most < LOUD:
+    if not any(len(seen.printed) > LOUD or CUT in seen.printed for seen in observation):
         return []
-    return [Finding(f"Your function prints {most:,} characters or more; what it prints is not shown here.", "prints")]
+    return [
+        Finding(
+            "Your function prints a great deal. It takes time and costs no points; nothing of it is shown.", "prints"
+        )
+    ]
 
 
 def _ungraded(exercise: Exercise, error: Exception) -> Score:

@@ -6,6 +6,7 @@ imported the functions long before."""
 
 from __future__ import annotations
 
+import importlib
 import sys
 import threading
 from collections.abc import Iterator
@@ -49,6 +50,7 @@ def references_refuse() -> Iterator[None]:
 
 
 def _shut() -> None:
+    importlib.import_module(REFERENCES)
     for function in _reference_functions():
         _originals[function] = function.__code__
         function.__code__ = _refuse.__code__

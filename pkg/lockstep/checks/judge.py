@@ -13,7 +13,7 @@ from math import floor
 
 from lockstep.checks.case import Case
 from lockstep.checks.observation import Failure, Observation, Seen
-from lockstep.checks.patterns import explain
+from lockstep.checks.patterns import explain, special
 from lockstep.checks.traffic import collectives
 
 STEP = 0.25  # points are given in quarters
@@ -72,7 +72,8 @@ def crash(seen: Seen) -> Fault:
 
 
 def _shortened(failure: Failure, lines: int = 14) -> str:
-    told = f"{failure}\n{failure.remedy}".strip().splitlines()
+    ranks = [] if failure.kind == "RankRaised" else [f"  {line}" for line in failure.standings]
+    told = "\n".join([failure.message, *ranks, failure.remedy]).strip().splitlines()
     return "\n".join(told if len(told) <= lines else [*told[:lines], f"... and {len(told) - lines} more lines"])
 
 
@@ -140,12 +141,12 @@ def _unseen(observation: Observation, points: float) -> list[Finding]:
 
 def _wasteful(observation: Observation, economise: Economise, share: float) -> list[Finding]:
     """Every value is right; what did it cost?"""
-    worst: dict[str, tuple[Seen, Fault]] = {}
-    for seen in sorted(observation, key=lambda s: s.case.size):
+    told: dict[str, tuple[Seen, Fault]] = {}
+    for seen in sorted(observation, key=lambda s: (special(s.case), abs(s.case.size - 4.5))):
         for fault in economise(seen):
-            worst[fault.misconception] = (seen, fault)
-    each = floor(share / max(1, len(worst)) / STEP) * STEP
-    return [Finding(f"{_RIGHT}{fault.message}", fault.misconception, each, seen.case) for seen, fault in worst.values()]
+            told.setdefault(fault.misconception, (seen, fault))
+    each = floor(share / max(1, len(told)) / STEP) * STEP
+    return [Finding(f"{_RIGHT}{fault.message}", fault.misconception, each, seen.case) for seen, fault in told.values()]
 
 
 _RIGHT = "The values are right. "

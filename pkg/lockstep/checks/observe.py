@@ -1,7 +1,8 @@
 """Run a learner's function for every case of an exercise, and write down what happened.
 
-On the virtual cluster each case is a run of its own. On real processes, where a run costs more, the cases of one
-world size share a run; if that run fails, its cases are run one by one, so that one failure hides nothing."""
+The cases of one world size share a run, parted by marks in the trace. From the first run that fails on, each case has a
+run of its own, so that one failure hides nothing and is seen from its beginning.
+"""
 
 from __future__ import annotations
 
@@ -58,7 +59,8 @@ class _Stage:
         self.guarded = not _is_reference(fn)
         self.seen: list[Seen] = []
         self.unseen: list[Case] = []
-        self.stopped = False
+        self.together = True  # until a run fails
+        self.stopped = False  # no use in going on
 
     def sizes(self) -> tuple[int, ...]:
         """The world sizes to try: under a launcher there is only one."""
@@ -71,8 +73,8 @@ class _Stage:
         return trace.world or self.world, trace.cluster
 
     def perform(self, cases: Sequence[Case]) -> None:
-        shared = self.world in ("processes", "spmd") and not self.exercise.pure
-        if shared and len(cases) > 1 and not self.stopped and self._perform_together(cases):
+        shared = self.together and len(cases) > 1 and not self.exercise.pure
+        if shared and not self.stopped and self._perform_together(cases):
             return
         for case in cases:
             self._perform_alone(case)
@@ -82,6 +84,7 @@ class _Stage:
         try:
             outcome = self._run(play, acts, ranks=cases[0].ranks)
         except RunError:
+            self.together = False
             return False
         for number, (case, trace) in enumerate(zip(cases, part(outcome.trace, len(cases)), strict=True)):
             played = [of_rank[number] for of_rank in outcome.values]
@@ -94,7 +97,9 @@ class _Stage:
             return
         seen = self._try(case)
         self.seen.append(seen)
-        self.stopped = seen.failure is not None and (seen.failure.kind in HANGS or _unwritten(seen.failure))
+        if seen.failure:
+            self.together = False
+            self.stopped = seen.failure.kind in HANGS or _unwritten(seen.failure)
 
     def _try(self, case: Case) -> Seen:
         try:

@@ -18,7 +18,7 @@ def explain(rows: Sequence[Row]) -> list[tuple[str, str]]:
     several = any(case.size > 1 for case, _ in rows)
     if failing and several and all(c.size == 1 for c in failing):
         return [("fails-alone", "It works with several ranks and fails with one: a group of one rank is a group too.")]
-    plain = [(c, failed) for c, failed in rows if not _special(c)]
+    plain = [(c, failed) for c, failed in rows if not special(c)]
     if any(failed for _, failed in plain):
         held = [(id, told) for id, told, trait in PLAIN if _exactly(plain, trait)]
         return held[:1]
@@ -33,7 +33,8 @@ def _exactly(rows: Sequence[Row], trait: Callable[[Case], bool]) -> bool:
     return passes and bool(with_trait) and all(with_trait)
 
 
-def _special(case: Case) -> bool:
+def special(case: Case) -> bool:
+    """Another group, layout or dtype than the plain cases have."""
     return case.group is not None or _layout(case) or _integer(case)
 
 

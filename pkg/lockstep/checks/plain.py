@@ -5,12 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy
 import torch
 
 SAVED = (
     torch.float64, torch.float32, torch.float16, torch.bfloat16,
     torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8, torch.bool,
 )  # fmt: skip
+
+
+MOST = 1000  # items of a list
 
 
 @dataclass(frozen=True)
@@ -25,11 +29,13 @@ def plain(value: Any, depth: int = 3) -> Any:
     """``value`` as None, bool, int, float, str, a tensor or a list of these; anything else as `Other`."""
     if value is None or type(value) in (bool, int, float):
         return value
-    if type(value) is str:
-        return value[:10_000]
+    if isinstance(value, str):
+        return str(value[:10_000])
+    if isinstance(value, (numpy.generic, numpy.ndarray)):
+        return plain(value.tolist(), depth) if value.size <= MOST else Other(type(value).__name__)
     if isinstance(value, torch.Tensor) and value.layout == torch.strided and value.dtype in SAVED:
         return value.detach()
-    if isinstance(value, (tuple, list)) and depth and len(value) <= 1000:
+    if isinstance(value, (tuple, list)) and depth and len(value) <= MOST:
         return [plain(v, depth - 1) for v in value]
     return Other(type(value).__name__, _short_repr(value))
 

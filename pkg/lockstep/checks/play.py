@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -14,7 +14,7 @@ from lockstep.checks.guard import references_refuse
 from lockstep.checks.plain import plain
 from lockstep.events import Event, Trace
 
-MARK = 13  # bytes; several cases share a run on real processes, parted by broadcasts of this odd size
+MARK = 13  # bytes: cases that share a run are parted by broadcasts of this odd size
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ def _mark() -> None:
 
 
 def part(trace: Trace, acts: int) -> list[Trace]:
-    """The trace of each act of a shared run. After an error some acts, the last ones, may be empty."""
+    """The trace of each act of a run, its times counted from the act's beginning."""
     parts: list[list[Event]] = [[] for _ in range(acts)]
     for rank in range(trace.ranks):
         act = 0
@@ -66,4 +66,9 @@ def part(trace: Trace, acts: int) -> list[Trace]:
                 act = min(act + 1, acts - 1)
             else:
                 parts[act].append(event)
-    return [Trace.of(events, trace.ranks, trace.world, trace.cluster) for events in parts]
+    return [Trace.of(_from_zero(events), trace.ranks, trace.world, trace.cluster) for events in parts]
+
+
+def _from_zero(events: list[Event]) -> list[Event]:
+    begin = min((e.start for e in events), default=0.0)
+    return [replace(e, start=e.start - begin, end=e.end - begin) for e in events]

@@ -78,7 +78,7 @@ def _queries(case: Case) -> list[Query]:
     """Around where ring and tree cross, near and far, for many sizes of world and several machines."""
     draw = random.Random(case.seed)
     rows: list[Query] = []
-    for alpha, beta in ((50e-6, 1e-9), (3e-6, 4e-12), (1e-3, 1e-8)):
+    for alpha, beta in ((50e-6, 1e-9), (3e-6, 4e-12), (1e-3, 1e-8), (1e-7, 1e-9)):
         for K in (1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 48, 64, 100, 1000):
             crossing = _crossing(K, alpha, beta) or alpha / beta
             factors = (0.01, 0.3, 0.9, 1.1, 3.0, 9.0, 100.0)
@@ -110,9 +110,8 @@ def _choose_examine(seen: Seen) -> Fault | None:
     table = ", ".join(f"{name} {value * 1e6:,.1f} µs" for name, value in seconds(n, K, a, b).items())
     begin = f"For {n:,} bytes on {K} ranks with alpha = {a:g} and beta = {b:g} you answer {told(answer)}: {table}. "
     begin += f"{len(wrong)} of {len(queries)} answers are wrong. "
-    for id, message, formula in WRONG_CHOICES:
-        if all(_may(answer, formula, query) for query, answer in zip(queries, answers, strict=True)):
-            return Fault(id, begin + message)
+    for id, message in _explanations(queries, answers):
+        return Fault(id, begin + message)
     return Fault("wrong-values", f'{begin}Answer "ring", "tree" or "halving_doubling", whichever takes the least time.')
 
 
@@ -123,16 +122,24 @@ def _may(answer: Any, formula: Seconds, query: Query) -> bool:
     return isinstance(answer, str) and answer in _cheapest(formula(*query))
 
 
+def _explanations(queries: Sequence[Query], answers: Sequence[Any]) -> list[tuple[str, str]]:
+    """The misconceptions that would give all of these answers."""
+    pairs = list(zip(queries, answers, strict=True))
+    return [(id, told) for id, told, formula in WRONG_CHOICES if all(_may(a, formula, q) for q, a in pairs)]
+
+
 def _judge_choose(observation: Observation) -> list[Finding]:
-    """Half of the points for nine answers out of ten."""
+    """Half of the points for nine answers out of ten. Several misconceptions may explain them."""
     found = mark(observation, POINTS, _choose_examine)
     seen = next(iter(observation), None)
     if not found or seen is None or seen.failure or not fault_of(seen, _choose_examine):
         return found
-    queries = [(q, a) for q, a in zip(_queries(seen.case), seen.returned[0], strict=True) if q[1] > 1]
-    right = sum(_may(a, seconds, q) for q, a in queries) / len(queries)
+    queries, answers = _queries(seen.case), seen.returned[0]
+    counted = [(q, a) for q, a in zip(queries, answers, strict=True) if q[1] > 1]
+    right = sum(_may(a, seconds, q) for q, a in counted) / len(counted)
     earned = POINTS / 2 if right >= 0.9 else 0.0
-    return [Finding(found[0].message, found[0].misconception, POINTS - earned), *found[1:]]
+    others = [Finding(f"Or: {told}", id) for id, told in _explanations(queries, answers)[1:]]
+    return [Finding(found[0].message, found[0].misconception, POINTS - earned), *found[1:], *others]
 
 
 CHOOSE = Exercise(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import product
 from typing import Any
 
 from lockstep.checks.case import Case
@@ -14,6 +15,9 @@ from lockstep.checks.observation import Observation, Seen
 from lockstep.checks.values import told
 
 Pair = tuple[float, float]
+Numbers = Sequence[float]
+MayBe = Callable[[Pair, Numbers, Numbers], bool]  # could this misconception have given that answer?
+
 POINTS = 2
 NEAR = 0.04  # how far the fit of noisy measurements may be off
 
@@ -54,85 +58,71 @@ def _fit_examine(seen: Seen) -> Fault | None:
     measured = "noisy measurements" if s["noise"] else "points that lie on a line exactly"
     begin = f"For {measured}, you return alpha = {alpha:.4g} and beta = {beta:.4g}; they were made with alpha = "
     begin += f"{s['alpha']:.4g} s and beta = {s['beta']:.4g} s per byte. "
-    for id, message, wrong in WRONG_FITS:
-        if _close((alpha, beta), wrong(*_samples(seen.case))):
+    for id, message, may_be in WRONG_FITS:
+        if may_be((alpha, beta), *_samples(seen.case)):
             return Fault(id, begin + message)
     return Fault("wrong-values", f"{begin}Fit t = alpha + n·beta by least squares over all the points.")
 
 
-def _close(a: Pair, b: Pair) -> bool:
-    return all(math.isclose(x, y, rel_tol=1e-5, abs_tol=1e-18) for x, y in zip(a, b, strict=True))
-
-
-def least_squares(n: Sequence[float], t: Sequence[float]) -> Pair:
+def least_squares(n: Numbers, t: Numbers) -> Pair:
     """The line through all points: (where it meets the axis, its slope)."""
     middle, level = sum(n) / len(n), sum(t) / len(t)
     slope = sum((a - middle) * (b - level) for a, b in zip(n, t, strict=True)) / sum((a - middle) ** 2 for a in n)
     return level - slope * middle, slope
 
 
-def _through_origin(n: Sequence[float], t: Sequence[float]) -> Pair:
-    return 0.0, sum(a * b for a, b in zip(n, t, strict=True)) / sum(a * a for a in n)
+def _near(a: float, b: float) -> bool:
+    return math.isclose(a, b, rel_tol=1e-5, abs_tol=1e-18)
 
 
-def _two_points(pick: Callable[[Sequence[float], float], int]) -> Callable[[Sequence[float], Sequence[float]], Pair]:
-    """A line through one sample of the smallest and one of the largest size."""
+def _changed(change: Callable[[float, float], Pair]) -> MayBe:
+    """The right line, told wrongly."""
 
-    def fit(n: Sequence[float], t: Sequence[float]) -> Pair:
-        small, large = pick(n, min(n)), pick(n, max(n))
-        slope = (t[large] - t[small]) / (n[large] - n[small])
-        return t[small] - slope * n[small], slope
+    def may_be(answer: Pair, n: Numbers, t: Numbers) -> bool:
+        wrong = change(*least_squares(n, t))
+        return _near(answer[0], wrong[0]) and _near(answer[1], wrong[1])
 
-    return fit
-
-
-def _first(n: Sequence[float], value: float) -> int:
-    return list(n).index(value)
+    return may_be
 
 
-def _last(n: Sequence[float], value: float) -> int:
-    return len(n) - 1 - list(n)[::-1].index(value)
+def _through_origin(answer: Pair, n: Numbers, t: Numbers) -> bool:
+    slope = sum(a * b for a, b in zip(n, t, strict=True)) / sum(a * a for a in n)
+    return answer[0] == 0 and _near(answer[1], slope)
 
 
-def _ends(n: Sequence[float], value: float) -> int:
-    return _first(n, value) if value == min(n) else _last(n, value)
+def _ends(n: Numbers, t: Numbers) -> Iterator[tuple[Pair, Pair]]:
+    """Every sample of the smallest size with every sample of the largest."""
+    samples = list(zip(n, t, strict=True))
+    return product([s for s in samples if s[0] == min(n)], [s for s in samples if s[0] == max(n)])
 
 
-def _smallest_sample(n: Sequence[float], t: Sequence[float]) -> Pair:
-    return min(t), (max(t) - min(t)) / max(n)
+def _alpha_from_smallest(answer: Pair, n: Numbers, t: Numbers) -> bool:
+    return any(_near(answer[0], small[1]) for small, _ in _ends(n, t))
 
 
-def _smallest_first(n: Sequence[float], t: Sequence[float]) -> Pair:
-    alpha = t[_first(n, min(n))]
-    return alpha, (t[_last(n, max(n))] - alpha) / max(n)
+def _two_points(answer: Pair, n: Numbers, t: Numbers) -> bool:
+    slopes = [(a[1], a[0], (b[1] - a[1]) / (b[0] - a[0])) for a, b in _ends(n, t)]
+    return any(_near(answer[1], slope) and _near(answer[0], time - slope * size) for time, size, slope in slopes)
 
 
-def _log_log(n: Sequence[float], t: Sequence[float]) -> Pair:
+def _log_log(answer: Pair, n: Numbers, t: Numbers) -> bool:
     level, slope = least_squares([math.log(a) for a in n], [math.log(b) for b in t])
-    return math.exp(level), slope
-
-
-def _changed(change: Callable[[float, float], Pair]) -> Callable[[Sequence[float], Sequence[float]], Pair]:
-    return lambda n, t: change(*least_squares(n, t))
+    return any(_near(value, wrong) for value in answer for wrong in (math.exp(level), slope))
 
 
 _TWO = "Two points make the line, and their noise is in it: use all of them."
 _SMALLEST = "The time of the smallest message is not alpha: its n·beta is still in it, and one sample is all noise."
 _LOG = "A straight line through log n and log t is a power law, which has no alpha. Fit t itself."
 
-WRONG_FITS: Sequence[tuple[str, str, Callable[[Sequence[float], Sequence[float]], Pair]]] = (
+WRONG_FITS: Sequence[tuple[str, str, MayBe]] = (
     ("swapped", "They are exchanged: alpha comes first.", _changed(lambda a, b: (b, a))),
     ("bandwidth-not-beta", "You return bytes per second; beta is seconds per byte.", _changed(lambda a, b: (a, 1 / b))),
     ("bits-not-bytes", "Your beta is for each bit: a byte has 8.", _changed(lambda a, b: (a, b / 8))),
     ("wrong-unit", "Both are a million times too large: seconds, not µs.", _changed(lambda a, b: (a * 1e6, b * 1e6))),
     ("through-origin", "A line through the origin has no latency: alpha is where it meets the axis.", _through_origin),
-    ("alpha-from-smallest", _SMALLEST, _smallest_sample),
-    ("alpha-from-smallest", _SMALLEST, _smallest_first),
-    ("two-points-only", _TWO, _two_points(_first)),
-    ("two-points-only", _TWO, _two_points(_last)),
-    ("two-points-only", _TWO, _two_points(_ends)),
+    ("alpha-from-smallest", _SMALLEST, _alpha_from_smallest),
+    ("two-points-only", _TWO, _two_points),
     ("log-log", _LOG, _log_log),
-    ("log-log", _LOG, lambda n, t: _log_log(n, t)[::-1]),
 )
 
 

@@ -1,4 +1,4 @@
-"""``tree_broadcast`` and ``tree_reduce``: in place, K-1 messages, log2 K rounds."""
+"""``tree_broadcast`` and ``tree_reduce``: in place or returned, K-1 messages, log2 K rounds."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lockstep.checks.exercise import Exercise
 from lockstep.checks.judge import Fault, Finding, mark
 from lockstep.checks.observation import Observation, Seen
 from lockstep.checks.traffic import hub, messages, number_received, rounds
-from lockstep.checks.values import Known, compare, pick, total
+from lockstep.checks.values import Known, compare, result, total
 
 POINTS = 3
 
@@ -40,7 +40,7 @@ def _inputs(case: Case, rank: int) -> tuple[Tensor, int]:
 def _broadcast_examine(seen: Seen) -> Fault | None:
     own, src = members_tensors(seen.case), seen.case.settings["src"]
     right = own[seen.case.members.index(src)]
-    held = [arguments[0] for arguments in pick(seen, seen.arguments)]
+    held = [result(seen, rank) for rank in seen.case.members]
     fault = compare(seen, held, [right] * len(own))
     if fault is None or fault.misconception != "wrong-values":
         return fault
@@ -66,10 +66,7 @@ def _reduce_examine(seen: Seen) -> Fault | None:
     own, dst = members_tensors(seen.case), seen.case.settings["dst"]
     seat = seen.case.members.index(dst)
     right = total(own)
-    held = [
-        arguments[0] if r == dst else None
-        for r, arguments in zip(seen.case.members, pick(seen, seen.arguments), strict=True)
-    ]
+    held = [result(seen, rank) if rank == dst else None for rank in seen.case.members]
     averaged = (right.double() / len(own)).to(right.dtype)
     known = [Known("averages", "this is the average; the exercise asks for the sum.", _only(seat, averaged, len(own)))]
     fault = compare(seen, held, _only(seat, right, len(own)), known)
