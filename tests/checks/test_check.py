@@ -1,0 +1,198 @@
+"""What a learner may hand to ``check``: each gets its own sentence, never a traceback of ours."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch.distributed as dist
+
+from lockstep import checks, progress
+from lockstep.checks import find
+from lockstep.collectives import ring_all_reduce as reference
+from lockstep.errors import UsageError
+
+RING = "communication.ring_all_reduce"
+
+
+def not_written(tensor, group=None):
+    raise NotImplementedError
+
+
+def other_parameters(x):
+    return x
+
+
+def number(tensor, group=None):
+    return 3
+
+
+def other_shape(tensor, group=None):
+    return tensor.flatten()[:1]
+
+
+def other_dtype(tensor, group=None):
+    return tensor.double() if not tensor.dtype.is_floating_point else tensor.int()
+
+
+def nothing(tensor, group=None):
+    return None
+
+
+def raises(tensor, group=None):
+    return tensor.nope()
+
+
+def leaves(tensor, group=None):
+    os._exit(3)
+
+
+def library(tensor, group=None):
+    return reference(tensor, group)
+
+
+def torchs_own(tensor, group=None):
+    dist.all_reduce(tensor, group=group)
+
+
+def weird(tensor, group=None):
+    return [tensor, {1: object()}, lambda: 3]
+
+
+@pytest.mark.parametrize(
+    ("fn", "verdict", "misconception", "told"),
+    [
+        (not_written, "wrong", "not-written", "not written yet"),
+        (other_parameters, "wrong", "signature", "ring_all_reduce takes (tensor, group=None); yours takes (x)."),
+        (number, "wrong", "wrong-type", "has 3 where a tensor is wanted"),
+        (other_shape, "wrong", "wrong-shape", "has the shape (1,), the right one"),
+        (other_dtype, "wrong", "wrong-dtype", "torch.int32, not torch.float32"),
+        (nothing, "wrong", "no-messages", "No rank sends anything"),
+        (raises, "crashed", "crashed:RankRaised", "'Tensor' object has no attribute 'nope'"),
+        (leaves, "crashed", "crashed:RankDied", "exit status 3"),
+        (library, "wrong", "library-call", "You call Lockstep's own answer"),
+        (torchs_own, "wrong", "library-call", "You call dist.all_reduce (test_check.py, line"),
+        (weird, "wrong", "wrong-type", "3 values where a tensor is wanted"),
+    ],
+)
+def test_a_mistake_gets_its_finding(fn: Callable[..., Any], verdict: str, misconception: str, told: str) -> None:
+    score = checks.check(RING, fn)
+    assert (score.verdict, score.points) == (verdict, 0)
+    assert misconception in [f.misconception for f in score.findings]
+    assert told in score.findings[0].message
+    assert "pkg/lockstep" not in score.text()
+    assert score.findings[0].points == score.maximum
+
+
+def test_a_function_that_cannot_travel() -> None:
+    lock = threading.Lock()
+
+    def locked(tensor, group=None):
+        with lock:
+            return tensor
+
+    score = checks.check(RING, locked)
+    assert (score.verdict, score.points) == ("wrong", 0)
+    assert "cannot be copied to the ranks" in score.findings[0].message
+
+
+def test_a_function_that_prints_a_lot_is_still_judged() -> None:
+    def loud(tensor, group=None):
+        print("x" * 1_000_000)
+        return 3
+
+    score = checks.check("communication.mend_ring_of_sends", loud)
+    assert "prints" in [f.misconception for f in score.findings]
+    assert len(score.text()) < 2000
+
+
+def test_an_endless_loop_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lockstep.checks.observe.CASE_LIMIT", 2.0)
+
+    def endless(tensor, group=None):
+        while True:
+            pass
+
+    score = checks.check(RING, endless)
+    assert score.verdict == "crashed"
+    assert score.findings[0].misconception in ("crashed:TimeLimit", "crashed:Stuck")
+
+
+def test_nothing_reaches_the_cell_beside_the_score(capfd: pytest.CaptureFixture[str]) -> None:
+    import warnings
+
+    def chatty(tensor, group=None):
+        print("hello")
+        warnings.warn("careful", stacklevel=1)
+        return tensor
+
+    checks.check("communication.mend_ring_of_sends", chatty)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_an_unknown_exercise_is_a_usage_error_with_near_misses() -> None:
+    with pytest.raises(UsageError, match=r"Did you mean communication.ring_all_reduce"):
+        checks.check("communication.ring_allreduce", number)
+    with pytest.raises(UsageError, match=r"Did you mean communication.ring_all_reduce"):
+        find("ring_all_reduce")
+    with pytest.raises(UsageError, match="named by a string"):
+        find(3)
+
+
+def test_what_is_no_function_is_a_usage_error() -> None:
+    with pytest.raises(UsageError, match="without parentheses"):
+        checks.check(RING, number(None))
+
+
+def test_an_unknown_world_is_a_usage_error() -> None:
+    with pytest.raises(UsageError, match="dgx-a100"):
+        checks.check(RING, number, on="dgx-a10")
+
+
+def test_a_world_that_is_not_there_is_ungraded(monkeypatch: pytest.MonkeyPatch) -> None:
+    from lockstep.errors import WorldUnavailable
+
+    def no_world(*args: Any, **kwargs: Any) -> None:
+        raise WorldUnavailable("This machine has no loopback.")
+
+    monkeypatch.setattr("lockstep.checks.observe.run", no_world)
+    score = checks.check(RING, number)
+    assert (score.verdict, score.points) == ("ungraded", 0)
+    assert "no loopback" in score.findings[0].message
+    assert RING not in progress.scores()
+
+
+def test_the_score_is_kept() -> None:
+    checks.check(RING, nothing)
+    assert progress.scores()[RING].verdict == "wrong"
+
+
+def test_only_two_ranks_earns_a_part() -> None:
+    def with_partner(tensor, group=None):
+        import torch
+
+        r, K = dist.get_rank(group), dist.get_world_size(group)
+        if K == 1:
+            return tensor
+        left = torch.empty_like(tensor.contiguous())
+        posted = [dist.isend(tensor.contiguous(), group=group, group_dst=(r + 1) % K)]
+        posted.append(dist.irecv(left, group=group, group_src=(r - 1) % K))
+        for work in posted:
+            work.wait()
+        return tensor + left
+
+    score = checks.check("communication.halving_doubling_all_reduce", with_partner)
+    assert score.findings[0].misconception == "only-two-ranks"
+    assert 0 < score.points < score.maximum / 2
+
+
+def test_every_exercise_says_what_it_is() -> None:
+    for exercise in checks.exercises():
+        assert exercise.points > 0
+        assert 5 <= exercise.minutes <= 60
+        assert exercise.title
+        assert callable(exercise.reference_function())
+        assert exercise.signature.startswith(exercise.function)
