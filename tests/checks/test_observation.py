@@ -64,3 +64,15 @@ def test_values_become_plain() -> None:
     assert plain(torch.ones(2, dtype=torch.complex64)).type == "Tensor"
     nested = plain([[[[[1]]]]])
     assert isinstance(nested[0][0][0], Other)
+
+
+def test_each_case_has_its_own_part_of_a_shared_run() -> None:
+    exercise = checks.find("communication.ring_all_reduce")
+    for seen in observe(exercise, exercise.reference_function()):
+        size = seen.case.size
+        assert not seen.trace.of_kind("broadcast")
+        assert all(
+            seen.trace.sent(r).nbytes > 0 for r in seen.case.members if size > 1 and seen.case.settings["numel"] > size
+        )
+        assert min((e.start for e in seen.trace), default=0.0) == 0.0
+        assert {e.rank for e in seen.trace.communication} <= set(seen.case.members)

@@ -63,7 +63,7 @@ def _paragraph(message: str, points: float) -> str:
 
 
 def _timeline(trace: Trace | None) -> str:
-    if trace is None or not trace.communication or len(trace) > MOST_EVENTS:
+    if trace is None or not trace.communication or trace.time == 0 or len(trace) > MOST_EVENTS:
         return ""
     from lockstep import show
 

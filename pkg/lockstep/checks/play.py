@@ -14,7 +14,7 @@ from lockstep.checks.guard import references_refuse
 from lockstep.checks.plain import plain
 from lockstep.events import Event, Trace
 
-MARK = 13  # bytes: cases that share a run are parted by broadcasts of this odd size
+MARK = 13  # bytes: each case begins with a broadcast of this odd size, by which the trace is parted
 
 
 @dataclass(frozen=True)
@@ -27,10 +27,10 @@ class Act:
 
 def play(fn: Callable[..., Any], acts: Sequence[Act], guarded: bool) -> list[tuple[Any, list[Any]]]:
     """``fn`` on this rank for each act: what it returned, and its arguments as it left them, as plain data."""
+    marker = torch.zeros(MARK, dtype=torch.uint8)
     played = []
-    for number, act in enumerate(acts):
-        if number:
-            _mark()
+    for act in acts:
+        dist.broadcast(marker, src=0)
         played.append(_play_one(fn, act, guarded))
     return played
 
@@ -52,19 +52,15 @@ def play_pure(fn: Callable[..., Any], calls: Sequence[tuple[Any, ...]], guarded:
         return [plain(fn(*arguments)) for arguments in calls]
 
 
-def _mark() -> None:
-    dist.broadcast(torch.zeros(MARK, dtype=torch.uint8), src=0)
-
-
 def part(trace: Trace, acts: int) -> list[Trace]:
     """The trace of each act of a run, its times counted from the act's beginning."""
     parts: list[list[Event]] = [[] for _ in range(acts)]
     for rank in range(trace.ranks):
-        act = 0
+        act = -1
         for event in trace.of_rank(rank):
-            if event.kind == "broadcast" and event.nbytes == MARK:
-                act = min(act + 1, acts - 1)
-            else:
+            if event.kind == "broadcast" and event.nbytes == MARK and act < acts - 1:
+                act += 1
+            elif act >= 0:
                 parts[act].append(event)
     return [Trace.of(_from_zero(events), trace.ranks, trace.world, trace.cluster) for events in parts]
 
