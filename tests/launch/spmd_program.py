@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+import time
 
 import torch
 import torch.distributed as dist
@@ -43,9 +44,9 @@ def run(fn, *args, **options):
     return spmd.run_spmd(Job.pack(fn, args, {}, spmd.detect().world_size, **options))
 
 
-def error_of(fn):
+def error_of(fn, timeout):
     try:
-        run(fn, timeout=3)
+        run(fn, timeout=timeout)
     except RunError as error:
         return [type(error).__name__, error.message.splitlines()[0], [s.state for s in error.standings]]
 
@@ -62,9 +63,11 @@ if __name__ == "__main__":
         "world": first.trace.world,
     }
     if "--fail" in sys.argv:
-        told["error"] = error_of(fail)
+        began = time.monotonic()
+        told["error"] = error_of(fail, 1000)
+        told["soon"] = time.monotonic() - began < 500  # not only when the time is up
         told["after"] = run(place).values == second.values
-        told["deadlock"] = error_of(wait_for_each_other)
+        told["deadlock"] = error_of(wait_for_each_other, 3)
         told["after that"] = run(place).values == second.values
     with open(os.path.join(sys.argv[1], f"rank-{dist.get_rank()}.json"), "w") as file:
         json.dump(told, file)

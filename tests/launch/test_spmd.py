@@ -80,6 +80,7 @@ def test_every_rank_raises_the_same_error_and_goes_on(tmp_path):
     for one in told(tmp_path):
         assert one["error"] == ["RankRaised", "rank 1 raised ValueError: on one rank", ["waiting", "raised"]]
         assert one["after"]
+        assert one["soon"]
         assert one["deadlock"][0] == "Deadlock"
         assert one["deadlock"][2] == ["waiting", "waiting"]
         assert one["after that"]

@@ -57,6 +57,7 @@ class _Membership:
         self._joined = 0  # groups so far; 0 when the script has made its own
         self._timeout = 0.0
         self._runs = 0
+        self._connections: set[int] = set()
 
     def run(self, job: Job, environment: Environment) -> Outcome:
         store = self._join(environment, job.timeout)
@@ -71,12 +72,14 @@ class _Membership:
     def leave(self) -> None:
         if self._joined:
             group.leave()
+            group.hang_up(self._connections)
+            self._connections = set()
 
     def _join(self, environment: Environment, timeout: float) -> Any:
         environment.install()
         if self._store is None:
             self._store = meeting_store(environment)
-            atexit.register(group.leave)
+            atexit.register(group.leave_at_exit)
         if self._timeout != timeout:
             self.leave()
         if not dist.is_initialized():
@@ -85,7 +88,9 @@ class _Membership:
             if not environment.master:
                 group.use_loopback()
             store = PrefixStore(f"group-{self._joined}", self._store)
+            before = group.sockets()
             group.join(environment.rank, environment.world_size, timeout, store)
+            self._connections = group.sockets() - before
         return self._store
 
 

@@ -59,7 +59,7 @@ class Stack:
         file, _, function = frames[0]
         if function == "_engine_run_backward":
             return True
-        return file.startswith(_WAITS) and function != "__torch_dispatch__" and self.call not in _QUERIES
+        return file.startswith(_WAITS) and function not in ("__torch_dispatch__", "see") and self.call not in _QUERIES
 
     @property
     def call(self) -> str:

@@ -7,6 +7,7 @@ and the traffic of DDP, FSDP and DTensor. An operation is booked when it is post
 from __future__ import annotations
 
 import pickle
+import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import astuple
@@ -23,7 +24,22 @@ from lockstep.record.operation import ANY_SOURCE, Operation
 from lockstep.residency import Residency
 
 
-class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
+class Eye(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Shows the operations of one thread to the Recorder."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self._recorder = recorder
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if types and (special := [t for t in types if t.__torch_dispatch__ is not torch.Tensor.__torch_dispatch__]):
+            if any(t.__name__ == "FakeTensor" for t in special):  # DTensor asks for shapes
+                return func(*args, **(kwargs or {}))
+            return NotImplemented  # a DTensor or the like: what it does inside comes here again
+        return self._recorder.see(func, args, kwargs or {})
+
+
+class Recorder:
     """Records this process's communication, as ``rank``, from ``began`` on (a time of ``time.monotonic``).
 
     ``journal`` takes the book as bytes while it is written, so that it can be read when the process is dead or stuck:
@@ -37,7 +53,6 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
         journal: Callable[[bytes], object] | None = None,
         residency: Residency | None = None,
     ) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
         self.operations: list[Operation] = []
         self.residency = residency or Residency()
         self._rank, self._began, self._journal = rank, began, journal
@@ -45,30 +60,34 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
         self._running: dict[int, tuple[Any, list[int]]] = {}  # collectives among them that may have completed since
         self._results: dict[int, list[int]] = {}  # functional collectives, by the storage of their result
         self._groups: dict[str, tuple[int, ...]] = {}
+        self._lock = threading.Lock()
 
     def now(self) -> float:
         return time.monotonic() - self._began
 
     def __enter__(self) -> Recorder:
-        self._torch_wait = dist.Work.wait
-        recorder, torch_wait = self, dist.Work.wait
+        """Watch this thread, those that it starts, and every wait."""
+        recorder, torch_wait, thread_run = self, dist.Work.wait, threading.Thread.run
 
         def wait(work: Any, *args: Any, **kwargs: Any) -> Any:
             return recorder._waited(work, lambda: torch_wait(work, *args, **kwargs))
 
-        dist.Work.wait = wait  # type: ignore[assignment,method-assign]
-        super().__enter__()  # type: ignore[no-untyped-call]
+        def run(thread: threading.Thread) -> None:
+            with Eye(recorder):
+                thread_run(thread)
+
+        dist.Work.wait, threading.Thread.run = wait, run  # type: ignore[assignment,method-assign]
+        self._originals = torch_wait, thread_run
+        self._eye = Eye(self).__enter__()  # type: ignore[no-untyped-call]
         return self
 
     def __exit__(self, *error: Any) -> None:
-        super().__exit__(*error)  # type: ignore[no-untyped-call]
-        dist.Work.wait = self._torch_wait  # type: ignore[method-assign]
+        self._eye.__exit__(*error)
+        dist.Work.wait, threading.Thread.run = self._originals  # type: ignore[method-assign]
         self._look()
 
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        kwargs = kwargs or {}
-        if any(t.__torch_dispatch__ is not torch.Tensor.__torch_dispatch__ for t in types):
-            return NotImplemented  # a DTensor or the like: what it does inside comes here again
+    def see(self, func: Any, args: Any, kwargs: Any) -> Any:
+        """Carry out an operation, and book it if it communicates."""
         if self._running:
             self._look()
         if func.namespace in ("c10d", "_c10d_functional"):
@@ -132,9 +151,10 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
         return name, self._groups[name]
 
     def _post(self, operation: Operation) -> int:
-        self.operations.append(operation)
-        index = len(self.operations) - 1
-        self._write(index, astuple(operation))
+        with self._lock:
+            self.operations.append(operation)
+            index = len(self.operations) - 1
+            self._write(index, astuple(operation))
         return index
 
     def _write(self, *entry: Any) -> None:
