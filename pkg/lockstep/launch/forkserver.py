@@ -34,8 +34,10 @@ PRELOAD = (
     "torch.distributed.tensor.parallel",
     "torch.distributed.pipelining",
     "torch.nn.parallel",
-    "numpy",
+    "numpy.random",
     "cloudpickle",
+    "lockstep.launch.worker",
+    "lockstep.virtual.simulation",
 )
 _PR_SET_PDEATHSIG = 1
 
