@@ -40,7 +40,10 @@ def scratch(course: Path) -> str:
 def test_it_opens_on_the_front_page(lab: Lab) -> None:
     lab.open_front_page()
     assert "/lab/tree/course/index.ipynb" in lab.page.url
-    assert lab.page.locator(".jp-Notebook").get_by_text("Communication").first.is_visible()
+    lab.page.locator(".jp-Notebook h1").get_by_text("Lockstep").wait_for(timeout=20_000)
+    lab.run_all()
+    assert lab.errors() == {}
+    lab.output(lab.find("course_map()")).get_by_text("Communication").first.wait_for(timeout=20_000)
     assert not lab.page.get_by_text("official Jupyter news").is_visible()
 
 
