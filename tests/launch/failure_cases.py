@@ -103,6 +103,12 @@ def recv_from_any():
         dist.recv(torch.ones(3))
 
 
+def wait_in_a_deep_recursion(depth=300):
+    if depth:
+        return wait_in_a_deep_recursion(depth - 1)
+    return ring_of_sends()
+
+
 def wait_inside_a_helper():
     def helper(work):
         work.wait()

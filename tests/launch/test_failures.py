@@ -162,6 +162,10 @@ def test_a_wait_is_named_where_it_stands():
     places(error, "helper", "work.wait()")
 
 
+def test_a_wait_in_a_deep_recursion():
+    places(error_of(Deadlock, cases.wait_in_a_deep_recursion), "ring_of_sends", "dist.send(x, (rank + 1) % world)")
+
+
 def test_a_functional_collective():
     error = error_of(Deadlock, cases.functional_deadlock)
     assert states(error) == ["finished", "waiting", "waiting", "waiting"]

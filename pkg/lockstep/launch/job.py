@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import cloudpickle
@@ -24,7 +24,7 @@ class Job:
     blob: bytes
     ranks: int
     seed: int = 0
-    sources: Sources = Sources()
+    sources: Sources = field(default_factory=Sources)
     timeout: float = 60.0  # seconds of host time for the whole run
     record: bool = True
     output_limit: int = 20_000  # characters that may be printed, all ranks together

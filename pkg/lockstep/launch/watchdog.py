@@ -138,7 +138,8 @@ class Watchdog:
         name = f"0x{self.threads.get(rank, 0):016x}"
         _, found, block = text.partition(f"hread {name}")
         frames = re.findall(r'File "(.*?)", line (\d+) in (\S+)', block.split("\n\n")[0])
-        whole = found and any(f.endswith("forkserver.py") or f.endswith("spares.py") for f, _, _ in frames)
+        outermost = ("forkserver.py", "spares.py")
+        whole = found and (any(f.endswith(outermost) for f, _, _ in frames) or "\n  ...\n" in block)
         return tuple((f, int(line), function) for f, line, function in frames) if whole else ()
 
 
