@@ -9,17 +9,43 @@ from lockstep.events import Trace
 
 
 def wait_cycle(standings: Sequence[Standing]) -> tuple[int, ...]:
-    """Ranks that wait for each other in a circle, each for the next and the last for the first; () if there is none."""
-    waits = {s.rank: s.waits_for for s in standings if s.state == "waiting"}
-    for start in waits:
-        path: list[int] = []
-        rank = start
-        while rank in waits and rank not in path:
-            path.append(rank)
-            rank = next((r for r in waits[rank] if r in waits), -1)
-        if rank in path:
-            return tuple(path[path.index(rank) :])
+    """Ranks that wait for each other in a circle, each for the next and the last for the first; () if there is none.
+
+    A shortest one, from its lowest rank on.
+    """
+    waits_for = {s.rank: s.waits_for for s in standings if s.state == "waiting"}
+    best: tuple[int, ...] = ()
+    for start in sorted(waits_for):
+        if len(best) in (1, 2):
+            break
+        found = _way_back(start, waits_for)
+        if found and (not best or len(found) < len(best)):
+            best = found
+    return best
+
+
+def _way_back(start: int, waits_for: Mapping[int, tuple[int, ...]]) -> tuple[int, ...]:
+    """Breadth first."""
+    came_from: dict[int, int] = {}
+    layer = [start]
+    while layer:
+        following = []
+        for rank in layer:
+            for target in waits_for.get(rank, ()):
+                if target == start:
+                    return _unwind(rank, start, came_from)
+                if target not in came_from:
+                    came_from[target] = rank
+                    following.append(target)
+        layer = following
     return ()
+
+
+def _unwind(rank: int, start: int, came_from: dict[int, int]) -> tuple[int, ...]:
+    way = [rank]
+    while way[-1] != start:
+        way.append(came_from[way[-1]])
+    return tuple(reversed(way))
 
 
 def absentees(standings: Sequence[Standing]) -> Mapping[int, tuple[int, ...]]:

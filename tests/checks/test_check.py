@@ -196,3 +196,19 @@ def test_every_exercise_says_what_it_is() -> None:
         assert exercise.title
         assert callable(exercise.reference_function())
         assert exercise.signature.startswith(exercise.function)
+
+
+def test_a_function_of_no_module_is_checked_and_one_that_poses_as_the_librarys_is_guarded() -> None:
+    """A function made by exec has no __module__, and was left ungraded; one that set it to ours escaped the guard."""
+    namespace: dict[str, Any] = {}
+    exec("def ring_all_reduce(tensor, group=None):\n    return tensor", namespace)
+    namespace["ring_all_reduce"].__module__ = None
+    assert checks.check(RING, namespace["ring_all_reduce"]).verdict == "wrong"
+
+    def poses(tensor, group=None):
+        from lockstep import collectives
+
+        return collectives.ring_all_reduce(tensor, group)
+
+    poses.__module__ = "lockstep.collectives.ring"
+    assert [f.misconception for f in checks.check(RING, poses).findings] == ["library-call"]

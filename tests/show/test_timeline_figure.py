@@ -14,7 +14,7 @@ from lockstep.events import Event, Outcome, Trace
 from lockstep.show import timeline
 from lockstep.show.lanes import Lanes, collective_calls
 from lockstep.show.timeline import columns
-from lockstep.show.waiting import Waiting, find_cycle
+from lockstep.show.waiting import Waiting
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -206,12 +206,6 @@ def test_a_circle_of_64_ranks_is_shortened() -> None:
     svg = timeline(deadlock(64)).svg()
     assert "… and 52 more ranks" in words(svg)
     assert len(svg) < 100_000
-
-
-def test_the_shortest_circle_is_found_among_bystanders() -> None:
-    assert find_cycle({0: (1,), 1: (2, 3), 2: (0,), 3: (1,), 4: (0, 1, 2, 3)}) == (1, 3)
-    assert find_cycle({0: (1,), 1: (), 2: (2,)}) == (2,)
-    assert find_cycle({0: (1,), 1: (2,)}) == ()
 
 
 def test_those_who_raised_stand_first_where_there_is_no_circle() -> None:

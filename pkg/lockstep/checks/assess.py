@@ -82,14 +82,15 @@ def score_of(exercise: Exercise, observation: Observation) -> Score:
         verdict,
         [*findings, *_loud(observation)],
         shown.trace if shown else None,
-        f"The timeline shows your run with {shown.case}." if shown else "",
+        f"The figure shows your run with {shown.case}." if shown else "",
+        shown.failure.standings if shown and shown.failure else (),
     )
 
 
 def _worth_showing(observation: Observation, findings: Sequence[Finding]) -> Seen | None:
     """The run that a finding speaks of, or else one that is large enough to see something in and small enough to see
     it."""
-    talking = [seen for seen in observation if seen.trace.communication and seen.trace.time > 0]
+    talking = [seen for seen in observation if seen.trace.communication and (seen.trace.time > 0 or seen.failure)]
     cases = [f.case for f in findings if f.case]
     return next((s for c in cases for s in talking if s.case == c), None) or min(
         talking, key=lambda s: (abs(s.case.size - 4), len(s.trace)), default=None

@@ -5,8 +5,9 @@ from __future__ import annotations
 import html
 import textwrap
 
+from lockstep import show
 from lockstep.checks.score import Score
-from lockstep.events import Trace
+from lockstep.show.waiting import Waiting
 
 HEADLINES = {
     "passed": "Right.",
@@ -15,6 +16,7 @@ HEADLINES = {
     "ungraded": "This could not be checked. It is not your fault, and it costs no points.",
 }
 COLOURS = {"passed": "#117733", "wrong": "#b35900", "crashed": "#aa3377", "ungraded": "#666677"}
+REPORT = "margin:.4em 0 0;white-space:pre-wrap;word-break:normal;overflow-wrap:anywhere;font-size:90%"
 MOST_EVENTS = 2000  # a longer timeline would weigh more than the whole notebook
 
 
@@ -48,7 +50,7 @@ def page(score: Score) -> str:
     head = f'<p style="margin:0;font-weight:600">{html.escape(headline(score))}</p>'
     return (
         f'<div class="lockstep-score" style="border-left:4px solid {colour};padding:.3em 0 .3em .9em;max-width:62em">'
-        f"{head}{found}{_timeline(score.trace)}{about}</div>"
+        f"{head}{found}{_figure(score)}{about}</div>"
     )
 
 
@@ -56,15 +58,19 @@ def _paragraph(message: str, points: float) -> str:
     """The first line as text, what follows (a report of ranks and lines) as it was laid out."""
     first, _, rest = message.partition("\n")
     cost = f' <span style="opacity:.7">(−{points:g})</span>' if points else ""
-    report = (
-        f'<pre style="margin:.4em 0 0;white-space:pre-wrap;font-size:90%">{html.escape(rest)}</pre>' if rest else ""
-    )
+    report = f'<pre style="{REPORT}">{html.escape(rest)}</pre>' if rest else ""
     return f'<div style="margin:.5em 0">{html.escape(first)}{cost}{report}</div>'
 
 
-def _timeline(trace: Trace | None) -> str:
+def _figure(score: Score) -> str:
+    """The timeline of the learner's own run; if that run failed, who waits for whom."""
+    if any(s.state == "waiting" for s in score.standings):
+        return _framed(Waiting.of(score.standings).svg())
+    trace = score.trace
     if trace is None or not trace.communication or trace.time == 0 or len(trace) > MOST_EVENTS:
         return ""
-    from lockstep import show
+    return _framed(show.timeline(trace).svg())
 
-    return f'<div style="margin:.6em 0;overflow-x:auto">{show.timeline(trace).svg()}</div>'
+
+def _framed(picture: str) -> str:
+    return f'<div style="margin:.6em 0;overflow-x:auto">{picture}</div>'

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from safetensors.torch import load_file, save_file
 
 from lockstep.checks.case import Case
 from lockstep.checks.plain import Other
+from lockstep.errors import Standing
 from lockstep.events import Trace
 
 
@@ -25,11 +26,11 @@ class Failure:
 
     kind: str  # "Deadlock", "RankRaised" ...
     message: str
-    standings: tuple[str, ...] = ()  # one line a rank
+    standings: tuple[Standing, ...] = ()
     remedy: str = ""
 
     def __str__(self) -> str:
-        return "\n".join([self.message, *self.standings])
+        return "\n".join([self.message, *map(str, self.standings)])
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,6 @@ def load(folder: Path) -> Observation:
 
 
 def _seen_to_json(seen: Seen, tensors: dict[str, torch.Tensor]) -> dict[str, Any]:
-    failure = seen.failure and [seen.failure.kind, seen.failure.message, seen.failure.standings, seen.failure.remedy]
     return {
         "case": seen.case.to_json(),
         "returned": _pack(list(seen.returned), tensors),
@@ -90,7 +90,7 @@ def _seen_to_json(seen: Seen, tensors: dict[str, torch.Tensor]) -> dict[str, Any
         "trace": seen.trace.to_json(),
         "peak_memory": list(seen.peak_memory),
         "printed": seen.printed,
-        "failure": failure,
+        "failure": seen.failure and asdict(seen.failure),
     }
 
 
@@ -103,8 +103,13 @@ def _seen_from_json(data: dict[str, Any], tensors: dict[str, torch.Tensor]) -> S
         Trace.from_json(data["trace"]),
         tuple(data["peak_memory"]),
         data["printed"],
-        Failure(failed[0], failed[1], tuple(failed[2]), failed[3]) if failed else None,
+        _failure_from_json(failed) if failed else None,
     )
+
+
+def _failure_from_json(data: dict[str, Any]) -> Failure:
+    standings = [Standing(**{**s, "waits_for": tuple(s["waits_for"])}) for s in data["standings"]]
+    return Failure(data["kind"], data["message"], tuple(standings), data["remedy"])
 
 
 def _pack(value: Any, tensors: dict[str, torch.Tensor]) -> Any:

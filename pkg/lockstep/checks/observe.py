@@ -59,7 +59,7 @@ class _Stage:
         self.exercise, self.fn, self.world, self.deadline = exercise, fn, world, deadline
         if world == "spmd":  # ranks that looked at their own clocks would not agree when to stop
             self.deadline = math.inf
-        self.guarded = not _is_reference(fn)
+        self.guarded = fn is not exercise.reference_function()
         self.seen: list[Seen] = []
         self.unseen: list[Case] = []
         self.together = True  # until a run fails
@@ -146,8 +146,4 @@ def _seen(case: Case, played: Sequence[tuple[Any, list[Any]]], trace: Trace, out
 
 
 def _failure(error: RunError) -> Failure:
-    return Failure(type(error).__name__, error.message, tuple(str(s) for s in error.standings), error.remedy)
-
-
-def _is_reference(fn: Callable[..., Any]) -> bool:
-    return getattr(fn, "__module__", "").startswith(("lockstep.collectives", "lockstep.cost"))
+    return Failure(type(error).__name__, error.message, error.standings, error.remedy)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from lockstep.checks.judge import Finding
+from lockstep.errors import Standing
 from lockstep.events import Trace
 
 VERDICTS = ("passed", "wrong", "crashed", "ungraded")
@@ -25,6 +26,7 @@ class Score(float):
     findings: tuple[Finding, ...]
     trace: Trace | None
     about: str
+    standings: tuple[Standing, ...]  # where the ranks stood, if the run that is shown failed
 
     def __new__(
         cls,
@@ -35,15 +37,17 @@ class Score(float):
         findings: Sequence[Finding] = (),
         trace: Trace | None = None,
         about: str = "",
+        standings: Sequence[Standing] = (),
     ) -> Score:
         finite = points if math.isfinite(points) else 0.0
         score = super().__new__(cls, min(max(0.0, finite), maximum))
         score.exercise, score.maximum, score.verdict = exercise, maximum, verdict
         score.findings, score.trace, score.about = tuple(findings), trace, about
+        score.standings = tuple(standings)
         return score
 
     def __reduce__(self) -> tuple[Any, ...]:
-        rest = (self.maximum, self.verdict, self.findings, self.trace, self.about)
+        rest = (self.maximum, self.verdict, self.findings, self.trace, self.about, self.standings)
         return Score, (self.exercise, self.points, *rest)
 
     @property

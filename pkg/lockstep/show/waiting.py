@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from lockstep.errors import Standing
+from lockstep.explain import wait_cycle
 from lockstep.show import palette, svg
 
 SHOWN = 12  # ranks on the circle, and rows beside it
@@ -27,7 +28,7 @@ class Waiting:
 
     @classmethod
     def of(cls, standings: Sequence[Standing]) -> Waiting:
-        cycle = find_cycle({s.rank: s.waits_for for s in standings})
+        cycle = wait_cycle(standings)
         place = {rank: i for i, rank in enumerate(cycle)}
         urgent = {"raised": 0, "died": 0, "waiting": 1, "computing": 2, "finished": 3}
         ordered = sorted(standings, key=lambda s: (place.get(s.rank, len(place)), urgent[s.state], s.rank))
@@ -79,42 +80,6 @@ class Waiting:
                 x, y + 4.5, str(s.rank), 13, text_anchor="middle", fill=palette.text_on(fill), font_weight=600
             )
             yield svg.element("g", svg.title(str(s)), disc, number)
-
-
-def find_cycle(waits_for: dict[int, tuple[int, ...]]) -> tuple[int, ...]:
-    """A shortest way from a rank along its waits back to itself, from its lowest rank on; ``()`` if there is none."""
-    best: tuple[int, ...] = ()
-    for start in sorted(waits_for):
-        if len(best) in (1, 2):
-            break
-        found = _way_back(start, waits_for)
-        if found and (not best or len(found) < len(best)):
-            best = found
-    return best
-
-
-def _way_back(start: int, waits_for: dict[int, tuple[int, ...]]) -> tuple[int, ...]:
-    """Breadth first."""
-    came_from: dict[int, int] = {}
-    layer = [start]
-    while layer:
-        following = []
-        for rank in layer:
-            for target in waits_for.get(rank, ()):
-                if target == start:
-                    return _unwind(rank, start, came_from)
-                if target not in came_from:
-                    came_from[target] = rank
-                    following.append(target)
-        layer = following
-    return ()
-
-
-def _unwind(rank: int, start: int, came_from: dict[int, int]) -> tuple[int, ...]:
-    way = [rank]
-    while way[-1] != start:
-        way.append(came_from[way[-1]])
-    return tuple(reversed(way))
 
 
 def _on_circle(i: int, n: int, middle: float) -> tuple[float, float]:

@@ -1,0 +1,39 @@
+"""Why a run cannot go on: the circle of waits, ranks that left, and waits that lead nowhere."""
+
+from __future__ import annotations
+
+from lockstep.errors import Deadlock, Standing
+from lockstep.explain import deadlock, some, wait_cycle
+
+
+def waits(**by_rank: tuple[int, ...]) -> list[Standing]:
+    return [Standing(int(r[1:]), "waiting", f"recv(src={w[0]})" if w else "", waits_for=w) for r, w in by_rank.items()]
+
+
+def test_the_shortest_circle_is_found_among_bystanders() -> None:
+    assert wait_cycle(waits(r0=(1,), r1=(2, 3), r2=(0,), r3=(1,), r4=(0, 1, 2, 3))) == (1, 3)
+    assert wait_cycle(waits(r0=(1,), r1=(), r2=(2,))) == (2,)
+    assert wait_cycle(waits(r0=(1,), r1=(2,))) == ()
+
+
+def test_a_circle_is_told_rank_by_rank() -> None:
+    error = deadlock(waits(r0=(1,), r1=(2,), r2=(0,)))
+    assert isinstance(error, Deadlock)
+    assert error.message == "Deadlock: rank 0 waits for rank 1, rank 1 waits for rank 2, rank 2 waits for rank 0."
+    assert "Follow the circle" in str(error)
+
+
+def test_a_rank_that_has_left_is_told_before_any_circle() -> None:
+    error = deadlock([*waits(r0=(1, 2), r1=(0, 2)), Standing(2, "finished")])
+    assert error.message == "Deadlock: ranks 0 and 1 wait for rank 2, whose function has already returned."
+    assert "Let rank 2 take part" in error.remedy
+
+
+def test_a_rank_that_waits_for_itself() -> None:
+    assert "rank 3 waits for itself" in deadlock(waits(r3=(3,))).message
+
+
+def test_long_lists_of_ranks_are_cut() -> None:
+    assert some([4]) == "rank 4"
+    assert some([0, 1, 2]) == "ranks 0, 1 and 2"
+    assert some(range(64)) == "ranks 0, 1, 2, 3, 4, 5 and 58 others"
