@@ -1,10 +1,11 @@
-"""Why a run cannot go on, from where its ranks stand: the same explanation for every world."""
+"""Why a run cannot go on or did not end well, from where its ranks stand: the same sentences in every world."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
-from lockstep.errors import Deadlock, Standing
+from lockstep.errors import Deadlock, Mismatch, Standing, Unmatched
 from lockstep.events import Trace
 
 
@@ -92,3 +93,31 @@ def deadlock(standings: Sequence[Standing], trace: Trace | None = None, printed:
 
 def _pairs(cycle: Sequence[int]) -> list[tuple[int, int]]:
     return [(a, cycle[(i + 1) % len(cycle)]) for i, a in enumerate(cycle)]
+
+
+def different(kinds: Mapping[int, str], standings: Sequence[Standing]) -> Mismatch:
+    """Two ranks met in collectives that do not fit: ``{rank: what it called}``."""
+    first, other = kinds
+    same = kinds[first] == kinds[other]
+    what = f"{kinds[first]} with arguments that do not fit" if same else "different collectives"
+    return Mismatch(f"Mismatch: ranks {first} and {other} called {what}.", sorted(standings, key=lambda s: s.rank))
+
+
+def misfit(sender: int, sent: str, receiver: int, room: str, standings: Sequence[Standing]) -> Mismatch:
+    """A message met a receive of another size or dtype."""
+    return Mismatch(
+        f"Mismatch: rank {sender} sends {sent}, rank {receiver} has room for {room}.",
+        standings,
+        remedy="A recv needs a tensor with as many elements, of the same dtype, as the one that is sent.",
+    )
+
+
+def left_over(kind: str, standings: Sequence[Standing]) -> Unmatched:
+    """All functions have returned, but these operations (the first one is a ``kind``) never came to an end."""
+    verb = {
+        "send": "sent a message that nobody received",
+        "recv": "posted a receive that nobody served",
+    }.get(kind, f"called {kind}, which other ranks never joined")
+    more = f" ({len(standings) - 1} more like it)" if len(standings) > 1 else ""
+    posted = [replace(s, state="computing", operation=f"posted {s.operation}", waits_for=()) for s in standings[:16]]
+    return Unmatched(f"Unmatched: rank {standings[0].rank} {verb}{more}.", posted)

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 
+from lockstep import explain
 from lockstep.errors import Mismatch, Standing, Unmatched
 from lockstep.events import POINT_TO_POINT, Event
 from lockstep.record.operation import ANY_SOURCE, Operation
@@ -99,7 +100,7 @@ class Matching:
     def unmatched(self) -> Unmatched | None:
         """What is left over after a run that has ended."""
         left = [*self.single, *(p for m in self.meetings if m.missing for p in m.parts)]
-        return lonely(left, self) if left else None
+        return lonely(left) if left else None
 
 
 def signature(part: Operation) -> tuple[object, ...]:
@@ -117,29 +118,14 @@ def described(o: Operation) -> str:
 
 
 def different(parts: Sequence[Operation], other: Operation) -> Mismatch:
-    first = parts[0]
-    what = "different collectives" if first.kind != other.kind else f"{first.kind} with arguments that do not fit"
-    return Mismatch(
-        f"Mismatch: ranks {first.rank} and {other.rank} called {what}.",
-        [standing(p, signed=True) for p in sorted(parts, key=lambda p: p.rank)],
-    )
+    kinds = {parts[0].rank: parts[0].kind, other.rank: other.kind}
+    return explain.different(kinds, [standing(p, signed=True) for p in parts])
 
 
 def misfit(send: Operation, recv: Operation) -> Mismatch:
-    sizes = [f"{n} elements of {dtype}" for o in (send, recv) for n, dtype in o.fits]
-    return Mismatch(
-        f"Mismatch: rank {send.rank} sends {sizes[0]}, rank {recv.rank} has room for {sizes[-1]}.",
-        [standing(send), standing(recv)],
-        remedy="A recv needs a tensor with as many elements, of the same dtype, as the one that is sent.",
-    )
+    sent, room = (f"{n} elements of {dtype}" for o in (send, recv) for n, dtype in o.fits[:1])
+    return explain.misfit(send.rank, sent, recv.rank, room, [standing(send), standing(recv)])
 
 
-def lonely(left: Sequence[Operation], matching: Matching) -> Unmatched:
-    first = left[0]
-    verb = {
-        "send": "sent a message that nobody received",
-        "recv": "posted a receive that nobody served",
-    }.get(first.kind, f"called {first.kind}, which other ranks never joined")
-    more = f" ({len(left) - 1} more like it)" if len(left) > 1 else ""
-    standings = [standing(o, matching.waits_for(o)) for o in left[:16]]
-    return Unmatched(f"Unmatched: rank {first.rank} {verb}{more}.", standings)
+def lonely(left: Sequence[Operation]) -> Unmatched:
+    return explain.left_over(left[0].kind, [standing(o) for o in left])

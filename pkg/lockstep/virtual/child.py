@@ -16,13 +16,12 @@ import warnings
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
-import cloudpickle
 import torch
 
 from lockstep import places
 from lockstep.errors import RankDied, RunError, Stuck
 from lockstep.events import Outcome
-from lockstep.launch import server
+from lockstep.launch import server, values
 from lockstep.launch.child import Child
 from lockstep.launch.job import INSIDE, Job
 from lockstep.machines import Cluster
@@ -56,8 +55,8 @@ class _Listener:
             if kind == "print":
                 self._print(content)
             elif kind == "done":
-                values, trace, time_, peaks = content
-                return Outcome([cloudpickle.loads(v) for v in values], trace, time_, peaks, "".join(self.printed))
+                told, trace, time_, peaks = content
+                return Outcome([values.loads(v) for v in told], trace, time_, peaks, "".join(self.printed))
             elif kind == "failed":
                 content.printed = "".join(self.printed)
                 raise content

@@ -14,6 +14,7 @@ from itertools import count
 
 import torch
 
+from lockstep import explain
 from lockstep.cost.network import collective_time
 from lockstep.errors import Mismatch, Standing
 from lockstep.machines import Cluster
@@ -75,10 +76,12 @@ class Network:
             self._carry_out(sorted(parts, key=lambda p: part.group.index(p.rank)), move)
 
     def unmatched(self) -> Iterator[Operation]:
-        """Messages that nobody has received, receives that nobody has served."""
+        """Messages that nobody has received, receives that nobody has served, collectives that not all have joined."""
         for queues in (self._sends, self._recvs):
             for queue in queues.values():
                 yield from queue
+        for parts in self._meetings.values():
+            yield from parts
 
     def _partner_of_send(self, send: Operation) -> Operation | None:
         """The receive that was posted first, among those for this source and those for any."""
@@ -132,22 +135,13 @@ class Network:
 def check_fits(send: Operation, recv: Operation) -> None:
     a: torch.Tensor = send.tensors
     b: torch.Tensor = recv.tensors
-    if (a.numel(), a.dtype) == (b.numel(), b.dtype):
-        return
-    raise Mismatch(
-        f"Mismatch: rank {send.rank} sends {describe(a)}, rank {recv.rank} has room for {describe(b)}.",
-        [standing(send), standing(recv)],
-        remedy="A recv needs a tensor with as many elements, of the same dtype, as the one that is sent.",
-    )
+    if (a.numel(), a.dtype) != (b.numel(), b.dtype):
+        raise explain.misfit(send.rank, describe(a), recv.rank, describe(b), [standing(send), standing(recv)])
 
 
 def mismatch(parts: list[Operation]) -> Mismatch:
-    first, other = parts[0], parts[-1]
-    what = "different collectives" if first.kind != other.kind else f"{first.kind} with arguments that do not fit"
-    return Mismatch(
-        f"Mismatch: ranks {first.rank} and {other.rank} called {what}.",
-        [standing(p, signed=True) for p in sorted(parts, key=lambda p: p.rank)],
-    )
+    kinds = {p.rank: p.kind for p in (parts[0], parts[-1])}
+    return explain.different(kinds, [standing(p, signed=True) for p in parts])
 
 
 def standing(operation: Operation, signed: bool = False) -> Standing:

@@ -6,16 +6,15 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
-import cloudpickle
 from torch._C._distributed_c10d import HashStore
 
 from lockstep import explain, places
-from lockstep.errors import RankDied, RankRaised, RunError, Standing, Stuck, TimeLimit, Unmatched
+from lockstep.errors import RankDied, RankRaised, RunError, Standing, Stuck, TimeLimit
 from lockstep.events import Trace
+from lockstep.launch import values
 from lockstep.launch.job import Job
 from lockstep.machines import Cluster
 from lockstep.residency import Residency
@@ -134,22 +133,13 @@ class Simulation:
             self._residency[me].adopt((args, kwargs))
             with Clock(self.cluster.device, self._residency[me], partial(self._compute, me)):
                 value = fn(*args, **kwargs)
-            self._values[me] = self._packed(me, value)
-        except SystemExit as end:
-            self.left(me, f"called sys.exit({'' if end.code is None else repr(end.code)})")
-            return
+            self._values[me] = values.dumps(value)
         except BaseException as error:
             self._fail(error if isinstance(error, RunError) else self._raised(me, error))
             return
         self.scheduler.finish(me)
         if all(self.scheduler.finished):
             self._complete()
-
-    def _packed(self, me: int, value: Any) -> bytes:
-        try:
-            return bytes(cloudpickle.dumps(value))
-        except Exception as error:
-            raise TypeError(f"the value that rank {me} returned cannot be sent back: {error}") from None
 
     # ---- how a run ends
 
@@ -164,7 +154,7 @@ class Simulation:
     def _complete(self) -> None:
         left = list(self.network.unmatched())
         if left:
-            self._fail(unmatched(left))
+            self._fail(explain.left_over(left[0].kind, [standing(o) for o in left]))
         self._ended.set()
 
     def _raised(self, me: int, error: BaseException) -> RankRaised:
@@ -231,11 +221,3 @@ class Simulation:
         now = max(self.scheduler.clock)
         events = [*self._ledger.events, *(o.event(now) for o in list(self.network.log))]
         return Trace.of(events, self.ranks, "virtual", self.cluster.name)
-
-
-def unmatched(left: list[Operation]) -> Unmatched:
-    first = left[0]
-    verb = "sent a message that nobody received" if first.kind == "send" else "posted a receive that nobody served"
-    more = f" ({len(left) - 1} more like it)" if len(left) > 1 else ""
-    standings = [replace(standing(o), state="computing", operation=f"posted {o}", waits_for=()) for o in left[:16]]
-    return Unmatched(f"Unmatched: rank {first.rank} {verb}{more}.", standings)
