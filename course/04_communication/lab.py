@@ -29,6 +29,7 @@ import torch.distributed as dist
 
 from lockstep import check, run, show
 
+
 # %%
 def hello():
     x = torch.full((3,), float(dist.get_rank()))
@@ -51,6 +52,7 @@ result.show()
 # - Ranks 0 and 1 of the group return the time. All others stay idle and return 0.0. So does a rank that is alone.
 # - You may send one more ping-pong before you start the clock. On real machines the first message is slow.
 
+
 # %% lab="answer ping_pong"
 def ping_pong(nbytes, repeats, group=None):
     """Mean seconds of one way between ranks 0 and 1 of the group; 0.0 on the other ranks."""
@@ -70,6 +72,7 @@ def ping_pong(nbytes, repeats, group=None):
     return (time.perf_counter() - start) / (2 * repeats)
     ### END SOLUTION
 
+
 # %% lab="tests ping_pong"
 check("communication.ping_pong", ping_pong)
 
@@ -81,6 +84,7 @@ check("communication.ping_pong", ping_pong)
 #
 # `nbytes` and `seconds` are two lists of the same length. Return the pair `(alpha, beta)`.
 
+
 # %% lab="answer fit_alpha_beta"
 def fit_alpha_beta(nbytes, seconds):
     """(alpha, beta) of the line t = alpha + n·beta that fits the measurements best."""
@@ -91,6 +95,7 @@ def fit_alpha_beta(nbytes, seconds):
     alpha = t.mean() - beta * n.mean()
     return alpha.item(), beta.item()
     ### END SOLUTION
+
 
 # %% lab="tests fit_alpha_beta"
 check("communication.fit_alpha_beta", fit_alpha_beta)
@@ -109,6 +114,7 @@ check("communication.fit_alpha_beta", fit_alpha_beta)
 #
 # Hint: count from the root. With v = (rank − src) mod K, the root has v = 0.
 
+
 # %% lab="answer tree_broadcast"
 def tree_broadcast(tensor, src, group=None):
     """Every rank's tensor becomes that of rank src, in place."""
@@ -126,6 +132,7 @@ def tree_broadcast(tensor, src, group=None):
     return tensor
     ### END SOLUTION
 
+
 # %% lab="tests tree_broadcast"
 check("communication.tree_broadcast", tree_broadcast)
 
@@ -137,6 +144,7 @@ check("communication.tree_broadcast", tree_broadcast)
 #
 # The same tree serves, from the leaves to the root: K−1 messages, at most ⌈log₂ K⌉ rounds. A rank adds what it
 # receives, and then sends the sum on.
+
 
 # %% lab="answer tree_reduce"
 def tree_reduce(tensor, dst, group=None):
@@ -158,6 +166,7 @@ def tree_reduce(tensor, dst, group=None):
     return tensor
     ### END SOLUTION
 
+
 # %% lab="tests tree_reduce"
 check("communication.tree_reduce", tree_reduce)
 
@@ -173,10 +182,11 @@ check("communication.tree_reduce", tree_reduce)
 # In place or returned, as you like. The tensor may have any number of elements: fewer than K, or none. It may have any
 # dtype, and it need not be contiguous. `tensor_split(K)` cuts sizes that do not divide.
 #
-# A send waits for its receiver. If all ranks send first, all wait for ever. Let `dist.isend` send while you receive, and
-# call `wait()` on what it returns.
+# A send waits for its receiver. If all ranks send first, all wait for ever. Let `dist.isend` send while you receive,
+# and call `wait()` on what it returns. `send` and `recv` take contiguous tensors only.
 #
 # The step-by-step figure of the lesson helps with the indices: `show.ring(ranks=4)`.
+
 
 # %% lab="answer ring_all_reduce"
 def ring_all_reduce(tensor, group=None):
@@ -199,6 +209,7 @@ def ring_all_reduce(tensor, group=None):
     return total
     ### END SOLUTION
 
+
 # %% lab="tests ring_all_reduce"
 check("communication.ring_all_reduce", ring_all_reduce)
 
@@ -214,6 +225,7 @@ check("communication.ring_all_reduce", ring_all_reduce)
 #
 # Your partner at distance d is rank `rank ^ d`. You and your partner both send: again, use `isend`.
 # K is 1, 2, 4 or 8 here. The number of elements need not be even.
+
 
 # %% lab="answer halving_doubling_all_reduce"
 def halving_doubling_all_reduce(tensor, group=None):
@@ -242,6 +254,7 @@ def halving_doubling_all_reduce(tensor, group=None):
     return total
     ### END SOLUTION
 
+
 # %% lab="tests halving_doubling_all_reduce"
 check("communication.halving_doubling_all_reduce", halving_doubling_all_reduce)
 
@@ -258,6 +271,7 @@ check("communication.halving_doubling_all_reduce", halving_doubling_all_reduce)
 #
 # Return the name of the cheapest. If two cost the same, either is right.
 
+
 # %% lab="answer choose_algorithm"
 def choose_algorithm(nbytes, ranks, alpha, beta):
     """The name of the cheapest all-reduce: "ring", "tree" or "halving_doubling"."""
@@ -273,6 +287,7 @@ def choose_algorithm(nbytes, ranks, alpha, beta):
     return min(times, key=times.get)
     ### END SOLUTION
 
+
 # %% lab="tests choose_algorithm"
 check("communication.choose_algorithm", choose_algorithm)
 
@@ -283,6 +298,7 @@ check("communication.choose_algorithm", choose_algorithm)
 # read who waits for whom. Then mend the program. One message in and one out for each rank; no rank shall wait for
 # a long chain of others.
 
+
 # %% lab="given mend_ring_of_sends"
 def mend_ring_of_sends(tensor, group=None):
     """Returns the tensor of the left neighbour, rank - 1; rank 0 returns that of the last rank."""
@@ -291,6 +307,7 @@ def mend_ring_of_sends(tensor, group=None):
     dist.send(tensor, group=group, group_dst=(rank + 1) % K)
     dist.recv(received, group=group, group_src=(rank - 1) % K)
     return received
+
 
 # %% lab="answer mend_ring_of_sends"
 ### BEGIN SOLUTION
@@ -304,6 +321,8 @@ def mend_ring_of_sends(tensor, group=None):
     dist.recv(received, group=group, group_src=(rank - 1) % K)
     sending.wait()
     return received
+
+
 ### END SOLUTION
 
 # %% lab="tests mend_ring_of_sends"
@@ -315,6 +334,7 @@ check("communication.mend_ring_of_sends", mend_ring_of_sends)
 # Only tensors whose elements sum to more than zero shall count. Every rank wants the total of those; a rank with
 # nothing to give counts as zeros. The program below lets such ranks skip the all-reduce. Mend it.
 
+
 # %% lab="given mend_skipped_collective"
 def mend_skipped_collective(tensor, group=None):
     """Returns, on every rank, the sum of those ranks' tensors whose elements sum to more than 0."""
@@ -323,6 +343,7 @@ def mend_skipped_collective(tensor, group=None):
         dist.all_reduce(total, group=group)
     return total
 
+
 # %% lab="answer mend_skipped_collective"
 ### BEGIN SOLUTION
 def mend_skipped_collective(tensor, group=None):
@@ -330,6 +351,8 @@ def mend_skipped_collective(tensor, group=None):
     total = tensor.clone() if tensor.sum() > 0 else torch.zeros_like(tensor)
     dist.all_reduce(total, group=group)
     return total
+
+
 ### END SOLUTION
 
 # %% lab="tests mend_skipped_collective"
@@ -341,6 +364,7 @@ check("communication.mend_skipped_collective", mend_skipped_collective)
 # Rank 0 has two tensors for rank 1. It sends the first one first; rank 1 asks for the second one first. A tag names a
 # message, it does not let it overtake. Mend the program: rank 1 returns rank 0's `(first, second)`, every other rank
 # returns its own arguments unchanged.
+
 
 # %% lab="given mend_out_of_order_tags"
 def mend_out_of_order_tags(first, second, group=None):
@@ -354,6 +378,7 @@ def mend_out_of_order_tags(first, second, group=None):
         dist.recv(first, group=group, group_src=0, tag=1)
     return first, second
 
+
 # %% lab="answer mend_out_of_order_tags"
 ### BEGIN SOLUTION
 def mend_out_of_order_tags(first, second, group=None):
@@ -366,6 +391,8 @@ def mend_out_of_order_tags(first, second, group=None):
         dist.recv(first, group=group, group_src=0, tag=1)
         dist.recv(second, group=group, group_src=0, tag=2)
     return first, second
+
+
 ### END SOLUTION
 
 # %% lab="tests mend_out_of_order_tags"
@@ -380,6 +407,7 @@ check("communication.mend_out_of_order_tags", mend_out_of_order_tags)
 # You may call `dist.all_reduce` here. With `async_op=True` it returns at once, and what it returns has a `wait()`.
 # Where you call it decides everything.
 
+
 # %% lab="answer overlapped_step"
 def overlapped_step(gradient, x, weights, group=None):
     """(the sum of gradient over the ranks, x @ weights), the transfer under way while the product is computed."""
@@ -389,6 +417,7 @@ def overlapped_step(gradient, x, weights, group=None):
     transfer.wait()
     return gradient, product
     ### END SOLUTION
+
 
 # %% lab="tests overlapped_step"
 check("communication.overlapped_step", overlapped_step)

@@ -57,6 +57,7 @@ print("what we have here:      ", notes)
 # A message needs two: one that sends, one that receives. Here rank 0 pushes a tensor to rank 1. Then rank 1 pulls one
 # from rank 0: it asks, and gets an answer. A pull is two messages.
 
+
 # %%
 def push_and_pull():
     x = torch.arange(4.0)
@@ -88,6 +89,7 @@ result.show()
 # `send` and `recv` are **synchronous**: they return when the transfer is over. `isend` and `irecv` are
 # **asynchronous**: they return at once, and the transfer goes on while you do something else. What they return has a
 # `wait()`. Until then, leave the tensor alone. A **barrier** waits until every rank has come to it.
+
 
 # %%
 def neighbours():
@@ -150,6 +152,7 @@ Markdown("| | rank 0 | rank 1 | rank 2 |\n|---|---|---|---|\n" + "\n".join(rows)
 #
 # A reduce **sums** unless you say otherwise. Some texts have it average. Forget that, and a gradient is K times too
 # large. Ask for another operation by name:
+
 
 # %%
 def operations():
@@ -257,6 +260,7 @@ reconcile("communication-empty-message", simulated=1e6 * simulated[0], measured=
 # Rank 0 has a tensor that everybody needs. It can send it to each of the others. Or it can send it to one, and then
 # *two* ranks have it, and can send it to two more.
 
+
 # %%
 def star():
     collectives.star_broadcast(torch.ones(250_000), src=0)  # 1 MB
@@ -301,6 +305,7 @@ from lockstep.collectives import ring
 
 print(inspect.getsource(ring.ring_reduce_scatter))
 print(inspect.getsource(ring.ring_all_gather))
+
 
 # %%
 def ring_once():
@@ -347,6 +352,7 @@ WAYS = {
 # %% [markdown]
 # Run each on both machines. The trace knows every message: add up the bytes, and find the busiest port.
 
+
 # %%
 def measure(way, K):
     """(rounds, N's one after the other, N's in all, N's through the busiest port) of an all-reduce on K ranks."""
@@ -363,6 +369,7 @@ def measure(way, K):
 
 
 table = {(name, K): measure(way, K) for name, way in WAYS.items() for K in (2, 4, 8, 16, 32, 64)}
+
 
 # %%
 def show_table(K):
@@ -424,6 +431,7 @@ show.costs(alpha=alpha, beta=beta, ranks=12)
 # On a cluster there are two kinds of links: fast ones inside a node, slower ones between nodes. Here are 64 A100 in 8
 # nodes, simulated from published numbers:
 
+
 # %%
 def all_reduce_by(way, nbytes):
     def program():
@@ -441,6 +449,7 @@ for nbytes in (2**10, 2**24):
 #
 # Every rank wants its left neighbour's tensor. So every rank sends to the right, and then receives from the left. Read
 # it. What can go wrong?
+
 
 # %%
 def ring_of_sends(tensor):
@@ -486,6 +495,7 @@ run(ring_of_sends, torch.arange(3.0), ranks=3, on="virtual", eager=True).values
 #
 # Two more ways to hang. A collective that one rank skips:
 
+
 # %%
 def skipped():
     x = torch.ones(2)
@@ -500,6 +510,7 @@ except Deadlock as deadlock:
 
 # %% [markdown]
 # And messages with tags, received in another order than they were sent in:
+
 
 # %%
 def out_of_order():
@@ -525,6 +536,7 @@ except Deadlock as deadlock:
 #
 # The cheapest communication is the one that nobody waits for. Rank 0's network card works while its processor computes.
 # First one after the other, then overlapped:
+
 
 # %%
 def step(way):
@@ -589,8 +601,8 @@ reconcile("communication-star-over-ring", simulated=ratio("virtual"), measured=r
 # ## 12. What professionals use
 #
 # One line: `dist.all_reduce(x)`. The backend picks the algorithm. You know now what it does, what it costs, and why it
-# hangs when a rank is missing. Every run here has a trace that you can open in Perfetto, where people look at the traces
-# of PyTorch's profiler too:
+# hangs when a rank is missing. Every run here has a trace that you can open in Perfetto, where people look at the
+# traces of PyTorch's profiler too:
 
 # %%
 with open("ring.json", "w") as file:

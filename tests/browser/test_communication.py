@@ -8,10 +8,10 @@ from harness import Lab
 LESSON = "course/04_communication/lesson.ipynb"
 LAB = "labs/04_communication/lab.ipynb"
 
-WHOLE_TENSOR = '''
+WHOLE_TENSOR = """
 def ring_all_reduce(tensor, group=None):
     rank, K = dist.get_rank(group), dist.get_world_size(group)
-    total, passing = tensor.clone(), tensor.clone()
+    total, passing = tensor.contiguous().clone(), tensor.contiguous().clone()
     for _ in range(K - 1):
         incoming = torch.empty_like(passing)
         sending = dist.isend(passing, group=group, group_dst=(rank + 1) % K)
@@ -20,8 +20,8 @@ def ring_all_reduce(tensor, group=None):
         total += incoming
         passing = incoming
     return total
-'''
-HANGS = '''
+"""
+HANGS = """
 def ring_all_reduce(tensor, group=None):
     rank, K = dist.get_rank(group), dist.get_world_size(group)
     incoming = torch.empty_like(tensor)
@@ -30,7 +30,7 @@ def ring_all_reduce(tensor, group=None):
         dist.recv(incoming, group=group, group_src=(rank - 1) % K)
         tensor += incoming
     return tensor
-'''
+"""
 MISSPELT = "def ring_allreduce(x):\n    return x\n\nring_all_reduce = ring_allreduce\n"
 
 

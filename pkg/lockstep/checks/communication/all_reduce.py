@@ -10,10 +10,10 @@ from lockstep.checks.case import Case
 from lockstep.checks.communication.tensors import (
     BUILT_BY_HAND,
     itemsize,
+    layout_cases,
     members_tensors,
     nbytes,
     one_tensor,
-    tensor_cases,
 )  # fmt: skip
 from lockstep.checks.exercise import Exercise
 from lockstep.checks.judge import Fault, Finding, mark
@@ -133,7 +133,7 @@ def _log2(case: Case) -> int:
 
 
 def _powers_of_two(ranks: int, seed: int) -> list[Case]:
-    return [c for c in tensor_cases(ranks, seed) if c.size & (c.size - 1) == 0]
+    return [c for c in layout_cases(ranks, seed) if c.size & (c.size - 1) == 0]
 
 
 def _judge(
@@ -148,7 +148,7 @@ RING = Exercise(
     points=5,
     minutes=40,
     parameters="tensor, group=None",
-    cases=tensor_cases,
+    cases=layout_cases,
     inputs=one_tensor,
     judge=_judge(5, _ring_examine, _ring_cost),
     reference="lockstep.collectives:ring_all_reduce",
