@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from lockstep import show as show
     from lockstep.checks import check as check
-    from lockstep.show import predict as predict
-    from lockstep.show import reconcile as reconcile
+    from lockstep.show.predict import predict as predict
+    from lockstep.show.reconcile import reconcile as reconcile
     from lockstep.worlds import run as run
 
 _HOME = {"run": "worlds", "check": "checks", "show": "show", "predict": "show", "reconcile": "show"}
