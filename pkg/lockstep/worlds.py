@@ -57,6 +57,7 @@ def run(
     seed: int = 0,
     timeout: float = 60.0,
     eager: bool = False,
+    fake: bool = False,
     **kwargs: Any,
 ) -> Result:
     """Run ``fn(*args, **kwargs)`` on each of ``ranks`` ranks.
@@ -66,6 +67,8 @@ def run(
     seed: rank r starts with torch, numpy and random seeded with ``seed + r``.
     timeout: seconds of host time for the whole run.
     eager: virtual only: a send returns at once, as MPI's does with small messages, instead of waiting for its recv.
+    fake: virtual only: tensors have shapes and no data, so that models of any size can be simulated. Arguments may be
+        on the "meta" device, and returned tensors are. A line that needs a tensor's value cannot run.
 
     Raises UsageError for a call that makes no sense, WorldUnavailable when this machine cannot do it, and a RunError
     (Deadlock, Mismatch, Unmatched, Stuck, RankRaised, RankDied, TimeLimit) for a run that did not end well.
@@ -73,9 +76,10 @@ def run(
     check_callable(fn)
     check_not_nested()
     world = choose_world(on)
+    check_fake(fake, world)
     if world == "spmd":
         return _result(spmd.run_spmd(Job.pack(fn, args, kwargs, launched(ranks), seed=seed, timeout=timeout)))
-    job = Job.pack(fn, args, kwargs, check_ranks(ranks, world), seed=seed, timeout=timeout)
+    job = Job.pack(fn, args, kwargs, check_ranks(ranks, world), seed=seed, timeout=timeout, fake=fake)
     if world == "processes":
         if eager:
             raise UsageError("eager=True is for the virtual cluster: real backends decide for themselves.")
@@ -104,6 +108,14 @@ def check_callable(fn: object) -> None:
         raise UsageError(
             f"run needs a function as its first argument, not {type(fn).__name__}.",
             "Write run(my_function, x, ranks=4): without parentheses after the function's name.",
+        )
+
+
+def check_fake(fake: bool, world: str) -> None:
+    if fake and world != "virtual":
+        raise UsageError(
+            f'fake=True is for the virtual cluster: on="{world}" computes with real data.',
+            'Name a cluster to simulate: on="dgx-a100", or on="virtual" for this machine.',
         )
 
 

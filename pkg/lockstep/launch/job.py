@@ -27,6 +27,7 @@ class Job:
     sources: Sources = field(default_factory=Sources)
     timeout: float = 60.0  # seconds of host time for the whole run
     record: bool = True
+    fake: bool = False  # virtual only: tensors have shapes and no data
     output_limit: int = 20_000  # characters that may be printed, all ranks together
 
     @classmethod

@@ -111,6 +111,7 @@ def died(child: Child) -> RankDied:
 def main(conn: Connection) -> None:
     """In the child: be the cluster, once."""
     from lockstep.virtual import backend, rank
+    from lockstep.virtual.fake_simulation import FakeSimulation
     from lockstep.virtual.simulation import Simulation
 
     job, cluster, eager, patience = conn.recv()
@@ -121,7 +122,7 @@ def main(conn: Connection) -> None:
     job.sources.install()
     prints = rank.Prints(lambda text: conn.send(("print", text)), job.output_limit)
     backend.install()
-    simulation = Simulation(job, cluster, eager)
+    simulation = (FakeSimulation if job.fake else Simulation)(job, cluster, eager)
     os.environ[INSIDE] = "virtual"
     rank.install(prints, simulation.streams, job.ranks, cluster.ranks_per_node)
     try:

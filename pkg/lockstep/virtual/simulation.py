@@ -129,17 +129,21 @@ class Simulation:
         rank.become(me, self)
         try:
             backend.enter(self, me)
-            fn, args, kwargs = self.job.unpack()
-            self._residency[me].adopt((args, kwargs))
-            with Clock(self.cluster.device, self._residency[me], partial(self._compute, me)):
-                value = fn(*args, **kwargs)
-            self._values[me] = values.dumps(value)
+            self._values[me] = self._carry_out(me)
         except BaseException as error:
             self._fail(error if isinstance(error, RunError) else self._raised(me, error))
             return
         self.scheduler.finish(me)
         if all(self.scheduler.finished):
             self._complete()
+
+    def _carry_out(self, me: int) -> bytes:
+        """The rank's own copy of the function and its arguments in, its value out."""
+        fn, args, kwargs = self.job.unpack()
+        self._residency[me].adopt((args, kwargs))
+        with Clock(self.cluster.device, self._residency[me], partial(self._compute, me)):
+            value = fn(*args, **kwargs)
+        return values.dumps(value)
 
     # ---- how a run ends
 
