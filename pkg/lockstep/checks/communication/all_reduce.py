@@ -80,7 +80,8 @@ def bytes_faults(seen: Seen, allowed: float, formula: str) -> list[Fault]:
         return [Fault("gather-to-one", told)]
     if most <= allowed:
         return []
-    told = f"With {case}, a rank sends {most:,} bytes; {formula} allows {allowed:,.0f}. "
+    ratio = f"{most / allowed:.3g} times as much as" if allowed else "more than"
+    told = f"With {case}, a rank sends {most:,} bytes: {ratio} {formula} needs. "
     peers = max(len({m.target for m in messages(seen.trace) if m.source == r}) for r in case.members)
     if peers == case.size - 1 and case.size > 3:
         return [Fault("all-to-all-peers", f"{told}Every rank sends to every other one: talk to your neighbours only.")]
