@@ -212,3 +212,32 @@ def test_a_function_of_no_module_is_checked_and_one_that_poses_as_the_librarys_i
 
     poses.__module__ = "lockstep.collectives.ring"
     assert [f.misconception for f in checks.check(RING, poses).findings] == ["library-call"]
+
+
+def test_a_slow_machine_is_not_the_learners_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a grader at load 10 a right answer ran out of time, and got no points. What the reference cannot do in time,
+    nobody can."""
+    from lockstep.checks import assess
+    from lockstep.checks.observation import Observation
+
+    def nothing_in_time(exercise, fn, on, limit=20.0):
+        return Observation(exercise.id, "virtual", unseen=tuple(exercise.cases(2, 0)))
+
+    monkeypatch.setattr(assess, "observe", nothing_in_time)
+    score = checks.check(RING, reference)
+    assert score.verdict == "ungraded"
+    assert "too busy" in score.findings[0].message
+
+
+def test_a_slow_function_is_told_so_where_the_reference_is_quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    from lockstep.checks import assess
+    from lockstep.checks.observation import Observation
+
+    def only_the_reference_in_time(exercise, fn, on, limit=20.0):
+        unseen = () if fn is reference else tuple(exercise.cases(2, 0))
+        return Observation(exercise.id, "virtual", unseen=unseen)
+
+    monkeypatch.setattr(assess, "observe", only_the_reference_in_time)
+    score = checks.check(RING, lambda tensor, group=None: tensor)
+    assert score.verdict == "wrong"
+    assert score.findings[0].misconception == "too-slow"
