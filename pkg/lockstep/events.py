@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
@@ -141,6 +141,20 @@ class Trace:
         return json.dumps({"traceEvents": rows, "displayTimeUnit": "ns"})
 
 
+MEMORY_KINDS = ("parameters", "gradients", "optimizer state", "activations", "buffers")
+
+
+@dataclass(frozen=True)
+class Memory:
+    """What a rank held of tensor storage, in bytes. What counts as which kind: ``lockstep.residency.book``."""
+
+    peak: int = 0  # the most that was alive at once
+    at_peak: Mapping[str, int] = field(default_factory=lambda: dict.fromkeys(MEMORY_KINDS, 0))  # adds up to ``peak``
+    peaks: Mapping[str, int] = field(default_factory=lambda: dict.fromkeys(MEMORY_KINDS, 0))  # each kind by itself
+    samples: tuple[tuple[float, tuple[int, ...]], ...] = field(default=(), repr=False)
+    # (seconds since the run began, bytes by kind in the order of MEMORY_KINDS): a few hundred, the highest of each time
+
+
 @dataclass(frozen=True)
 class Outcome:
     """What a run gives back, in whichever world: all lists are by rank."""
@@ -151,3 +165,4 @@ class Outcome:
     peak_memory: Sequence[int]  # bytes of tensor storage alive at once
     printed: str = ""
     warnings: tuple[str, ...] = field(default=())
+    memory: Sequence[Memory] = ()  # the same by kind: parameters, gradients, optimizer state, activations, buffers

@@ -35,7 +35,7 @@ MOST_VIRTUAL = 4096
 
 @dataclass(frozen=True, repr=False)
 class Result(Outcome):
-    """What every rank returned (``values``, by rank) and what happened (``trace``, ``time``, ``peak_memory``)."""
+    """What every rank returned (``values``, by rank) and what happened (``trace``, ``time``, ``memory``)."""
 
     def show(self) -> Timeline:
         """The timeline of this run."""

@@ -87,8 +87,9 @@ class Run:
         self.prints.close()
         self._release()
         ended = [self.returned[r] for r in range(self.job.ranks)]
-        blobs, times, peaks = zip(*((e.blob, e.time, e.peak) for e in ended), strict=True)
-        return Outcome(list(map(values.loads, blobs)), diagnosis.trace, max(times), list(peaks), "".join(self.printed))
+        given, memory = [values.loads(e.blob) for e in ended], [e.memory for e in ended]
+        time_, peaks = max(e.time for e in ended), [m.peak for m in memory]
+        return Outcome(given, diagnosis.trace, time_, peaks, "".join(self.printed), memory=memory)
 
     def _begin(self) -> None:
         """Every rank joins the group; then all begin at once."""

@@ -154,16 +154,18 @@ class Part:
         dist.all_gather_object(blobs, self.blob)
         returned = [end for end, _ in told]
         printed = "".join(self.printed)
-        peaks = [end.peak for end in returned]
-        return Outcome(list(map(values.loads, blobs)), trace, max(end.time for end in returned), peaks, printed)
+        memory = [end.memory for end in returned]
+        ended = max(end.time for end in returned)
+        peaks = [m.peak for m in memory]
+        return Outcome(list(map(values.loads, blobs)), trace, ended, peaks, printed, memory=memory)
 
     def _live(self) -> Returned | Raised:
-        residency = Residency()
+        residency = Residency(lambda: time.monotonic() - self.began)
         try:
             value = carry_out(self.job, self.environment.rank, self.began, residency, keep=self._keep)
             ended = time.monotonic() - self.began
             self.blob = values.dumps(value)
-            return Returned(b"", ended, residency.peak)
+            return Returned(b"", ended, residency.memory())
         except Exception as error:
             return Raised.of(error)
 

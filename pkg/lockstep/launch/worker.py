@@ -25,6 +25,7 @@ from typing import Any
 
 from torch.distributed import FileStore  # type: ignore[attr-defined]
 
+from lockstep.events import Memory
 from lockstep.launch import group, values
 from lockstep.launch.diagnosis import journal_of
 from lockstep.launch.ending import Raised, Unavailable
@@ -45,7 +46,7 @@ class Task:
 class Returned:
     blob: bytes
     time: float  # seconds since the run began
-    peak: int  # bytes
+    memory: Memory
 
 
 def main(conn: Connection) -> None:
@@ -88,12 +89,12 @@ def enter(task: Task) -> None:
 
 def live(task: Task, began: float) -> Returned | Raised:
     """Run the function. Whatever it raises, even SystemExit, is the answer then."""
-    residency = Residency()
+    residency = Residency(lambda: time.monotonic() - began)
     try:
         with open(journal_of(task.directory, task.rank), "ab", buffering=0) as journal:
             value = carry_out(task.job, task.rank, began, residency, journal.write)
             ended = time.monotonic() - began
-        return Returned(values.dumps(value), ended, residency.peak)
+        return Returned(values.dumps(value), ended, residency.memory())
     except BaseException as error:
         return Raised.of(error)
 

@@ -21,7 +21,7 @@ from lockstep import places
 from lockstep.events import POINT_TO_POINT
 from lockstep.record.meaning import kind_of, payload, tensors, what_moves, what_must_agree
 from lockstep.record.operation import ANY_SOURCE, Operation
-from lockstep.residency import Residency
+from lockstep.residency import Hooks, Residency
 
 
 class Eye(TorchDispatchMode):  # type: ignore[no-untyped-call]
@@ -35,6 +35,7 @@ class Eye(TorchDispatchMode):  # type: ignore[no-untyped-call]
         if types and (special := [t for t in types if t.__torch_dispatch__ is not torch.Tensor.__torch_dispatch__]):
             if any(t.__name__ == "FakeTensor" for t in special):  # DTensor asks for shapes
                 return func(*args, **(kwargs or {}))
+            self._recorder.residency.foresee(func, args)
             return NotImplemented  # a DTensor or the like: what it does inside comes here again
         return self._recorder.see(func, args, kwargs or {})
 
@@ -54,7 +55,7 @@ class Recorder:
         residency: Residency | None = None,
     ) -> None:
         self.operations: list[Operation] = []
-        self.residency = residency or Residency()
+        self.residency = residency or Residency(self.now)
         self._rank, self._began, self._journal = rank, began, journal
         self._works: dict[int, tuple[Any, list[int]]] = {}  # by id of the Work: it, and its operations
         self._running: dict[int, tuple[Any, list[int]]] = {}  # collectives among them that may have completed since
@@ -78,11 +79,13 @@ class Recorder:
 
         dist.Work.wait, threading.Thread.run = wait, run  # type: ignore[assignment,method-assign]
         self._originals = torch_wait, thread_run
+        self._hooks = Hooks(lambda: self.residency).__enter__()
         self._eye = Eye(self).__enter__()  # type: ignore[no-untyped-call]
         return self
 
     def __exit__(self, *error: Any) -> None:
         self._eye.__exit__(*error)
+        self._hooks.__exit__(*error)
         dist.Work.wait, threading.Thread.run = self._originals  # type: ignore[method-assign]
         self._look()
 
@@ -94,7 +97,8 @@ class Recorder:
             out = self._communicate(func, args, kwargs)
         else:
             out = func(*args, **kwargs)
-        self.residency.note(out)
+        if func.namespace != "c10d":  # these make no tensors
+            self.residency.see(func, args, out)
         return out
 
     # ---- posting

@@ -55,8 +55,9 @@ class _Listener:
             if kind == "print":
                 self._print(content)
             elif kind == "done":
-                told, trace, time_, peaks = content
-                return Outcome([values.loads(v) for v in told], trace, time_, peaks, "".join(self.printed))
+                told, trace, time_, memory = content
+                given = [values.loads(v) for v in told]
+                return Outcome(given, trace, time_, [m.peak for m in memory], "".join(self.printed), memory=memory)
             elif kind == "failed":
                 content.printed = "".join(self.printed)
                 raise content

@@ -47,6 +47,7 @@ class Clock(TorchDispatchMode):  # type: ignore[no-untyped-call]
         if asks_for_shapes(self.mode):
             return func(*args, **kwargs)
         if any(t not in NO_WRAPPERS for t in types):
+            self._residency.foresee(func, args)
             return NotImplemented
         out = self._carry_out(func, args, kwargs)
         free = self._free.get(func)
@@ -54,7 +55,7 @@ class Clock(TorchDispatchMode):  # type: ignore[no-untyped-call]
             free = self._free[func] = is_free(func)
         if not free:
             self._charge(func, args, kwargs, out)
-        self._residency.note(out)
+        self._residency.see(func, args, out)
         return out
 
     def _carry_out(self, func: Any, args: Any, kwargs: Any) -> Any:

@@ -13,11 +13,11 @@ from torch._C._distributed_c10d import HashStore
 
 from lockstep import explain, places
 from lockstep.errors import RankDied, RankRaised, RunError, Standing, Stuck, TimeLimit
-from lockstep.events import Trace
+from lockstep.events import Memory, Trace
 from lockstep.launch import values
 from lockstep.launch.job import Job
 from lockstep.machines import Cluster
-from lockstep.residency import Residency
+from lockstep.residency import Hooks, Residency
 from lockstep.virtual import backend, rank
 from lockstep.virtual.clock import Clock
 from lockstep.virtual.ledger import Ledger
@@ -40,7 +40,7 @@ class Simulation:
         self.network = Network(job.ranks, cluster, eager, self.scheduler.wake)
         self.store = HashStore()
         self.threads: dict[int, threading.Thread] = {}
-        self._residency = [Residency() for _ in range(job.ranks)]
+        self._residency = [Residency(partial(self._now, r)) for r in range(job.ranks)]
         self._waiting: dict[int, Operation] = {}
         self._polling: dict[int, Operation] = {}  # cleared whenever anything is posted
         self._ledger = Ledger(job.ranks)
@@ -48,17 +48,18 @@ class Simulation:
         self._ended = threading.Event()
         self._error: RunError | None = None
 
-    def run(self, patience: float) -> tuple[list[bytes], Trace, float, list[int]]:
+    def run(self, patience: float) -> tuple[list[bytes], Trace, float, list[Memory]]:
         """What an Outcome is made of, the values pickled. ``patience``: seconds of host time that a rank may spend
         without any operation."""
         for r in range(self.ranks):
             self.threads[r] = threading.Thread(target=self._live, args=(r,), name=f"rank {r}", daemon=True)
             self.threads[r].start()
-        self.scheduler.start()
-        self._watch(patience)
+        with Hooks(self._book):
+            self.scheduler.start()
+            self._watch(patience)
         if self._error:
             raise self._error
-        return self._values, self.trace(), max(self.scheduler.clock), [r.peak for r in self._residency]
+        return self._values, self.trace(), max(self.scheduler.clock), [r.memory() for r in self._residency]
 
     # ---- what ranks do
 
@@ -121,6 +122,13 @@ class Simulation:
         start = self.scheduler.clock[me]
         self.scheduler.advance(me, seconds)
         self._ledger.book(me, name, start, self.scheduler.clock[me], flops)
+
+    def _now(self, me: int) -> float:
+        return self.scheduler.clock[me]
+
+    def _book(self) -> Residency | None:
+        me = rank.current()
+        return None if me is None else self._residency[me]
 
     # ---- a rank's life
 

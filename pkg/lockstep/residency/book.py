@@ -1,0 +1,239 @@
+"""Which storages are alive, and what each of them is: the account that every operation of a rank passes through.
+
+Counted by storage, not by tensor: a view costs nothing, and a storage counts until the last tensor on it is gone. What
+a storage is often shows later than it is made, so the book keeps a log of births and deaths, and what a storage *turned
+out to be* holds for its whole life:
+
+    parameters       what a module or an optimizer calls so; also what ``fully_shard`` gathers, while it is there
+    optimizer state  the tensors in ``optimizer.state``
+    gradients        what autograd puts into a ``.grad``; DDP's buckets of them; what a backward pass leaves behind
+    activations      what goes into or comes out of an operation that autograd records: the batch too
+    buffers          all else: buffers of modules, what is received or sent, the temporaries of a backward pass
+
+Where two fit, the first of this list wins; a module's registered buffer is always one. Not seen: what kernels and
+communication libraries allocate inside (gloo's own buffers, the workspace of a convolution).
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Iterable, Iterator
+from itertools import count
+from typing import Any
+
+import torch
+from torch._C import _current_autograd_node, _current_graph_task_id
+from torch.nn import Module, Parameter
+from torch.utils._python_dispatch import is_traceable_wrapper_subclass
+from torch.utils._pytree import tree_iter
+
+from lockstep.events import Memory
+from lockstep.residency import reckoning
+from lockstep.residency.reckoning import ACTIVATION, BUFFER, GRADIENT, OPTIMIZER, OTHER, PARAMETER
+
+LOG_LIMIT = 3 << 17  # numbers, three for each birth or death, after which the log is folded
+
+
+class Storage(weakref.ref[torch.UntypedStorage]):
+    """One storage while it is alive: a weak reference that knows what it refers to."""
+
+    __slots__ = ("in_backward", "key", "nbytes", "number")
+    key: int
+    number: int
+    nbytes: int
+    in_backward: bool  # made while a backward pass ran
+
+
+class Residency:
+    """The book of one rank. ``clock`` tells the seconds since its run began."""
+
+    def __init__(self, clock: Callable[[], float] = float) -> None:
+        self._clock = clock
+        self._alive: dict[int, Storage] = {}
+        self._numbers = count()
+        self._kinds: dict[int, int] = {}  # by the number of a storage; OTHER is left out
+        self._log: list[float] = []  # number, change in bytes, seconds; and so on
+        self._before: Memory | None = None  # what was folded
+        self._carried = 0
+        self._expected: Any = None
+
+    # ---- what the world tells
+
+    def adopt(self, tree: Any) -> None:
+        """Book what a rank starts with: its arguments, with the modules and optimizers among them."""
+        for leaf in tree_iter(tree):
+            if isinstance(leaf, Module):
+                for module in leaf.modules():
+                    self.belongs(module)
+            elif isinstance(leaf, torch.optim.Optimizer):
+                self.optimizes(leaf)
+            elif isinstance(leaf, torch.Tensor):
+                self._book(leaf, OTHER)
+
+    def note(self, tree: Any) -> None:
+        """Book tensors of which nothing more is known."""
+        if isinstance(tree, torch.Tensor):
+            self._book(tree, OTHER)
+        else:
+            for tensor in tensors_of((tree,)):
+                self._book(tensor, OTHER)
+
+    def see(self, func: Any, args: Any, out: Any) -> None:
+        """Book what an operation has returned, and what its arguments turn out to be."""
+        node = _current_autograd_node()
+        kind = OTHER
+        if node is not None and type(node).__name__ == "AccumulateGrad":
+            kind = GRADIENT
+        elif torch.is_grad_enabled() and self._records(func, args):
+            kind = ACTIVATION
+        if isinstance(out, torch.Tensor):
+            self._book(out, kind)
+        else:
+            for tensor in tensors_of((out,)):
+                self._book(tensor, kind)
+
+    def foresee(self, func: Any, args: Any) -> None:
+        """An operation on DTensors: autograd records this one, and not the same on local tensors that is to come."""
+        recorded = torch.is_grad_enabled() and self._records(func, args)
+        self._expected = func if recorded else None
+
+    def _records(self, func: Any, args: Any) -> bool:
+        if func is self._expected:
+            self._expected = None
+        elif not requires_grad(args) or func.namespace == "_c10d_functional":  # what is sent is none for that
+            return False
+        for tensor in tensors_of(args):
+            self._book(tensor, PARAMETER if is_parameter(tensor) else ACTIVATION)
+        return True
+
+    # ---- what hooks tell
+
+    def belongs(self, module: Module) -> None:
+        """What ``module`` holds itself (not its children)."""
+        for parameter in module._parameters.values():
+            if parameter is not None:
+                self._book(parameter, PARAMETER)
+        for buffer in module._buffers.values():
+            if buffer is not None:
+                self._book(buffer, BUFFER)
+
+    def optimizes(self, optimizer: torch.optim.Optimizer) -> None:
+        for group in optimizer.param_groups:
+            for parameter in group["params"]:
+                self._book(parameter, PARAMETER)
+                if parameter.grad is not None:
+                    self._book(parameter.grad, GRADIENT)
+        for state in optimizer.state.values():
+            for tensor in tensors_of(state.values() if isinstance(state, dict) else (state,)):
+                self._book(tensor, OPTIMIZER)
+
+    def resized(self, storage: torch.UntypedStorage) -> None:
+        """``fully_shard`` frees what it gathered by resizing it to nothing."""
+        known = self._alive.get(storage._cdata)
+        if known is not None:
+            self._resize(known, storage.nbytes())
+
+    # ---- the account
+
+    def _book(self, tensor: torch.Tensor, kind: int) -> None:
+        try:
+            storage = tensor.untyped_storage()
+            key = storage._cdata
+        except NotImplementedError:  # sparse tensors have none
+            return
+        known = self._alive.get(key)
+        if known is None:
+            if type(tensor) is not torch.Tensor and is_traceable_wrapper_subclass(tensor):
+                for inside in wrapped(tensor):
+                    self._book(inside, kind)
+                return
+            known = self._born(key, storage)
+        elif known.nbytes != storage.nbytes():
+            self._resize(known, storage.nbytes())
+        if kind:
+            self._rise(known, kind)
+
+    def _born(self, key: int, storage: torch.UntypedStorage) -> Storage:
+        if len(self._log) > LOG_LIMIT:
+            self._fold()
+        known = self._alive[key] = Storage(storage, self._gone)
+        known.key, known.number, known.nbytes = key, next(self._numbers), storage.nbytes()
+        known.in_backward = _current_graph_task_id() != -1
+        self._log.extend((known.number, known.nbytes, self._clock()))
+        return known
+
+    def _resize(self, known: Storage, nbytes: int) -> None:
+        self._log.extend((known.number, nbytes - known.nbytes, self._clock()))
+        known.nbytes = nbytes
+
+    def _gone(self, known: Storage) -> None:
+        self._alive.pop(known.key, None)
+        self._settle(known)
+        self._log.extend((known.number, -known.nbytes, self._clock()))
+
+    def _settle(self, known: Storage) -> None:
+        """What a backward pass makes and leaves behind is a gradient; what goes before its end was a temporary."""
+        if known.in_backward and _current_graph_task_id() == -1:
+            self._rise(known, GRADIENT)
+
+    def _rise(self, known: Storage, kind: int) -> None:
+        if kind > self._kinds.get(known.number, OTHER):
+            self._kinds[known.number] = kind
+
+    # ---- the answer
+
+    @property
+    def now(self) -> int:
+        return sum(known.nbytes for known in list(self._alive.values()))
+
+    @property
+    def peak(self) -> int:
+        return self.memory().peak
+
+    def memory(self) -> Memory:
+        """All that is known by now."""
+        alive = list(self._alive.values())
+        for known in alive:
+            self._settle(known)
+        return self._so_far()
+
+    def _so_far(self) -> Memory:
+        return reckoning.merged(self._before, reckoning.reckon(self._log, self._kinds, self._carried))
+
+    def _fold(self) -> None:
+        """Keep the peaks so far in place of the log. What is still alive begins anew, as what it is taken for now."""
+        self._before = self._so_far()
+        alive, self._log = list(self._alive.values()), []
+        for known in alive:
+            self._log.extend((known.number, known.nbytes, self._clock()))
+        self._carried = len(alive)
+        self._kinds = {k.number: self._kinds[k.number] for k in alive if k.number in self._kinds}
+
+
+def is_parameter(tensor: torch.Tensor) -> bool:
+    return type(tensor) is Parameter or (type(tensor) is not torch.Tensor and isinstance(tensor, Parameter))
+
+
+def requires_grad(args: Iterable[Any]) -> bool:
+    for leaf in args:
+        if isinstance(leaf, torch.Tensor):
+            if leaf.requires_grad:
+                return True
+        elif isinstance(leaf, list | tuple) and requires_grad(leaf):
+            return True
+    return False
+
+
+def tensors_of(tree: Iterable[Any]) -> Iterator[torch.Tensor]:
+    """The tensors in the arguments of an operation: single, or in lists."""
+    for leaf in tree:
+        if isinstance(leaf, torch.Tensor):
+            yield leaf
+        elif isinstance(leaf, list | tuple):
+            yield from tensors_of(leaf)
+
+
+def wrapped(tensor: Any) -> list[torch.Tensor]:
+    """What holds the data of a DTensor, or of another tensor that is made of tensors."""
+    names, _ = tensor.__tensor_flatten__()
+    return list(tensors_of(getattr(tensor, name) for name in names))
