@@ -11,12 +11,12 @@ from types import TracebackType
 from typing import Any
 
 import torch
-from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
+from torch._subclasses.fake_tensor import FakeTensorMode
 
 from lockstep.virtual.clock import Clock
 from lockstep.virtual.fake_traffic import Traffic
 
-ORDINARY = (FakeTensor, torch.Tensor, torch.nn.Parameter)
+EMPTY = torch.ops.aten.empty.memory_format
 
 
 class FakeClock(Clock):
@@ -27,7 +27,7 @@ class FakeClock(Clock):
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
-        self.mode = FakeTensorMode(allow_non_fake_inputs=True)
+        self.mode: FakeTensorMode = FakeTensorMode(allow_non_fake_inputs=True)
         self._traffic = Traffic()
 
     def __enter__(self) -> FakeClock:
@@ -39,25 +39,10 @@ class FakeClock(Clock):
         super().__exit__(kind, error, tb)  # type: ignore[no-untyped-call]
         self.mode.__exit__(kind, error, tb)
 
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        kwargs = kwargs or {}
-        if self._asks_for_shapes():
-            return func(*args, **kwargs)
-        if any(t not in ORDINARY for t in types):
-            return NotImplemented  # a DTensor or the like: what it does inside comes here again
+    def _carry_out(self, func: Any, args: Any, kwargs: Any) -> Any:
         if func.namespace == "_c10d_functional":
-            out = self._traffic.carry(func, args, kwargs)
-            self._residency.note(out)
-            return out
-        return super().__torch_dispatch__(func, types, args, kwargs)
-
-    def _asks_for_shapes(self) -> bool:
-        """Whether torch itself works under a fake mode of its own: DTensor does, to learn an operation's global
-        shape. That is no work of the rank."""
-        active = active_fake_mode()
-        return active is not None and active is not self.mode
-
-
-def active_fake_mode() -> FakeTensorMode | None:
-    mode: FakeTensorMode | None = torch._C._get_dispatch_mode(torch._C._TorchDispatchModeKey.FAKE)
-    return mode
+            return self._traffic.carry(func, args, kwargs)
+        if func is EMPTY and kwargs.get("dtype", torch.float32).is_floating_point:
+            with self.mode:  # in force already, except where torch needs data in its integers (fake_torch.py)
+                return func(*args, **kwargs)
+        return func(*args, **kwargs)

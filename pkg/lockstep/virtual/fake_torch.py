@@ -1,9 +1,15 @@
 """What torch must do differently in a process whose ranks have no data. Private API of torch, for 2.13 to 2.15.
 
-object collectives   need bytes that are really there: they run outside the fake mode
-DTensor              asks for the global shape of a result by running the operation under the fake mode in force, or
-                     under one of its own if there is none: it is told that there is none, so that the rank's clock
-                     can tell its question from the rank's own work (429 GFLOP were counted for 86 without this)
+With data.  Meshes, object collectives, DDP's agreement on shapes and buckets and the votes of a pipeline's stages need
+numbers that are really there: they run outside the fake mode. (Floating tensors made by ``empty`` are fake even so,
+see fake.py: they are DDP's buckets.)
+
+DTensor asks for the global shape of a result by running the operation under the fake mode in force, or under one of
+its own if there is none. It is told that there is none, so that the clock can tell its question from the rank's work.
+
+``fully_shard`` asks by address whether a parameter is still the one that it has padded. Here by storage.
+
+Functional collectives take a fake mode for tracing and wait at once. Here they overlap as ever.
 """
 
 from __future__ import annotations
@@ -12,24 +18,41 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+import torch
 import torch.distributed as dist
 from torch._subclasses.fake_tensor import unset_fake_temporarily
-from torch.distributed import distributed_c10d
-from torch.distributed.tensor import _sharding_prop
+from torch.distributed import _functional_collectives, device_mesh, distributed_c10d
+from torch.distributed.fsdp._fully_shard._fsdp_param import FSDPParam
+from torch.distributed.pipelining import schedules
+from torch.distributed.tensor import _collective_utils, _sharding_prop
+from torch.nn.parallel import distributed as ddp
 
 OBJECT_COLLECTIVES = (
     "all_gather_object", "gather_object", "broadcast_object_list", "scatter_object_list",
     "send_object_list", "recv_object_list",
 )  # fmt: skip
 
+WITH_DATA: tuple[tuple[Any, str], ...] = (
+    *((owner, name) for owner in (dist, distributed_c10d) for name in OBJECT_COLLECTIVES),
+    (dist, "init_device_mesh"),
+    (device_mesh, "init_device_mesh"),
+    (device_mesh.DeviceMesh, "__init__"),
+    (device_mesh.DeviceMesh, "_flatten"),
+    (device_mesh.DeviceMesh, "_unflatten"),
+    (torch._C._distributed_c10d.Reducer, "_rebuild_buckets"),
+    (ddp, "_verify_param_shape_across_processes"),
+    (schedules._PipelineSchedule, "_warmup_p2p"),
+)
+
 
 def install() -> None:
     """Once in a process."""
+    for owner, name in WITH_DATA:
+        setattr(owner, name, outside_fake_mode(getattr(owner, name)))
+    for module in (_functional_collectives, _collective_utils):
+        setattr(module, "_are_we_tracing", lambda: False)  # noqa: B010
     setattr(_sharding_prop, "detect_fake_mode", lambda *_: None)  # noqa: B010
-    for name in OBJECT_COLLECTIVES:
-        outside = outside_fake_mode(getattr(distributed_c10d, name))
-        setattr(distributed_c10d, name, outside)
-        setattr(dist, name, outside)
+    setattr(FSDPParam, "reset_sharded_param", unless_the_same(FSDPParam.reset_sharded_param))  # noqa: B010
 
 
 def outside_fake_mode(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -39,3 +62,17 @@ def outside_fake_mode(function: Callable[..., Any]) -> Callable[..., Any]:
             return function(*args, **kwargs)
 
     return call
+
+
+def unless_the_same(reset: Callable[[Any], None]) -> Callable[[Any], None]:
+    @functools.wraps(reset)
+    def call(of: Any) -> None:
+        now = getattr(of._module_info.module, of._module_info.param_name)
+        if now is not of.sharded_param or not share_storage(now._local_tensor, of._sharded_param_data):
+            reset(of)
+
+    return call
+
+
+def share_storage(a: torch.Tensor, b: torch.Tensor) -> bool:
+    return bool(a.untyped_storage()._cdata == b.untyped_storage()._cdata)

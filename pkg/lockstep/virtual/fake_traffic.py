@@ -14,6 +14,7 @@ from typing import Any
 import torch
 import torch.distributed as dist
 from torch._C._distributed_c10d import AllreduceOptions, BroadcastOptions, ReduceScatterOptions
+from torch.distributed._functional_collectives import AsyncCollectiveTensor
 
 Post = Callable[[Any, Any, dict[str, Any]], Any]  # (group, the operator's result, its arguments by name) → Work
 
@@ -80,6 +81,8 @@ class Traffic:
         given = {a.name: value for a, value in zip(func._schema.arguments, args, strict=False)} | kwargs
         if name == "wait_tensor":
             return self._wait(given["tensor"])
+        if name == "_wrap_tensor_autograd":
+            return AsyncCollectiveTensor(given["input"])
         if name not in POSTS:
             raise NotImplementedError(f"a fake run cannot carry out {name}")
         out = target(name, given)
