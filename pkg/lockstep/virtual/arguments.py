@@ -39,9 +39,11 @@ def split(tensor: torch.Tensor, sizes: Sequence[int] | None, ranks: int, what: s
 
 
 def reduction(opts: Any) -> str:
-    """The name of the reduction in an options object: "SUM", "MAX" ..."""
-    operator = getattr(opts, "reduceOp", dist.ReduceOp.SUM)
+    """The reduction in an options object: "SUM", "MAX" ... or, with the factor in front, "0.5·SUM"."""
+    operator: Any = getattr(opts, "reduceOp", dist.ReduceOp.SUM)
     name = str(getattr(operator, "op", operator)).rsplit(".", 1)[-1]
+    if name == "PREMUL_SUM":  # NCCL's: fully_shard divides gradients with it
+        return f"{float(operator.factor)!r}·SUM"
     if name not in REDUCTIONS:
         raise UsageError(f"The virtual cluster has no reduction {name}; it has {', '.join(REDUCTIONS)}.")
     return name

@@ -1,249 +1,38 @@
-"""The torch.distributed process group of the virtual cluster. All private API of torch is in this file.
+"""torch.distributed in the process that is the virtual cluster: every process group is a VirtualGroup.
 
-``dist.all_reduce(x)`` calls ``VirtualGroup.allreduce([x], options)``; each such method says what the operation is
-and leaves the rest to the simulation. Method names changed between releases (``_allgather_base`` became
-``all_gather_single``); both are bound. Written for torch 2.13 to 2.15.
+A learner's program runs unchanged, whichever backend it names: ``init_process_group`` and ``new_group`` make virtual
+groups for "gloo", "nccl" and all others, and no rank looks for another one over the network.
 
-What it rests on:
+What it rests on (private API of torch, for 2.13 to 2.15, all of it in this file, group.py, work.py and fake_torch.py):
   thread isolation   the C++ registry of process groups is kept per thread: ``_set_thread_isolation_mode``
   a world per thread ``distributed_c10d._world`` holds the Python side of that registry
   a Python group     a ``ProcessGroup`` subclass is used as it is, without a C++ backend under it
+  one way in         all groups are made by ``distributed_c10d._new_process_group_helper``
+
+What torch's own wrappers show: DDP's all-reduces run beside its backward pass, in virtual time as on processes. On
+CPU tensors ``fully_shard``, DTensor and the pipeline schedules wait for each operation at once, here and on processes:
+values, bytes and memory are exact, but their traces show no overlap.
 """
 
 from __future__ import annotations
 
 import functools
 import threading
-from collections.abc import Callable, Sequence
-from datetime import timedelta
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
 
 import torch
 import torch.distributed as dist
-from torch._C import _AutoDispatchBelowAutograd, _DisableTorchDispatch
-from torch._C._distributed_c10d import Work, _set_thread_isolation_mode  # type: ignore[attr-defined]
+from torch._C._distributed_c10d import _set_thread_isolation_mode  # type: ignore[attr-defined]
 from torch.distributed import distributed_c10d
-from torch.futures import Future
 
-from lockstep.virtual import movement
-from lockstep.virtual.arguments import check_contiguous, describe, detached, reduction, split
-from lockstep.virtual.operations import ANY_SOURCE, Operation, nbytes
+from lockstep.virtual.group import VirtualGroup
+from lockstep.virtual.shared_torch import count_loss_parallel
 
 if TYPE_CHECKING:
     from lockstep.virtual.simulation import Simulation
 
-Tensors = Sequence[torch.Tensor]
-Method = TypeVar("Method", bound=Callable[..., Any])
 _local = threading.local()
-
-
-def quietly(method: Method) -> Method:
-    """Move data without autograd and without charging the rank's clock for it."""
-
-    @functools.wraps(method)
-    def wrapper(*args: Any, **kwargs: Any) -> Any:
-        with _DisableTorchDispatch(), _AutoDispatchBelowAutograd():
-            return method(*args, **kwargs)
-
-    return wrapper  # type: ignore[return-value]
-
-
-class VirtualWork(Work):
-    """What ``async_op=True``, ``isend`` and ``irecv`` return."""
-
-    def __init__(self, simulation: Simulation, operation: Operation, result: Tensors) -> None:
-        super().__init__()
-        self._simulation, self._operation, self._result = simulation, operation, list(result)
-
-    def wait(self, timeout: timedelta | None = None) -> bool:
-        self._simulation.wait(self._operation)
-        return True
-
-    def synchronize(self) -> None:
-        self.wait()
-
-    def is_completed(self) -> bool:
-        return self._simulation.poll(self._operation)
-
-    def is_success(self) -> bool:
-        return self.is_completed()
-
-    def result(self) -> list[torch.Tensor]:
-        return self._result
-
-    def get_future(self) -> Any:
-        """Settled already: C++ callers wait on it while they hold the baton."""
-        self.wait()
-        future: Any = Future()
-        future.set_result(self._result)
-        return future
-
-    def _source_rank(self) -> int:
-        assert self._operation.peer is not None
-        return self._operation.group.index(self._operation.peer)
-
-
-_ProcessGroup: Any = dist.ProcessGroup  # untyped: its stubs overload every method in two ways
-
-
-class VirtualGroup(_ProcessGroup):  # type: ignore[misc]
-    """One rank's end of a process group."""
-
-    def __init__(self, simulation: Simulation, me: int, ranks: Sequence[int], name: str) -> None:
-        super().__init__(ranks.index(me), len(ranks))
-        self._simulation, self._me, self._ranks, self._name = simulation, me, tuple(ranks), name
-        self._collectives = 0
-
-    def size(self) -> int:
-        return len(self._ranks)
-
-    def rank(self) -> int:
-        return self._ranks.index(self._me)
-
-    def getBackendName(self) -> str:
-        return "virtual"
-
-    @property
-    def pg_name(self) -> str:
-        return self._name
-
-    @property
-    def group_name(self) -> str:
-        return self._name
-
-    def __repr__(self) -> str:
-        return f"VirtualGroup(ranks={list(self._ranks)})"
-
-    # ---- point to point: dst and src are ranks of the group
-
-    @quietly
-    def send(self, tensors: Tensors, dst: int, tag: int = 0) -> VirtualWork:
-        check_contiguous(tensors[0])
-        operation = self._new("send", nbytes(tensors[0]), self._ranks[dst], tag=tag, tensors=detached(tensors[0]))
-        self._simulation.send(operation)
-        return VirtualWork(self._simulation, operation, tensors)
-
-    @quietly
-    def recv(self, tensors: Tensors, src: int, tag: int = 0) -> VirtualWork:
-        return self._recv(tensors, self._ranks[src], tag)
-
-    @quietly
-    def recv_anysource(self, tensors: Tensors, tag: int = 0) -> VirtualWork:
-        return self._recv(tensors, ANY_SOURCE, tag)
-
-    def _recv(self, tensors: Tensors, source: int, tag: int) -> VirtualWork:
-        check_contiguous(tensors[0])
-        operation = self._new("recv", nbytes(tensors[0]), source, tag=tag, tensors=detached(tensors[0]))
-        self._simulation.recv(operation)
-        return VirtualWork(self._simulation, operation, tensors)
-
-    # ---- collectives
-
-    def allreduce(self, tensors: Tensors, opts: Any = None) -> VirtualWork:
-        operator = reduction(opts)
-        move = functools.partial(movement.all_reduce, operator=operator)
-        return self._collective("all_reduce", move, tensors, tensors, operator=operator)
-
-    allreduce_coalesced = allreduce
-
-    def reduce(self, tensors: Tensors, opts: Any) -> VirtualWork:
-        operator = reduction(opts)
-        move = functools.partial(movement.reduce, operator=operator, root=opts.rootRank)
-        return self._collective("reduce", move, tensors, tensors, operator=operator, root=opts.rootRank)
-
-    def broadcast(self, tensors: Tensors, opts: Any) -> VirtualWork:
-        move = functools.partial(movement.broadcast, root=opts.rootRank)
-        return self._collective("broadcast", move, tensors, tensors, root=opts.rootRank)
-
-    def scatter(self, outputs: Tensors, inputs: Sequence[Tensors], opts: Any) -> VirtualWork:
-        move = functools.partial(movement.scatter, root=opts.rootRank)
-        pieces = inputs[0] if inputs else []
-        return self._collective("scatter", move, outputs, pieces, like=outputs[:1], root=opts.rootRank)
-
-    def gather(self, outputs: Sequence[Tensors], inputs: Tensors, opts: Any) -> VirtualWork:
-        move = functools.partial(movement.gather, root=opts.rootRank)
-        slots = outputs[0] if outputs else []
-        return self._collective("gather", move, slots, inputs, like=inputs[:1], root=opts.rootRank)
-
-    def allgather(self, outputs: Sequence[Tensors], inputs: Tensors, opts: Any = None) -> VirtualWork:
-        return self._collective("all_gather", movement.all_gather, outputs[0], inputs, like=inputs[:1])
-
-    def all_gather_single(self, output: torch.Tensor, input: torch.Tensor, opts: Any = None) -> VirtualWork:
-        return self._collective("all_gather", movement.all_gather_into_tensor, [output], [input], like=[input])
-
-    def reduce_scatter(self, outputs: Tensors, inputs: Sequence[Tensors], opts: Any = None) -> VirtualWork:
-        operator = reduction(opts)
-        move = functools.partial(movement.reduce_scatter, operator=operator)
-        return self._collective("reduce_scatter", move, outputs, inputs[0], like=outputs[:1], operator=operator)
-
-    def reduce_scatter_single(self, output: torch.Tensor, input: torch.Tensor, opts: Any = None) -> VirtualWork:
-        operator = reduction(opts)
-        move = functools.partial(movement.reduce_scatter_tensor, operator=operator)
-        return self._collective("reduce_scatter", move, [output], [input], like=[output], operator=operator)
-
-    def alltoall(self, outputs: Tensors, inputs: Tensors, opts: Any = None) -> VirtualWork:
-        return self._collective("all_to_all", movement.all_to_all, outputs, inputs, like=[inputs[0].new_empty(0)])
-
-    @quietly
-    def all_to_all_single(
-        self,
-        output: torch.Tensor,
-        input: torch.Tensor,
-        output_sizes: Sequence[int] | None = None,
-        input_sizes: Sequence[int] | None = None,
-        opts: Any = None,
-    ) -> VirtualWork:
-        check_contiguous(input)
-        check_contiguous(output)
-        outputs = split(output, output_sizes, self.size(), "output")
-        return self.alltoall(outputs, split(input, input_sizes, self.size(), "input"), opts)
-
-    def barrier(self, opts: Any = None) -> VirtualWork:
-        return self._collective("barrier", movement.nothing, [], [])
-
-    # ---- several at once: each counts as an operation of its own
-
-    def allgather_coalesced(self, outputs: Sequence[Tensors], inputs: Tensors, opts: Any = None) -> VirtualWork:
-        return [self.allgather([o], [i]) for o, i in zip(outputs, inputs, strict=True)][-1]
-
-    def all_gather_single_coalesced(self, outputs: Tensors, inputs: Tensors, opts: Any = None) -> VirtualWork:
-        return [self.all_gather_single(o, i) for o, i in zip(outputs, inputs, strict=True)][-1]
-
-    def reduce_scatter_single_coalesced(self, outputs: Tensors, inputs: Tensors, opts: Any = None) -> VirtualWork:
-        return [self.reduce_scatter_single(o, i, opts) for o, i in zip(outputs, inputs, strict=True)][-1]
-
-    # ---- the names that torch used before 2.13
-
-    _allgather_base = all_gather_single
-    _reduce_scatter_base = reduce_scatter_single
-    alltoall_base = all_to_all_single
-    allgather_into_tensor_coalesced = all_gather_single_coalesced
-    reduce_scatter_tensor_coalesced = reduce_scatter_single_coalesced
-
-    @quietly
-    def _collective(
-        self,
-        kind: str,
-        move: Callable[[list[Operation]], None],
-        outputs: Tensors,
-        inputs: Tensors,
-        like: Tensors | None = None,
-        operator: str = "",
-        root: int | None = None,
-    ) -> VirtualWork:
-        """Join the group's next collective. ``like``: a tensor whose size and dtype must agree between the ranks."""
-        payload = max(sum(map(nbytes, outputs)), sum(map(nbytes, inputs)))
-        fits = tuple((t.numel(), str(t.dtype).removeprefix("torch.")) for t in (inputs if like is None else like))
-        signature = (kind, operator, root, fits)
-        peer = None if root is None else self._ranks[root]
-        part = self._new(kind, payload, peer, signature=signature, detail=describe(operator, fits, kind))
-        part.tensors = list(map(detached, outputs)), list(map(detached, inputs))
-        self._collectives += 1
-        self._simulation.join(part, self._collectives, move)
-        return VirtualWork(self._simulation, part, outputs)
-
-    def _new(self, kind: str, size: int, peer: int | None, **fields: Any) -> Operation:
-        return self._simulation.new_operation(self._me, kind, size, peer, self._ranks, self._name, **fields)
 
 
 class ThreadWorld(threading.local):
@@ -263,8 +52,30 @@ class ThreadWorld(threading.local):
 
 
 def create_group(options: Any, _: Any) -> VirtualGroup:
-    ranks = list(options.global_ranks_in_group) or list(range(options.group_size))
-    return VirtualGroup(_local.simulation, _local.rank, ranks, str(options.group_id))
+    simulation: Simulation = _local.simulation
+    ranks = list(options.global_ranks_in_group) or list(range(simulation.ranks))
+    return VirtualGroup(simulation, _local.rank, ranks, str(options.group_id))
+
+
+def always_virtual(helper: Callable[..., Any]) -> Callable[..., Any]:
+    """torch's helper that makes process groups, for whichever backend it is asked."""
+
+    @functools.wraps(helper)
+    def make(size: int, rank: int, ranks: list[int], backend: Any, *args: Any, **kwargs: Any) -> Any:
+        return helper(size, rank, ranks, dist.Backend("virtual"), *args, **kwargs)
+
+    return make
+
+
+def rendezvous(*_: Any, **__: Any) -> Iterator[tuple[Any, int, int]]:
+    """The ranks have met already."""
+    simulation: Simulation = _local.simulation
+    yield simulation.store, _local.rank, simulation.ranks
+
+
+def monitored_barrier(group: Any = None, timeout: Any = None, wait_all_ranks: bool = False) -> None:
+    """A barrier: a rank that does not come is always named here."""
+    dist.barrier(group)
 
 
 def install() -> None:
@@ -272,6 +83,12 @@ def install() -> None:
     setattr(distributed_c10d, "_world", ThreadWorld())  # noqa: B010
     if "VIRTUAL" not in dist.Backend._plugins:
         dist.Backend.register_backend("virtual", create_group, extended_api=True, devices=["cpu"])
+    helper = distributed_c10d._new_process_group_helper
+    setattr(distributed_c10d, "_new_process_group_helper", always_virtual(helper))  # noqa: B010
+    setattr(distributed_c10d, "rendezvous", rendezvous)  # noqa: B010
+    for module in (distributed_c10d, dist):
+        setattr(module, "monitored_barrier", monitored_barrier)  # noqa: B010
+    count_loss_parallel()
     torch.autograd.set_multithreading_enabled(False)
 
 

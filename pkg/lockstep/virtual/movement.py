@@ -30,8 +30,11 @@ REDUCTIONS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
 
 
 def combine(tensors: Sequence[Tensor], operator: str) -> Tensor:
-    total = fold(REDUCTIONS[operator], tensors[1:], tensors[0].clone())
-    return total / len(tensors) if operator == "AVG" else total
+    """``operator``: a name in REDUCTIONS, or "0.5·SUM" for the sum of halves."""
+    factor, _, name = operator.rpartition("·")
+    terms = [float(factor) * t for t in tensors] if factor else tensors
+    total = fold(REDUCTIONS[name], terms[1:], terms[0].clone())
+    return total / len(tensors) if name == "AVG" else total
 
 
 def outputs(part: Operation) -> list[Tensor]:
@@ -63,20 +66,21 @@ def broadcast(parts: Parts, root: int) -> None:
 
 
 def scatter(parts: Parts, root: int) -> None:
-    for part, piece in zip(parts, inputs(parts[root]), strict=True):
+    for part, piece in zip(parts, copies(inputs(parts[root])), strict=True):
         outputs(part)[0].copy_(piece)
 
 
 def gather(parts: Parts, root: int) -> None:
-    for slot, part in zip(outputs(parts[root]), parts, strict=True):
-        slot.copy_(inputs(part)[0])
+    for slot, piece in zip(outputs(parts[root]), firsts(parts), strict=True):
+        slot.copy_(piece)
 
 
 def all_gather(parts: Parts) -> None:
     """Outputs: one tensor for each rank."""
+    pieces = firsts(parts)
     for part in parts:
-        for slot, other in zip(outputs(part), parts, strict=True):
-            slot.copy_(inputs(other)[0].view(slot.shape))
+        for slot, piece in zip(outputs(part), pieces, strict=True):
+            slot.copy_(piece.view(slot.shape))
 
 
 def all_gather_into_tensor(parts: Parts) -> None:
@@ -87,9 +91,10 @@ def all_gather_into_tensor(parts: Parts) -> None:
 
 
 def reduce_scatter(parts: Parts, operator: str) -> None:
-    """Inputs: one tensor for each rank."""
-    for i, part in enumerate(parts):
-        outputs(part)[0].copy_(combine([inputs(p)[i] for p in parts], operator))
+    """Inputs: one tensor for each rank; they may differ in size."""
+    pieces = [combine([inputs(p)[i] for p in parts], operator) for i in range(len(parts))]
+    for part, piece in zip(parts, pieces, strict=True):
+        put(piece, outputs(part)[0], part, "every rank has")
 
 
 def reduce_scatter_tensor(parts: Parts, operator: str) -> None:
@@ -100,20 +105,33 @@ def reduce_scatter_tensor(parts: Parts, operator: str) -> None:
 
 
 def all_to_all(parts: Parts) -> None:
-    """Inputs and outputs: one tensor for each rank. Pieces are cut before any output is written."""
-    pieces = [[t.clone() for t in inputs(p)] for p in parts]
+    """Inputs and outputs: one tensor for each rank."""
+    pieces = [copies(inputs(p)) for p in parts]
     for j, part in enumerate(parts):
         for i, slot in enumerate(outputs(part)):
-            fits(parts[i], part, pieces[i][j], slot)
-            slot.copy_(pieces[i][j].view(slot.shape))
+            put(pieces[i][j], slot, part, f"rank {parts[i].rank} has")
 
 
-def fits(source: Operation, target: Operation, piece: Tensor, slot: Tensor) -> None:
+def copies(tensors: Sequence[Tensor]) -> list[Tensor]:
+    """What goes in, as it is before anything comes out: a tensor may be both."""
+    return [t.clone() for t in tensors]
+
+
+def firsts(parts: Parts) -> list[Tensor]:
+    return copies([inputs(p)[0] for p in parts])
+
+
+def put(piece: Tensor, slot: Tensor, target: Operation, who_has: str) -> None:
     if (piece.numel(), piece.dtype) != (slot.numel(), slot.dtype):
         raise Mismatch(
-            f"Mismatch: in all_to_all, rank {source.rank} has {piece.numel()} elements of {piece.dtype} for rank "
-            f"{target.rank}, which expects {slot.numel()} of {slot.dtype}."
+            f"Mismatch: in {target.kind}, {who_has} {piece.numel()} elements of {dtype_name(piece)} for rank "
+            f"{target.rank}, which expects {slot.numel()} of {dtype_name(slot)}."
         )
+    slot.copy_(piece.view(slot.shape))
+
+
+def dtype_name(tensor: Tensor) -> str:
+    return str(tensor.dtype).removeprefix("torch.")
 
 
 def nothing(parts: Parts) -> None:

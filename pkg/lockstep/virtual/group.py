@@ -1,0 +1,201 @@
+"""One rank's end of a process group on the virtual cluster.
+
+``dist.all_reduce(x)`` calls ``VirtualGroup.allreduce([x], options)``; each such method says what the operation is
+and leaves the rest to the simulation. Method names changed between releases (``_allgather_base`` became
+``all_gather_single``); both are bound. Private API of torch, for 2.13 to 2.15.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import torch
+import torch.distributed as dist
+from torch._C import _AutoDispatchBelowAutograd, _DisableTorchDispatch
+
+from lockstep.virtual import movement
+from lockstep.virtual.arguments import check_contiguous, describe, detached, reduction, split
+from lockstep.virtual.operations import ANY_SOURCE, Operation, nbytes
+from lockstep.virtual.work import VirtualWork
+
+if TYPE_CHECKING:
+    from lockstep.virtual.simulation import Simulation
+
+Tensors = Sequence[torch.Tensor]
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def quietly(method: Method) -> Method:
+    """Move data without autograd and without charging the rank's clock for it."""
+
+    @functools.wraps(method)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        with _DisableTorchDispatch(), _AutoDispatchBelowAutograd():
+            return method(*args, **kwargs)
+
+    return wrapper  # type: ignore[return-value]
+
+
+_ProcessGroup: Any = dist.ProcessGroup  # untyped: its stubs overload every method in two ways
+
+
+class VirtualGroup(_ProcessGroup):  # type: ignore[misc]
+    """One rank's end of a process group."""
+
+    def __init__(self, simulation: Simulation, me: int, ranks: Sequence[int], name: str) -> None:
+        super().__init__(ranks.index(me), len(ranks))
+        self._simulation, self._me, self._ranks, self._name = simulation, me, tuple(ranks), name
+        self._collectives = 0
+
+    def size(self) -> int:
+        return len(self._ranks)
+
+    def rank(self) -> int:
+        return self._ranks.index(self._me)
+
+    def getBackendName(self) -> str:
+        return "virtual"
+
+    @property
+    def pg_name(self) -> str:
+        return self._name
+
+    @property
+    def group_name(self) -> str:
+        return self._name
+
+    def __repr__(self) -> str:
+        return f"VirtualGroup(ranks={list(self._ranks)})"
+
+    # ---- point to point: dst and src are ranks of the group
+
+    @quietly
+    def send(self, tensors: Tensors, dst: int, tag: int = 0) -> VirtualWork:
+        check_contiguous(tensors[0])
+        operation = self._new("send", nbytes(tensors[0]), self._ranks[dst], tag=tag, tensors=detached(tensors[0]))
+        self._simulation.send(operation)
+        return VirtualWork(self._simulation, operation, tensors)
+
+    @quietly
+    def recv(self, tensors: Tensors, src: int, tag: int = 0) -> VirtualWork:
+        return self._recv(tensors, self._ranks[src], tag)
+
+    @quietly
+    def recv_anysource(self, tensors: Tensors, tag: int = 0) -> VirtualWork:
+        return self._recv(tensors, ANY_SOURCE, tag)
+
+    def _recv(self, tensors: Tensors, source: int, tag: int) -> VirtualWork:
+        check_contiguous(tensors[0])
+        operation = self._new("recv", nbytes(tensors[0]), source, tag=tag, tensors=detached(tensors[0]))
+        self._simulation.recv(operation)
+        return VirtualWork(self._simulation, operation, tensors)
+
+    # ---- collectives
+
+    def allreduce(self, tensors: Tensors, opts: Any = None) -> VirtualWork:
+        operator = reduction(opts)
+        move = functools.partial(movement.all_reduce, operator=operator)
+        return self._collective("all_reduce", move, tensors, tensors, operator=operator)
+
+    allreduce_coalesced = allreduce
+
+    def reduce(self, tensors: Tensors, opts: Any) -> VirtualWork:
+        operator = reduction(opts)
+        move = functools.partial(movement.reduce, operator=operator, root=opts.rootRank)
+        return self._collective("reduce", move, tensors, tensors, operator=operator, root=opts.rootRank)
+
+    def broadcast(self, tensors: Tensors, opts: Any) -> VirtualWork:
+        move = functools.partial(movement.broadcast, root=opts.rootRank)
+        return self._collective("broadcast", move, tensors, tensors, root=opts.rootRank)
+
+    def scatter(self, outputs: Tensors, inputs: Sequence[Tensors], opts: Any) -> VirtualWork:
+        move = functools.partial(movement.scatter, root=opts.rootRank)
+        pieces = inputs[0] if inputs else []
+        return self._collective("scatter", move, outputs, pieces, like=outputs[:1], root=opts.rootRank)
+
+    def gather(self, outputs: Sequence[Tensors], inputs: Tensors, opts: Any) -> VirtualWork:
+        move = functools.partial(movement.gather, root=opts.rootRank)
+        slots = outputs[0] if outputs else []
+        return self._collective("gather", move, slots, inputs, like=inputs[:1], root=opts.rootRank)
+
+    def allgather(self, outputs: Sequence[Tensors], inputs: Tensors, opts: Any = None) -> VirtualWork:
+        return self._collective("all_gather", movement.all_gather, outputs[0], inputs, like=inputs[:1])
+
+    def all_gather_single(self, output: torch.Tensor, input: torch.Tensor, opts: Any = None) -> VirtualWork:
+        return self._collective("all_gather", movement.all_gather_into_tensor, [output], [input], like=[input])
+
+    def reduce_scatter(self, outputs: Tensors, inputs: Sequence[Tensors], opts: Any = None) -> VirtualWork:
+        operator = reduction(opts)
+        move = functools.partial(movement.reduce_scatter, operator=operator)
+        return self._collective("reduce_scatter", move, outputs, inputs[0], operator=operator)
+
+    def reduce_scatter_single(self, output: torch.Tensor, input: torch.Tensor, opts: Any = None) -> VirtualWork:
+        operator = reduction(opts)
+        move = functools.partial(movement.reduce_scatter_tensor, operator=operator)
+        return self._collective("reduce_scatter", move, [output], [input], like=[output], operator=operator)
+
+    def alltoall(self, outputs: Tensors, inputs: Tensors, opts: Any = None) -> VirtualWork:
+        return self._collective("all_to_all", movement.all_to_all, outputs, inputs, like=[inputs[0].new_empty(0)])
+
+    @quietly
+    def all_to_all_single(
+        self,
+        output: torch.Tensor,
+        input: torch.Tensor,
+        output_sizes: Sequence[int] | None = None,
+        input_sizes: Sequence[int] | None = None,
+        opts: Any = None,
+    ) -> VirtualWork:
+        check_contiguous(input)
+        check_contiguous(output)
+        outputs = split(output, output_sizes, self.size(), "output")
+        return self.alltoall(outputs, split(input, input_sizes, self.size(), "input"), opts)
+
+    def barrier(self, opts: Any = None) -> VirtualWork:
+        return self._collective("barrier", movement.nothing, [], [])
+
+    # ---- several at once: each counts as an operation of its own
+
+    def allgather_coalesced(self, outputs: Sequence[Tensors], inputs: Tensors, opts: Any = None) -> VirtualWork:
+        return [self.allgather([o], [i]) for o, i in zip(outputs, inputs, strict=True)][-1]
+
+    def all_gather_single_coalesced(self, outputs: Tensors, inputs: Tensors, opts: Any = None) -> VirtualWork:
+        return [self.all_gather_single(o, i) for o, i in zip(outputs, inputs, strict=True)][-1]
+
+    def reduce_scatter_single_coalesced(self, outputs: Tensors, inputs: Tensors, opts: Any = None) -> VirtualWork:
+        return [self.reduce_scatter_single(o, i, opts) for o, i in zip(outputs, inputs, strict=True)][-1]
+
+    # ---- the names that torch used before 2.13
+
+    _allgather_base = all_gather_single
+    _reduce_scatter_base = reduce_scatter_single
+    alltoall_base = all_to_all_single
+    allgather_into_tensor_coalesced = all_gather_single_coalesced
+    reduce_scatter_tensor_coalesced = reduce_scatter_single_coalesced
+
+    @quietly
+    def _collective(
+        self,
+        kind: str,
+        move: Callable[[list[Operation]], None],
+        outputs: Tensors,
+        inputs: Tensors,
+        like: Tensors | None = None,
+        operator: str = "",
+        root: int | None = None,
+    ) -> VirtualWork:
+        """Join the group's next collective. ``like``: a tensor whose size and dtype must agree between the ranks."""
+        payload = max(sum(map(nbytes, outputs)), sum(map(nbytes, inputs)))
+        fits = tuple((t.numel(), str(t.dtype).removeprefix("torch.")) for t in (inputs if like is None else like))
+        signature = (kind, operator, root, fits)
+        peer = None if root is None else self._ranks[root]
+        part = self._new(kind, payload, peer, signature=signature, detail=describe(operator, fits, kind))
+        part.tensors = list(map(detached, outputs)), list(map(detached, inputs))
+        self._collectives += 1
+        self._simulation.join(part, self._collectives, move)
+        return VirtualWork(self._simulation, part, outputs)
+
+    def _new(self, kind: str, size: int, peer: int | None, **fields: Any) -> Operation:
+        return self._simulation.new_operation(self._me, kind, size, peer, self._ranks, self._name, **fields)
