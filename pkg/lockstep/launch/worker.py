@@ -110,7 +110,7 @@ def carry_out(
     """The function's value on this rank. Also what a rank under a launcher does; ``keep`` gets its Recorder."""
     fn, args, kwargs = job.unpack()
     import_main(fn)
-    residency.adopt((args, kwargs))
+    residency.adopt((fn, args, kwargs))
     seed_rank(job.seed, rank)
     if not job.record:
         return fn(*args, **kwargs)

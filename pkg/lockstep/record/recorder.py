@@ -15,6 +15,7 @@ from typing import Any
 
 import torch
 import torch.distributed as dist
+from torch._subclasses.fake_tensor import FakeTensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from lockstep import places
@@ -61,6 +62,7 @@ class Recorder:
         self._running: dict[int, tuple[Any, list[int]]] = {}  # collectives among them that may have completed since
         self._results: dict[int, list[int]] = {}  # functional collectives, by the storage of their result
         self._groups: dict[str, tuple[int, ...]] = {}
+        self._waiters: set[int] = set()  # threads in a wait: what they do there, the backend does for itself
         self._lock = threading.Lock()
 
     def now(self) -> float:
@@ -90,14 +92,15 @@ class Recorder:
         self._look()
 
     def see(self, func: Any, args: Any, kwargs: Any) -> Any:
-        """Carry out an operation, and book it if it communicates."""
+        """Carry out an operation, and book it: what it communicates, and the tensors that it makes."""
         if self._running:
             self._look()
-        if func.namespace in ("c10d", "_c10d_functional"):
+        namespace = func.namespace
+        if namespace in ("c10d", "_c10d_functional"):
             out = self._communicate(func, args, kwargs)
         else:
             out = func(*args, **kwargs)
-        if func.namespace != "c10d":  # these make no tensors
+        if namespace != "c10d" and type(out) is not FakeTensor and threading.get_ident() not in self._waiters:
             self.residency.see(func, args, out)
         return out
 
@@ -191,7 +194,11 @@ class Recorder:
     def _timed(self, mine: list[int], wait: Callable[[], Any]) -> Any:
         began = self.now()
         self._mark(mine, True)
-        result = wait()
+        self._waiters.add(threading.get_ident())
+        try:
+            result = wait()
+        finally:
+            self._waiters.discard(threading.get_ident())
         ended = self.now()
         for i in mine:
             self._finish(i, ended, ended - began)
@@ -218,5 +225,6 @@ class Recorder:
         for key, (work, mine) in list(self._running.items()):
             if work.is_completed() and work.is_success():
                 del self._running[key]
+                self._works.pop(key, None)  # it would keep its tensors alive
                 for i in mine:
                     self._finish(i, self.now(), 0.0)

@@ -2,6 +2,7 @@
 
 ``book``       which storages are alive, and what each of them is
 ``belongings`` what belongs to whom: the hooks of modules, optimizers and storages that tell the book
+``leaves``     the tensors in what a program holds
 ``reckoning``  from the book of a whole run to its peaks
 """
 

@@ -17,18 +17,19 @@ communication libraries allocate inside (gloo's own buffers, the workspace of a 
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from itertools import count
+from types import FunctionType
 from typing import Any
 
 import torch
 from torch._C import _current_autograd_node, _current_graph_task_id
-from torch.nn import Module, Parameter
-from torch.utils._python_dispatch import is_traceable_wrapper_subclass
+from torch.nn import Module
 from torch.utils._pytree import tree_iter
 
 from lockstep.events import Memory
 from lockstep.residency import reckoning
+from lockstep.residency.leaves import closed_over, is_parameter, requires_grad, tensors_of, wrapped
 from lockstep.residency.reckoning import ACTIVATION, BUFFER, GRADIENT, OPTIMIZER, OTHER, PARAMETER
 
 LOG_LIMIT = 3 << 17  # numbers, three for each birth or death, after which the log is folded
@@ -56,13 +57,17 @@ class Residency:
         self._before: Memory | None = None  # what was folded
         self._carried = 0
         self._expected: Any = None
+        self._backward = False  # whether the last operation was one of a backward pass
 
     # ---- what the world tells
 
     def adopt(self, tree: Any) -> None:
-        """Book what a rank starts with: its arguments, with the modules and optimizers among them."""
+        """Book what a rank starts with: its function with what that closes over, its arguments, and the modules and
+        optimizers among them."""
         for leaf in tree_iter(tree):
-            if isinstance(leaf, Module):
+            if isinstance(leaf, FunctionType):
+                self.adopt([v for v in closed_over(leaf) if not isinstance(v, FunctionType)])
+            elif isinstance(leaf, Module):
                 for module in leaf.modules():
                     self.belongs(module)
             elif isinstance(leaf, torch.optim.Optimizer):
@@ -82,6 +87,7 @@ class Residency:
         """Book what an operation has returned, and what its arguments turn out to be."""
         node = _current_autograd_node()
         kind = OTHER
+        self._backward = _current_graph_task_id() != -1
         if node is not None and type(node).__name__ == "AccumulateGrad":
             kind = GRADIENT
         elif torch.is_grad_enabled() and self._records(func, args):
@@ -143,9 +149,9 @@ class Residency:
             return
         known = self._alive.get(key)
         if known is None:
-            if type(tensor) is not torch.Tensor and is_traceable_wrapper_subclass(tensor):
-                for inside in wrapped(tensor):
-                    self._book(inside, kind)
+            if inside := wrapped(tensor):
+                for part in inside:
+                    self._book(part, kind)
                 return
             known = self._born(key, storage)
         elif known.nbytes != storage.nbytes():
@@ -158,7 +164,7 @@ class Residency:
             self._fold()
         known = self._alive[key] = Storage(storage, self._gone)
         known.key, known.number, known.nbytes = key, next(self._numbers), storage.nbytes()
-        known.in_backward = _current_graph_task_id() != -1
+        known.in_backward = self._backward
         self._log.extend((known.number, known.nbytes, self._clock()))
         return known
 
@@ -168,12 +174,13 @@ class Residency:
 
     def _gone(self, known: Storage) -> None:
         self._alive.pop(known.key, None)
-        self._settle(known)
+        if not self._backward:
+            self._settle(known)
         self._log.extend((known.number, -known.nbytes, self._clock()))
 
     def _settle(self, known: Storage) -> None:
         """What a backward pass makes and leaves behind is a gradient; what goes before its end was a temporary."""
-        if known.in_backward and _current_graph_task_id() == -1:
+        if known.in_backward:
             self._rise(known, GRADIENT)
 
     def _rise(self, known: Storage, kind: int) -> None:
@@ -208,32 +215,3 @@ class Residency:
             self._log.extend((known.number, known.nbytes, self._clock()))
         self._carried = len(alive)
         self._kinds = {k.number: self._kinds[k.number] for k in alive if k.number in self._kinds}
-
-
-def is_parameter(tensor: torch.Tensor) -> bool:
-    return type(tensor) is Parameter or (type(tensor) is not torch.Tensor and isinstance(tensor, Parameter))
-
-
-def requires_grad(args: Iterable[Any]) -> bool:
-    for leaf in args:
-        if isinstance(leaf, torch.Tensor):
-            if leaf.requires_grad:
-                return True
-        elif isinstance(leaf, list | tuple) and requires_grad(leaf):
-            return True
-    return False
-
-
-def tensors_of(tree: Iterable[Any]) -> Iterator[torch.Tensor]:
-    """The tensors in the arguments of an operation: single, or in lists."""
-    for leaf in tree:
-        if isinstance(leaf, torch.Tensor):
-            yield leaf
-        elif isinstance(leaf, list | tuple):
-            yield from tensors_of(leaf)
-
-
-def wrapped(tensor: Any) -> list[torch.Tensor]:
-    """What holds the data of a DTensor, or of another tensor that is made of tensors."""
-    names, _ = tensor.__tensor_flatten__()
-    return list(tensors_of(getattr(tensor, name) for name in names))

@@ -35,7 +35,7 @@ class FakeSimulation(Simulation):
     def _carry_out(self, me: int) -> bytes:
         clock = FakeClock(self.cluster.device, self._residency[me], partial(self._compute, me))
         fn, args, kwargs = fake_values.loads(self.job.blob, clock.mode)
-        self._residency[me].adopt((args, kwargs))
+        self._residency[me].adopt((fn, args, kwargs))
         try:
             with clock:
                 value = fn(*args, **kwargs)

@@ -148,7 +148,7 @@ class Simulation:
     def _carry_out(self, me: int) -> bytes:
         """The rank's own copy of the function and its arguments in, its value out."""
         fn, args, kwargs = self.job.unpack()
-        self._residency[me].adopt((args, kwargs))
+        self._residency[me].adopt((fn, args, kwargs))
         with Clock(self.cluster.device, self._residency[me], partial(self._compute, me)):
             value = fn(*args, **kwargs)
         return values.dumps(value)

@@ -1,0 +1,52 @@
+"""Which tensors there are in what a program holds: arguments of operations, functions, tensors made of tensors."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable, Iterator
+from types import FunctionType
+from typing import Any
+
+import torch
+from torch.nn import Parameter
+from torch.utils._python_dispatch import is_traceable_wrapper_subclass
+
+
+def closed_over(function: FunctionType) -> list[Any]:
+    """The values of the names that ``function`` uses and does not make: they are copied to every rank with it."""
+    try:
+        found = inspect.getclosurevars(function)
+    except ValueError:  # a name that has no value yet
+        return []
+    return [*found.nonlocals.values(), *found.globals.values()]
+
+
+def is_parameter(tensor: torch.Tensor) -> bool:
+    return type(tensor) is Parameter or (type(tensor) is not torch.Tensor and isinstance(tensor, Parameter))
+
+
+def requires_grad(args: Iterable[Any]) -> bool:
+    for leaf in args:
+        if isinstance(leaf, torch.Tensor):
+            if leaf.requires_grad:
+                return True
+        elif isinstance(leaf, list | tuple) and requires_grad(leaf):
+            return True
+    return False
+
+
+def tensors_of(tree: Iterable[Any]) -> Iterator[torch.Tensor]:
+    """The tensors in the arguments of an operation: single, or in lists."""
+    for leaf in tree:
+        if isinstance(leaf, torch.Tensor):
+            yield leaf
+        elif isinstance(leaf, list | tuple):
+            yield from tensors_of(leaf)
+
+
+def wrapped(tensor: Any) -> list[torch.Tensor]:
+    """What holds the data of a DTensor, or of another tensor that is made of tensors; nothing for plain ones."""
+    if type(tensor) is torch.Tensor or not is_traceable_wrapper_subclass(tensor):
+        return []
+    names, _ = tensor.__tensor_flatten__()
+    return list(tensors_of(getattr(tensor, name) for name in names))
