@@ -32,5 +32,6 @@ def sentence(error: BaseException) -> str:
             "unique or the like), and in a fake run tensors have shapes only."
         )
     if "not supported for tensor subclasses" in str(error) or "FakeTensor.__format__" in str(error):
-        return "this line needs a tensor's value (.numpy() or a format like {x:.3f}): a fake run has shapes only."
+        how = ".numpy() or a format like {x:.3f}"
+        return f"this line needs a tensor's value ({how}), and in a fake run tensors have shapes only."
     return ""

@@ -9,6 +9,8 @@ its own if there is none. It is told that there is none, so that the clock can t
 
 ``fully_shard`` asks by address whether a parameter is still the one that it has padded. Here by storage.
 
+Clipping takes all gradients in one operation if their types are known to it: fake ones are.
+
 Functional collectives take a fake mode for tracing and wait at once. Here they overlap as ever.
 """
 
@@ -20,12 +22,13 @@ from typing import Any
 
 import torch
 import torch.distributed as dist
-from torch._subclasses.fake_tensor import unset_fake_temporarily
+from torch._subclasses.fake_tensor import FakeTensor, unset_fake_temporarily
 from torch.distributed import _functional_collectives, device_mesh, distributed_c10d
 from torch.distributed.fsdp._fully_shard._fsdp_param import FSDPParam
 from torch.distributed.pipelining import schedules
 from torch.distributed.tensor import _collective_utils, _sharding_prop
 from torch.nn.parallel import distributed as ddp
+from torch.utils import _foreach_utils
 
 OBJECT_COLLECTIVES = (
     "all_gather_object", "gather_object", "broadcast_object_list", "scatter_object_list",
@@ -52,6 +55,8 @@ def install() -> None:
     for module in (_functional_collectives, _collective_utils):
         setattr(module, "_are_we_tracing", lambda: False)  # noqa: B010
     setattr(_sharding_prop, "detect_fake_mode", lambda *_: None)  # noqa: B010
+    if FakeTensor not in _foreach_utils._foreach_supported_types:
+        _foreach_utils._foreach_supported_types.append(FakeTensor)
     setattr(FSDPParam, "reset_sharded_param", unless_the_same(FSDPParam.reset_sharded_param))  # noqa: B010
 
 
