@@ -180,10 +180,10 @@ check("communication.tree_reduce", tree_reduce)
 # - Second trip, K−1 rounds: store what arrives. Then each rank holds all of them.
 #
 # In place or returned, as you like. The tensor may have any number of elements: fewer than K, or none. It may have any
-# dtype, and it need not be contiguous. `tensor_split(K)` cuts sizes that do not divide.
+# dtype and any shape. `tensor_split(K)` cuts sizes that do not divide.
 #
 # A send waits for its receiver. If all ranks send first, all wait for ever. Let `dist.isend` send while you receive,
-# and call `wait()` on what it returns. `send` and `recv` take contiguous tensors only.
+# and call `wait()` on what it returns.
 #
 # The step-by-step figure of the lesson helps with the indices: `show.ring(ranks=4)`.
 

@@ -1,6 +1,6 @@
 """Which cases go wrong tells more than how: "only two ranks", "only sizes that the ranks divide".
 
-A pattern holds when its cases fail and the others pass. Cases with another layout, another dtype or a subgroup are
+A pattern holds when its cases fail and the others pass. Cases with another dtype or a subgroup are
 kept out of the first patterns and have their own."""
 
 from __future__ import annotations
@@ -34,12 +34,8 @@ def _exactly(rows: Sequence[Row], trait: Callable[[Case], bool]) -> bool:
 
 
 def special(case: Case) -> bool:
-    """Another group, layout or dtype than the plain cases have."""
-    return case.group is not None or _layout(case) or _integer(case)
-
-
-def _layout(case: Case) -> bool:
-    return case.settings.get("layout", "contiguous") in ("strided", "transposed")
+    """Another group or dtype than the plain cases have."""
+    return case.group is not None or _integer(case)
 
 
 def _integer(case: Case) -> bool:
@@ -84,12 +80,6 @@ SPECIAL: Sequence[tuple[str, str, Callable[[Case], bool]]] = (
         "and size are dist.get_rank(group) and dist.get_world_size(group); and mind that src= and dst= of send and "
         "recv are global ranks (dist.get_global_rank, or group_src= and group_dst=).",
         lambda c: c.group is not None,
-    ),
-    (
-        "only-contiguous",
-        "It is wrong for a tensor that is not contiguous in memory. Send and receive contiguous copies, and copy the "
-        "result back into the tensor.",
-        _layout,
     ),
     (
         "only-floats",

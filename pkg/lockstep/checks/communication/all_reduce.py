@@ -10,7 +10,7 @@ from lockstep.checks.case import Case
 from lockstep.checks.communication.tensors import (
     BUILT_BY_HAND,
     itemsize,
-    layout_cases,
+    tensor_cases,
     members_tensors,
     nbytes,
     one_tensor,
@@ -134,7 +134,7 @@ def _log2(case: Case) -> int:
 
 
 def _powers_of_two(ranks: int, seed: int) -> list[Case]:
-    return [c for c in layout_cases(ranks, seed) if c.size & (c.size - 1) == 0]
+    return [c for c in tensor_cases(ranks, seed) if c.size & (c.size - 1) == 0]
 
 
 def _judge(
@@ -149,7 +149,7 @@ RING = Exercise(
     points=5,
     minutes=40,
     parameters="tensor, group=None",
-    cases=layout_cases,
+    cases=tensor_cases,
     inputs=one_tensor,
     judge=_judge(5, _ring_examine, _ring_cost),
     reference="lockstep.collectives:ring_all_reduce",
