@@ -10,10 +10,10 @@ from lockstep.checks.case import Case
 from lockstep.checks.communication.tensors import (
     BUILT_BY_HAND,
     itemsize,
-    tensor_cases,
     members_tensors,
     nbytes,
     one_tensor,
+    tensor_cases,
 )  # fmt: skip
 from lockstep.checks.exercise import Exercise
 from lockstep.checks.judge import Fault, Finding, mark
