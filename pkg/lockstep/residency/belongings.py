@@ -1,7 +1,9 @@
-"""What belongs to whom: modules know their parameters, optimizers their state, storages when they are resized.
+"""What belongs to whom: modules know their parameters, optimizers their state, autograd functions what they save, and
+storages when they are resized.
 
-All three are asked at points that a learner's code passes anyway: a module's forward, an optimizer's step,
-``UntypedStorage.resize_``. The hooks hold for the whole process; each call goes to the book of the rank that makes it.
+All of them are asked at points that a learner's code passes anyway: a module's forward, an optimizer's step,
+``ctx.save_for_backward``, ``UntypedStorage.resize_``. The hooks hold for the whole process; each call goes to the book
+of the rank that makes it.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
+from torch.autograd.function import FunctionCtx
 from torch.nn.modules.module import register_module_forward_pre_hook
 from torch.optim.optimizer import register_optimizer_step_post_hook
 
@@ -17,8 +20,8 @@ from lockstep.residency.book import Residency
 
 
 class Hooks:
-    """While entered, tells ``book()`` what belongs to modules and optimizers, and which storages change their size.
-    ``book`` gives the book of the calling thread's rank, or None for a thread of no rank."""
+    """While entered, ``book()`` is told what modules, optimizers and autograd functions hold, and which storages
+    change their size. ``book`` gives the book of the calling thread's rank, or None for a thread of no rank."""
 
     def __init__(self, book: Callable[[], Residency | None]) -> None:
         self._book = book
@@ -28,12 +31,13 @@ class Hooks:
             register_module_forward_pre_hook(self._forward),
             register_optimizer_step_post_hook(self._step),
         ]
-        self._resize = torch.UntypedStorage.resize_
-        torch.UntypedStorage.resize_ = self._resizing(self._resize)  # type: ignore[method-assign]
+        self._originals = FunctionCtx.save_for_backward, torch.UntypedStorage.resize_
+        FunctionCtx.save_for_backward = self._saving(self._originals[0])  # type: ignore[method-assign]
+        torch.UntypedStorage.resize_ = self._resizing(self._originals[1])  # type: ignore[method-assign]
         return self
 
     def __exit__(self, *error: Any) -> None:
-        torch.UntypedStorage.resize_ = self._resize  # type: ignore[method-assign]
+        FunctionCtx.save_for_backward, torch.UntypedStorage.resize_ = self._originals  # type: ignore[method-assign]
         for handle in self._handles:
             handle.remove()
 
@@ -44,6 +48,14 @@ class Hooks:
     def _step(self, optimizer: torch.optim.Optimizer, *_: Any) -> None:
         if book := self._book():
             book.optimizes(optimizer)
+
+    def _saving(self, save: Callable[..., None]) -> Callable[..., None]:
+        def save_for_backward(context: Any, *tensors: Any) -> None:
+            save(context, *tensors)
+            if any(context.needs_input_grad) and (book := self._book()):
+                book.saved(tensors)
+
+        return save_for_backward
 
     def _resizing(self, resize: Callable[..., Any]) -> Callable[..., Any]:
         def resize_(storage: torch.UntypedStorage, size: int) -> Any:

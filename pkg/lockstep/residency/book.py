@@ -7,7 +7,8 @@ out to be* holds for its whole life:
     parameters       what a module or an optimizer calls so; also what ``fully_shard`` gathers, while it is there
     optimizer state  the tensors in ``optimizer.state``
     gradients        what autograd puts into a ``.grad``; DDP's buckets of them; what a backward pass leaves behind
-    activations      what goes into or comes out of an operation that autograd records: the batch too
+    activations      what goes into or comes out of an operation that autograd records (the batch too), and what an
+                     autograd function saves
     buffers          all else: buffers of modules, what is received or sent, the temporaries of a backward pass
 
 Where two fit, the first of this list wins; a module's registered buffer is always one. Not seen: what kernels and
@@ -132,6 +133,11 @@ class Residency:
         for state in optimizer.state.values():
             for tensor in tensors_of(state.values() if isinstance(state, dict) else (state,)):
                 self._book(tensor, OPTIMIZER)
+
+    def saved(self, tensors: tuple[Any, ...]) -> None:
+        """What an autograd function keeps for its backward."""
+        for tensor in tensors_of(tensors):
+            self._book(tensor, PARAMETER if is_parameter(tensor) else ACTIVATION)
 
     def resized(self, storage: torch.UntypedStorage) -> None:
         """``fully_shard`` frees what it gathered by resizing it to nothing."""
