@@ -49,6 +49,10 @@ class FakeClock(Clock):
             return args[0].fake_device
         return super().__torch_dispatch__(func, types, args, kwargs)
 
+    def spend(self, name: str, seconds: float, flops: int) -> None:
+        """Let virtual time pass as if the rank computed (replay.py)."""
+        self._spend(name, seconds, flops)
+
     def _carry_out(self, func: Any, args: Any, kwargs: Any) -> Any:
         if func.namespace == "_c10d_functional":
             return self._traffic.carry(func, args, kwargs)
