@@ -221,3 +221,36 @@ def test_run_does_not_nest(on):
 
     with pytest.raises(RankRaised, match="called by a rank of another run"):
         run(lambda: run(len, ranks=2), ranks=1, on=on)
+
+
+@pytest.mark.parametrize("on", ["dgx-a100", "processes"])
+@pytest.mark.parametrize("peer", [-1, 3])
+@pytest.mark.parametrize("end", ["send", "recv"])
+def test_a_peer_that_does_not_exist_is_named(on, peer, end):
+    """-1 was the last rank on the virtual cluster, and a deadlock on gloo; 3 was "tuple index out of range"."""
+
+    def fn():
+        if dist.get_rank() == 0:
+            getattr(dist, end)(torch.ones(1), peer)
+        dist.barrier()
+
+    from lockstep.errors import RankRaised
+
+    with pytest.raises(RankRaised, match=f"there is no rank {peer} in this group: its ranks are 0 to 2"):
+        run(fn, ranks=3, on=on)
+
+
+@pytest.mark.parametrize("on", ["dgx-a100", "processes"])
+def test_the_trace_tells_what_was_never_waited_for(on):
+    def fn():
+        rank, x, y = dist.get_rank(), torch.ones(2), torch.zeros(2)
+        sending = dist.isend(x, 1 - rank)
+        dist.recv(y, 1 - rank)
+        if rank == 0:
+            sending.wait()
+        polled = dist.all_reduce(x, async_op=True)
+        dist.barrier()
+        polled.wait()
+
+    trace = run(fn, ranks=2, on=on).trace
+    assert [(e.rank, e.kind) for e in trace if not e.awaited] == [(1, "send")]

@@ -52,6 +52,7 @@ class Event:
     message: int | None = None  # joins a send with its recv, and the ranks of one collective
     wait: float = 0.0  # seconds in which this rank stood still for this operation
     flops: int = 0
+    awaited: bool = True  # False: what isend, irecv or async_op returned was never waited for (or not from Python)
 
     @property
     def duration(self) -> float:

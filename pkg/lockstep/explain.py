@@ -95,6 +95,14 @@ def _pairs(cycle: Sequence[int]) -> list[tuple[int, int]]:
     return [(a, cycle[(i + 1) % len(cycle)]) for i, a in enumerate(cycle)]
 
 
+def member(group: Sequence[int], index: int) -> int:
+    """The global rank of a group's rank ``index``. Neither a tuple's IndexError nor its last element for -1."""
+    if not 0 <= index < len(group):
+        are = f"its ranks are 0 to {len(group) - 1}" if len(group) > 1 else "its only rank is 0"
+        raise ValueError(f"there is no rank {index} in this group: {are} (is a % {len(group)} missing?)")
+    return group[index]
+
+
 def different(kinds: Mapping[int, str], standings: Sequence[Standing]) -> Mismatch:
     """Two ranks met in collectives that do not fit: ``{rank: what it called}``."""
     first, other = kinds

@@ -34,7 +34,9 @@ class Job:
     def pack(
         cls, fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any], ranks: int, **options: Any
     ) -> Job:
-        return cls(cloudpickle.dumps((fn, tuple(args), dict(kwargs))), ranks, sources=Sources.here(), **options)
+        sources = Sources.here()
+        sources.install()  # this process, too, names cells when it explains what a rank did
+        return cls(cloudpickle.dumps((fn, tuple(args), dict(kwargs))), ranks, sources=sources, **options)
 
     def unpack(self) -> tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]:
         fn, args, kwargs = cloudpickle.loads(self.blob)

@@ -30,13 +30,14 @@ class Operation:
     end: float | None = None
     wait: float = 0.0
     waiting: bool = False  # the rank stands in a wait for it
+    awaited: bool = False
 
     def event(self, until: float, message: int | None = None) -> Event:
         peer = None if self.peer == ANY_SOURCE else self.peer
         end = until if self.end is None else self.end
         return Event(
             self.rank, self.kind, self.start, end, self.nbytes, peer, self.group, self.tag,
-            where=str(self.place), message=message, wait=self.wait,
+            where=str(self.place), message=message, wait=self.wait, awaited=self.awaited,
         )  # fmt: skip
 
     def __str__(self) -> str:

@@ -20,6 +20,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from lockstep import places
 from lockstep.events import POINT_TO_POINT
+from lockstep.explain import member
 from lockstep.record.meaning import kind_of, payload, tensors, what_moves, what_must_agree
 from lockstep.record.operation import ANY_SOURCE, Operation
 from lockstep.residency import Hooks, Residency
@@ -137,7 +138,7 @@ class Recorder:
         group_name, group = self._group(given)
         peer = next((given[a] for a in ("dst", "src", "root_rank") if a in given), None)
         if peer is not None:
-            peer = group[peer]
+            peer = member(group, peer)
         elif kind == "recv":
             peer = ANY_SOURCE
         return Operation(
@@ -209,12 +210,13 @@ class Recorder:
             self.operations[i].waiting = waiting
             self._write(i, {"waiting": waiting, "place": places.here()})
 
-    def _finish(self, i: int, ended: float, waited: float) -> None:
+    def _finish(self, i: int, ended: float, waited: float, awaited: bool = True) -> None:
         operation = self.operations[i]
         operation.end = ended if operation.end is None else operation.end
         operation.wait += waited
-        operation.waiting = False
-        self._write(i, {"end": operation.end, "wait": operation.wait, "waiting": False})
+        operation.waiting, operation.awaited = False, operation.awaited or awaited
+        told = {"end": operation.end, "wait": operation.wait, "waiting": False, "awaited": operation.awaited}
+        self._write(i, told)
 
     def _found(self, i: int, source: int) -> None:
         self.operations[i].peer = source
@@ -227,4 +229,4 @@ class Recorder:
                 del self._running[key]
                 self._works.pop(key, None)  # it would keep its tensors alive
                 for i in mine:
-                    self._finish(i, self.now(), 0.0)
+                    self._finish(i, self.now(), 0.0, awaited=False)

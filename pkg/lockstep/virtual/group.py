@@ -15,6 +15,7 @@ import torch
 import torch.distributed as dist
 from torch._C import _AutoDispatchBelowAutograd, _DisableTorchDispatch
 
+from lockstep.explain import member
 from lockstep.virtual import movement
 from lockstep.virtual.arguments import check_contiguous, describe, detached, reduction, split
 from lockstep.virtual.operations import ANY_SOURCE, Operation, nbytes
@@ -59,6 +60,10 @@ class VirtualGroup(_ProcessGroup):  # type: ignore[misc]
         return "virtual"
 
     @property
+    def _device_types(self) -> list[torch.device]:
+        return [torch.device("cpu")]
+
+    @property
     def pg_name(self) -> str:
         return self._name
 
@@ -74,13 +79,14 @@ class VirtualGroup(_ProcessGroup):  # type: ignore[misc]
     @quietly
     def send(self, tensors: Tensors, dst: int, tag: int = 0) -> VirtualWork:
         check_contiguous(tensors[0])
-        operation = self._new("send", nbytes(tensors[0]), self._ranks[dst], tag=tag, tensors=detached(tensors[0]))
+        peer = member(self._ranks, dst)
+        operation = self._new("send", nbytes(tensors[0]), peer, tag=tag, tensors=detached(tensors[0]))
         self._simulation.send(operation)
         return VirtualWork(self._simulation, operation, tensors)
 
     @quietly
     def recv(self, tensors: Tensors, src: int, tag: int = 0) -> VirtualWork:
-        return self._recv(tensors, self._ranks[src], tag)
+        return self._recv(tensors, member(self._ranks, src), tag)
 
     @quietly
     def recv_anysource(self, tensors: Tensors, tag: int = 0) -> VirtualWork:
@@ -190,7 +196,7 @@ class VirtualGroup(_ProcessGroup):  # type: ignore[misc]
         payload = max(sum(map(nbytes, outputs)), sum(map(nbytes, inputs)))
         fits = tuple((t.numel(), str(t.dtype).removeprefix("torch.")) for t in (inputs if like is None else like))
         signature = (kind, operator, root, fits)
-        peer = None if root is None else self._ranks[root]
+        peer = None if root is None else member(self._ranks, root)
         part = self._new(kind, payload, peer, signature=signature, detail=describe(operator, fits, kind))
         part.tensors = list(map(detached, outputs)), list(map(detached, inputs))
         self._collectives += 1

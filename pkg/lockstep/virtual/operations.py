@@ -34,6 +34,7 @@ class Operation:
     message: int | None = None
     waited: float = 0.0
     waiting: bool = False  # the rank stands still until this is settled
+    awaited: bool = False  # the rank has waited for it, or asked until it was done
     polls: int = 0
     missing: tuple[int, ...] = field(default=())  # ranks that have not joined the collective yet
 
@@ -70,6 +71,7 @@ class Operation:
             where=str(self.place),
             message=self.message,
             wait=self.waited,
+            awaited=self.awaited,
         )
 
 

@@ -92,6 +92,7 @@ class Simulation:
         assert operation.done is not None
         self.scheduler.clock[me] = max(before, operation.done)
         operation.waited += self.scheduler.clock[me] - before
+        operation.awaited = True
 
     def poll(self, operation: Operation) -> bool:
         """``is_completed()``: time passes until the next thing that can happen, and a little more each time."""
@@ -105,7 +106,9 @@ class Simulation:
                 upcoming = clock[me] + max(POLL_COST, 0.01 * (clock[me] - operation.posted))
             clock[me] = upcoming if operation.done is None else min(upcoming, operation.done)
             self.scheduler.pause(me)
-        return operation.done is not None and operation.done <= clock[me]
+        done = operation.done is not None and operation.done <= clock[me]
+        operation.awaited = operation.awaited or done
+        return done
 
     def _give_up_if_all_poll(self) -> None:
         alive = [r for r in range(self.ranks) if not self.scheduler.finished[r]]
