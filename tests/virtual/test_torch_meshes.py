@@ -1,0 +1,171 @@
+"""Meshes, groups and the life of a process group: the same in both worlds."""
+
+from __future__ import annotations
+
+import tempfile
+
+import pytest
+import torch
+import torch.distributed as dist
+from both_worlds import both, same, virtual
+from torch.distributed.tensor import Shard, distribute_tensor
+
+from lockstep import run
+from lockstep.errors import Deadlock, RankRaised
+
+WORLDS = ["dgx-a100", "processes"]
+
+
+def summed(group):
+    x = torch.full((2,), 10.0 ** dist.get_rank())
+    dist.all_reduce(x, group=group)
+    return int(x[0])
+
+
+def test_a_mesh_of_two_dimensions():
+    def use():
+        mesh = dist.init_device_mesh("cpu", (2, 2), mesh_dim_names=("row", "column"))
+        return list(mesh.get_coordinate()), summed(mesh.get_group("row")), summed(mesh.get_group("column"))
+
+    assert [list(v) for v in both(use, ranks=4)] == [
+        [[0, 0], 101, 11], [[0, 1], 1010, 11], [[1, 0], 101, 1100], [[1, 1], 1010, 1100],
+    ]  # fmt: skip
+
+
+def test_a_mesh_of_three_dimensions_its_parts_and_what_lies_on_them():
+    def use():
+        mesh = dist.init_device_mesh("cpu", (2, 2, 2), mesh_dim_names=("pipeline", "data", "tensor"))
+        plane = mesh["data", "tensor"]
+        flat = plane._flatten("plane")
+        groups = [summed(mesh.get_group(name)) for name in mesh.mesh_dim_names]
+        whole = torch.arange(32.0).view(4, 8)
+        cut = distribute_tensor(whole, plane, [Shard(0), Shard(1)])
+        y, x = plane.get_coordinate()
+        same(cut.to_local(), whole[2 * y : 2 * y + 2, 4 * x : 4 * x + 4])
+        same(cut.full_tensor(), whole)
+        return [*groups, summed(flat.get_group()), flat.size()]
+
+    values = both(use, ranks=8)
+    assert values[0] == [10001, 101, 11, 1111, 4]
+    assert values[7] == [10001000, 10100000, 11000000, 11110000, 4]
+
+
+def test_groups_of_some_ranks():
+    def use():
+        rank = dist.get_rank()
+        pair, other = dist.new_group([0, 1]), dist.new_group([1, 2])
+        mine, _ = dist.new_subgroups(1)
+        listed, _ = dist.new_subgroups_by_enumeration([[0, 2], [1]])
+        found = [dist.get_process_group_ranks(listed)]
+        for group in (pair, other, mine, listed):
+            member = dist.get_rank(group) >= 0
+            found.append((dist.get_rank(group), dist.get_world_size(group), summed(group) if member else None))
+        if rank:  # ranks 1 and 2 are ranks 0 and 1 of their group
+            x = torch.full((2,), float(rank))
+            dist.broadcast(x, group=other, group_src=1)
+            found.append((x.tolist(), dist.get_global_rank(other, 1), dist.get_group_rank(other, 2)))
+        return found
+
+    values = both(use, ranks=3)
+    assert values[0] == [[0, 2], (0, 2, 11), (-1, -1, None), (0, 1, 1), (0, 2, 101)]
+    assert values[2][-1] == ([2, 2], 2, 1)
+
+
+def test_groups_that_only_their_members_make():
+    def use():
+        first = dist.get_rank() // 2 * 2
+        return summed(dist.new_group([first, first + 1], use_local_synchronization=True))
+
+    assert both(use, ranks=4) == [11, 11, 1100, 1100]
+
+
+def test_a_program_may_name_its_backend():
+    def use():
+        named = [dist.new_group([0, 1], backend=name) for name in ("gloo", "cpu:gloo")]
+        dist.barrier()
+        return [summed(group) for group in named]
+
+    assert both(use, ranks=2) == [[11, 11]] * 2
+
+
+def test_what_a_rank_may_ask():
+    def use():
+        world = dist.group.WORLD
+        sizes = [dist.get_rank(), dist.get_world_size(), world.rank(), world.size(), dist.get_pg_count()]
+        known = [dist.is_available(), dist.is_initialized(), dist.GroupMember.WORLD is world]
+        return sizes, known, dist.get_process_group_ranks(world), world.group_name, world.group_desc
+
+    both(use, ranks=2)
+    assert run(dist.get_backend, ranks=1, on="processes").values == ["gloo"]
+    assert virtual(dist.get_backend, ranks=1).values == ["virtual"]
+
+
+def test_a_rank_may_leave_and_come_back():
+    def use():
+        rank = dist.get_rank()
+        dist.barrier()
+        dist.destroy_process_group()
+        away = dist.is_initialized()
+        dist.init_process_group("gloo", f"file://{meeting}", rank=rank, world_size=2)
+        return away, summed(None)
+
+    with tempfile.TemporaryDirectory() as directory:
+        meeting = f"{directory}/meeting"
+        assert both(use, ranks=2) == [(False, 11)] * 2
+
+
+def test_a_group_may_be_destroyed_alone():
+    def use():
+        pair = dist.new_group([0, 1])
+        found = summed(pair)
+        dist.destroy_process_group(pair)
+        return found, summed(None)
+
+    assert both(use, ranks=2) == [(11, 11)] * 2
+
+
+def twice():
+    dist.init_process_group("gloo")
+
+
+def gone():
+    dist.destroy_process_group()
+    dist.barrier()
+
+
+def split():
+    dist.split_group(dist.group.WORLD, [[0], [1]])
+
+
+@pytest.mark.parametrize("on", WORLDS)
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        (twice, "initialize the default process group twice"),
+        (gone, "Default process group has not been initialized"),
+        (split, "not safe to split"),  # gloo cannot
+    ],
+    ids=lambda p: getattr(p, "__name__", ""),
+)
+def test_what_makes_no_sense_is_told_alike(on, wrong, told):
+    with pytest.raises(RankRaised, match=told):
+        run(wrong, ranks=2, on=on)
+
+
+def test_a_monitored_barrier():
+    def use():
+        dist.monitored_barrier()
+        dist.monitored_barrier(wait_all_ranks=True)
+        dist.barrier(async_op=True).wait()
+        return len("reached")
+
+    both(use, ranks=3)
+
+
+def test_a_monitored_barrier_names_who_stays_away():
+    def use():
+        if dist.get_rank() != 1:
+            dist.monitored_barrier()
+
+    with pytest.raises(Deadlock, match="wait for rank 1, whose function has already returned"):
+        virtual(use, ranks=3)
