@@ -17,6 +17,9 @@
 #   in a group, ranks are counted from 0 again. `src` and `dst` of `dist.send` and `dist.recv` are **global** ranks;
 #   `group_src` and `group_dst` are ranks of the group. So `dist.send(x, group=group, group_dst=1)` is right for every
 #   group.
+# - Every function must also work for a group of one rank. It has no neighbour: there is nothing to send.
+# - Wait for everything that `isend`, `irecv` and `async_op=True` return, before you use the tensor again.
+# - `check` shows nothing of what you print. To look inside, call `run(...)` on your function, as below.
 # - A program that hangs is stopped. You will be told who waits for whom, and on which line.
 #
 # Try things out in cells of your own, as here:
@@ -82,7 +85,8 @@ check("communication.ping_pong", ping_pong)
 # You measured the time of messages of several sizes. They lie near a line: $t = \alpha + n\beta$. Find alpha, in
 # seconds, and beta, in seconds per byte, by least squares over all measurements.
 #
-# `nbytes` and `seconds` are two lists of the same length. Return the pair `(alpha, beta)`.
+# `nbytes` and `seconds` are two lists of the same length. Return the pair `(alpha, beta)`. Compute in float64: sizes
+# reach millions, and times are microseconds.
 
 
 # %% lab="answer fit_alpha_beta"
@@ -106,10 +110,10 @@ check("communication.fit_alpha_beta", fit_alpha_beta)
 # Rank `src` has a tensor. Every rank of the group shall have it. If `src` sends it to everyone, that takes K−1 rounds.
 # But a rank that has received the tensor can help: after one round 2 ranks have it, after two rounds 4, and so on.
 #
-# - Write into `tensor`, in place.
+# - Write into `tensor`, in place; or return the result. Either is accepted, here and in the next three exercises.
 # - K−1 messages in all, in at most ⌈log₂ K⌉ rounds, for every K.
-# - `src` is a global rank. `dist.get_group_rank(group, src)` tells its rank in the group; for `group=None` they are the
-#   same, and you can write `dist.get_group_rank(group or dist.group.WORLD, src)`.
+# - `src` is a global rank. Its rank in the group is `dist.get_group_rank(group or dist.group.WORLD, src)`. (The
+#   function does not take `None` for the world.)
 # - Use send and recv only. (`dist.broadcast` would be someone else's tree.)
 #
 # Hint: count from the root. With v = (rank − src) mod K, the root has v = 0.

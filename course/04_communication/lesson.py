@@ -50,6 +50,8 @@ print("what we have here:      ", notes)
 
 # %% [markdown]
 # Every rank had its own copy of `notes`. What a rank wants others to know, it must **send**.
+#
+# Outside `run` there are no ranks. So you hand over the function, `run(remember, ranks=3)`, and do not call it.
 
 # %% [markdown]
 # ## 2. Messages
@@ -195,16 +197,11 @@ predict(
 
 # %% [markdown]
 # A clock on rank 0 cannot tell when a message arrives at rank 1. So send it there and back, many times, and divide by
-# two. This is the library's own ping-pong:
+# two. `collectives.ping_pong` does that; you write your own in the lab. Measure several sizes:
 
 # %%
-import inspect
-
 from lockstep import collectives
 
-print(inspect.getsource(collectives.ping_pong))
-
-# %%
 sizes = [8, 2**10, 2**14, 2**16, 2**18, 2**20, 2**22]
 
 
@@ -242,6 +239,9 @@ axes.legend()
 figure.tight_layout()
 
 # %% [markdown]
+# If your machine is busy, small messages take many times as long, and the line is poor. Then run these cells again when
+# it is quiet.
+#
 # Left of the dotted line a message is mostly alpha: send **fewer** messages. Right of it, it is mostly beta: send
 # **fewer bytes**. This one line decides which algorithm is best.
 
@@ -298,13 +298,7 @@ show.ring(ranks=4)
 # After K−1 steps every rank holds one chunk that is complete. After 2(K−1) steps everyone has all of them. In each step
 # each rank sends N/K bytes. So a rank sends 2(K−1)/K·N bytes in all: less than 2N, *however many ranks there are*.
 #
-# This is the whole program:
-
-# %%
-from lockstep.collectives import ring
-
-print(inspect.getsource(ring.ring_reduce_scatter))
-print(inspect.getsource(ring.ring_all_gather))
+# You write this program in the lab. Here you see it run. Each step of the figure is one row of arrows:
 
 
 # %%
@@ -417,7 +411,10 @@ figure.tight_layout()
 # That depends on alpha, beta, K and the size. Move the sliders. Where do the curves cross?
 
 # %%
-show.costs(alpha=alpha, beta=beta, ranks=12)
+from lockstep.launch.survey import survey
+
+link = survey().inside  # alpha and beta of this machine, as the survey measured them
+show.costs(alpha=link.alpha, beta=link.beta, ranks=12)
 
 # %% [markdown]
 # Short messages: few rounds win, so trees. Long messages: few bytes win, so the ring.
@@ -553,12 +550,14 @@ together = run(step, collectives.overlapped_step, ranks=4, on="virtual")
 print(f"{1e3 * together.time:.2f} ms")
 together.show()
 
-# %%
-print(inspect.getsource(collectives.overlapped_step))
-
 # %% [markdown]
-# The all-reduce starts first, the product is computed beside it, and `wait()` comes last. The same bytes travel. The
-# time is that of the longer of the two, not their sum.
+# The same bytes travel. The time is that of the longer of the two, not their sum. This is the first program. What must
+# change to make it the second? You will write it.
+
+# %%
+import inspect
+
+print(inspect.getsource(collectives.one_after_the_other))
 
 # %% [markdown]
 # ## 11. Reconcile
@@ -611,5 +610,6 @@ with open("ring.json", "w") as file:
 # %% [markdown]
 # Open <https://ui.perfetto.dev> and load `ring.json`. It stays on your machine: the viewer works in your browser.
 #
-# Go on with the lab: `labs/04_communication/lab.ipynb`. Its functions run unchanged on real nodes:
+# Go on with the lab: `labs/04_communication/lab.ipynb`. When you have your own answers, read the library's: each
+# algorithm is a page in `pkg/lockstep/collectives`. What you write runs unchanged on real nodes:
 # `torchrun --nproc-per-node 8 -m lockstep check communication.ring_all_reduce FILE`.
