@@ -12,6 +12,9 @@ stage do the same for each micro-batch and on each replica:
             replay(stage.of_rank(dist.get_rank(tensor_parallel)), tensor_parallel)
             dist.send(x, after)
 
+(Measured on 2 busy cores: 12 layers of GPT-3 forward on 8 ranks in 3 s; 8 such stages, 16 micro-batches, 64 ranks,
+52,000 events, in 8 s.)
+
 Computation between two communications is one event: replaying it costs next to nothing. Communication takes place
 again, on ``group`` and over its links. Times and traffic are those of the run in full; memory is not replayed.
 """
