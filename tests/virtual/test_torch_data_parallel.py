@@ -20,7 +20,6 @@ from torch.nn.parallel import DistributedDataParallel
 from torch.utils.checkpoint import checkpoint
 from torch.utils.data import DistributedSampler
 
-from lockstep import run
 from lockstep.errors import RankRaised
 
 K = 3  # ranks
@@ -198,8 +197,9 @@ def test_communication_hooks():
         same([g.float() for g in half], alone()[0], rtol=1e-2, atol=1e-3)
 
 
-def test_power_sgd():
-    """Values only: a hook's later all-reduces run in threads of gloo, where the Recorder of processes sees nothing."""
+def test_a_hook_that_communicates_in_its_callbacks():
+    """PowerSGD's later all-reduces run in threads of gloo: the Recorder of processes did not see them, or saw them on
+    some ranks only and then called them unmatched."""
 
     def use():
         model = DistributedDataParallel(network())
@@ -210,7 +210,7 @@ def test_power_sgd():
             loss(model, mine(batch())).backward()
         return gradients(model)
 
-    same(virtual(use, ranks=2).values, run(use, ranks=2, on="processes").values, rtol=1e-4, atol=1e-5)
+    both(use, ranks=2, memory=0.6)
 
 
 def test_a_hook_that_fails_is_the_learners_error():

@@ -21,6 +21,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from lockstep import places
 from lockstep.events import POINT_TO_POINT
 from lockstep.explain import member
+from lockstep.record.callbacks import Callbacks
 from lockstep.record.meaning import kind_of, payload, tensors, what_moves, what_must_agree
 from lockstep.record.operation import ANY_SOURCE, Operation
 from lockstep.residency import Hooks, Residency
@@ -70,7 +71,7 @@ class Recorder:
         return time.monotonic() - self._began
 
     def __enter__(self) -> Recorder:
-        """Watch this thread, those that it starts, and every wait."""
+        """Watch this thread, those that it starts, what Futures call in threads of the backend, and every wait."""
         recorder, torch_wait, thread_run = self, dist.Work.wait, threading.Thread.run
 
         def wait(work: Any, *args: Any, **kwargs: Any) -> Any:
@@ -82,6 +83,7 @@ class Recorder:
 
         dist.Work.wait, threading.Thread.run = wait, run  # type: ignore[assignment,method-assign]
         self._originals = torch_wait, thread_run
+        self._callbacks = Callbacks(Eye, lambda: Eye(recorder)).__enter__()
         self._hooks = Hooks(lambda: self.residency).__enter__()
         self._eye = Eye(self).__enter__()  # type: ignore[no-untyped-call]
         return self
@@ -89,6 +91,7 @@ class Recorder:
     def __exit__(self, *error: Any) -> None:
         self._eye.__exit__(*error)
         self._hooks.__exit__(*error)
+        self._callbacks.__exit__(*error)
         dist.Work.wait, threading.Thread.run = self._originals  # type: ignore[method-assign]
         self._look()
 

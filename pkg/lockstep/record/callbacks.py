@@ -1,0 +1,44 @@
+"""What a Future calls when it is settled (``then``, ``add_done_callback``) runs in a thread of the backend, where no
+dispatch mode of the rank is in force: communication hooks of DDP such as PowerSGD's go on communicating there."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Any
+
+import torch
+from torch.utils._python_dispatch import _get_current_dispatch_mode_stack
+
+NAMES = ("then", "add_done_callback")
+
+
+class Callbacks:
+    """Within it, each such call has ``eye()`` in force, a dispatch mode of the class ``kind``, unless it has one."""
+
+    def __init__(self, kind: type, eye: Callable[[], AbstractContextManager[Any]]) -> None:
+        self._kind, self._eye = kind, eye
+
+    def __enter__(self) -> Callbacks:
+        self._originals = {name: getattr(torch._C.Future, name) for name in NAMES}
+        for name, original in self._originals.items():
+            setattr(torch._C.Future, name, self._watching(original))
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        for name, original in self._originals.items():
+            setattr(torch._C.Future, name, original)
+
+    def _watching(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(original)
+        def register(future: Any, callback: Callable[[Any], Any]) -> Any:
+            return original(future, lambda settled: self._call(callback, settled))
+
+        return register
+
+    def _call(self, callback: Callable[[Any], Any], settled: Any) -> Any:
+        if any(isinstance(mode, self._kind) for mode in _get_current_dispatch_mode_stack()):
+            return callback(settled)
+        with self._eye():
+            return callback(settled)
