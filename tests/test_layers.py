@@ -15,7 +15,7 @@ PACKAGE = Path(__file__).parents[1] / "pkg" / "lockstep"
 LAYERS = [
     ["places", "errors", "events", "progress", "machines", "cost", "explain", "residency", "models", "datasets"],
     ["record"],
-    ["launch.child", "launch.forkserver", "launch.spares", "launch.server", "launch.job"],  # processes, no learning
+    ["launch.child", "launch.forkserver", "launch.spares", "launch.server", "launch.job", "launch.values"],  # processes
     ["virtual", "launch"],
     ["worlds"],
     ["collectives"],

@@ -86,6 +86,7 @@ result.show()
 #
 # It ran on a *virtual cluster*: the same function, in virtual time, on a model of this machine. A run on it is the same
 # every time. `run(push_and_pull, ranks=2)` without `on` takes real processes. Nothing in the function changes.
+# Curious? [How the virtual cluster works](../../docs/virtual-cluster.md).
 
 # %% [markdown]
 # `send` and `recv` are **synchronous**: they return when the transfer is over. `isend` and `irecv` are
