@@ -225,6 +225,22 @@ def test_death_in_another_thread():
     assert residency.now == 0
 
 
+def test_what_a_backend_lets_go_of_late_is_no_gradient():
+    """A buffer made in a backward pass, kept by a thread that computes nothing until after its end."""
+    kept = []
+    with Watched() as residency:
+        layer = nn.Linear(10, 10, bias=False)
+        y = layer(torch.ones(1, 10))
+        y.register_hook(lambda g: kept.append(torch.zeros(1000)))
+        y.sum().backward()
+        torch.ones(1)
+        thread = threading.Thread(target=kept.clear)
+        thread.start()
+        thread.join()
+    assert residency.memory().peaks["gradients"] == 400
+    assert residency.memory().peaks["buffers"] >= 4000
+
+
 def test_cycles_count_until_they_are_collected():
     gc.collect()
     gc.disable()

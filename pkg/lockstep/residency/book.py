@@ -20,6 +20,7 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable
 from itertools import count
+from threading import get_ident
 from types import FunctionType
 from typing import Any
 
@@ -58,6 +59,7 @@ class Residency:
         self._before: Memory | None = None  # what was folded
         self._carried = 0
         self._expected: Any = None
+        self._threads: set[int] = set()  # those that make tensors: not a backend's
         self._backward = False  # whether the last operation was one of a backward pass
 
     # ---- what the world tells
@@ -171,6 +173,7 @@ class Residency:
         known = self._alive[key] = Storage(storage, self._gone)
         known.key, known.number, known.nbytes = key, next(self._numbers), storage.nbytes()
         known.in_backward = self._backward
+        self._threads.add(get_ident())
         self._log.extend((known.number, known.nbytes, self._clock()))
         return known
 
@@ -180,7 +183,7 @@ class Residency:
 
     def _gone(self, known: Storage) -> None:
         self._alive.pop(known.key, None)
-        if not self._backward:
+        if not self._backward and get_ident() in self._threads:  # a backend may let go of a buffer late
             self._settle(known)
         self._log.extend((known.number, -known.nbytes, self._clock()))
 
