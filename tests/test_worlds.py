@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -248,9 +249,11 @@ def test_the_trace_tells_what_was_never_waited_for(on):
         dist.recv(y, 1 - rank)
         if rank == 0:
             sending.wait()
-        polled = dist.all_reduce(x, async_op=True)
+        reducing = dist.all_reduce(x, async_op=True)
         dist.barrier()
-        polled.wait()
+        time.sleep(0.05)  # it is over, and an operation that looks at it comes before the wait
+        torch.ones(2).add_(1)
+        reducing.wait()
 
     trace = run(fn, ranks=2, on=on).trace
     assert [(e.rank, e.kind) for e in trace if not e.awaited] == [(1, "send")]

@@ -61,6 +61,7 @@ class Recorder:
         self.residency = residency or Residency(self.now)
         self._rank, self._began, self._journal = rank, began, journal
         self._works: dict[int, tuple[Any, list[int]]] = {}  # by id of the Work: it, and its operations
+        self._done: dict[int, list[int]] = {}  # what was seen to complete before anybody waited for it
         self._running: dict[int, tuple[Any, list[int]]] = {}  # collectives among them that may have completed since
         self._results: dict[int, list[int]] = {}  # functional collectives, by the storage of their result
         self._groups: dict[str, tuple[int, ...]] = {}
@@ -180,6 +181,7 @@ class Recorder:
         if isinstance(last, torch.ScriptObject):
             work = dist.Work.unbox(last)
             self._works[id(work)] = work, mine
+            self._done.pop(id(work), None)  # the number of a Work that is gone
             if self.operations[mine[0]].kind not in POINT_TO_POINT:
                 self._running[id(work)] = work, mine
         else:
@@ -187,7 +189,7 @@ class Recorder:
                 self._results[tensor.untyped_storage()._cdata] = mine
 
     def _waited(self, work: Any, wait: Callable[[], Any]) -> Any:
-        _, mine = self._works.pop(id(work), (None, []))
+        _, mine = self._works.pop(id(work), (None, self._done.pop(id(work), [])))
         self._running.pop(id(work), None)
         result = self._timed(mine, wait)
         for i in mine:
@@ -231,5 +233,6 @@ class Recorder:
             if work.is_completed() and work.is_success():
                 del self._running[key]
                 self._works.pop(key, None)  # it would keep its tensors alive
+                self._done[key] = mine
                 for i in mine:
                     self._finish(i, self.now(), 0.0, awaited=False)
