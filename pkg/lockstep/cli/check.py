@@ -32,8 +32,9 @@ def _wants_all(args: argparse.Namespace) -> bool:
 
 
 def _json(scores: Sequence[Score], all: bool) -> str:
-    told = [{"exercise": score.exercise} | score.to_json() for score in scores]
-    return json.dumps({"exercises": told} if all else told[0], indent=2)
+    if not all:
+        return json.dumps(scores[0].to_json(), indent=2)
+    return json.dumps({"exercises": [{"exercise": s.exercise} | s.to_json() for s in scores]}, indent=2)
 
 
 def exit_code(scores: Sequence[Score]) -> int:
