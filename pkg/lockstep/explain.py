@@ -95,6 +95,20 @@ def _pairs(cycle: Sequence[int]) -> list[tuple[int, int]]:
     return [(a, cycle[(i + 1) % len(cycle)]) for i, a in enumerate(cycle)]
 
 
+ANY_SOURCE = -1
+
+
+def spelled(kind: str, peer: int | None, tag: int, group: Sequence[int]) -> str:
+    """An operation as the learner would write it."""
+    tagged = f", tag={tag}" if tag else ""
+    if kind == "send":
+        return f"send(dst={peer}{tagged})"
+    if kind == "recv":
+        return f"recv(src={'any' if peer == ANY_SOURCE else peer}{tagged})"
+    root = f" with root {peer}" if peer is not None else ""
+    return f"{kind}{root} on ranks {', '.join(map(str, group))}"
+
+
 def member(group: Sequence[int], index: int) -> int:
     """The global rank of a group's rank ``index``. Neither a tuple's IndexError nor its last element for -1."""
     if not 0 <= index < len(group):

@@ -14,7 +14,8 @@ from itertools import count
 from lockstep import explain
 from lockstep.errors import Mismatch, Standing, Unmatched
 from lockstep.events import POINT_TO_POINT, Event
-from lockstep.record.operation import ANY_SOURCE, Operation
+from lockstep.explain import ANY_SOURCE
+from lockstep.record.operation import Operation
 
 Logs = Sequence[Sequence[Operation]]  # by rank, each in the order of posting
 

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 
 from lockstep import places
 from lockstep.events import Event
+from lockstep.explain import ANY_SOURCE, spelled
 from lockstep.places import Place
-
-ANY_SOURCE = -1
 
 
 @dataclass(slots=True)
@@ -41,14 +40,7 @@ class Operation:
         )  # fmt: skip
 
     def __str__(self) -> str:
-        """As the learner would write it."""
-        tag = f", tag={self.tag}" if self.tag else ""
-        if self.kind == "send":
-            return f"send(dst={self.peer}{tag})"
-        if self.kind == "recv":
-            return f"recv(src={'any' if self.peer == ANY_SOURCE else self.peer}{tag})"
-        root = f" with root {self.peer}" if self.peer is not None else ""
-        return f"{self.kind}{root} on ranks {', '.join(map(str, self.group))}"
+        return spelled(self.kind, self.peer, self.tag, self.group)
 
 
 def replay(journal: bytes) -> list[Operation]:

@@ -20,10 +20,10 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from lockstep import places
 from lockstep.events import POINT_TO_POINT
-from lockstep.explain import member
+from lockstep.explain import ANY_SOURCE, member
 from lockstep.record.callbacks import Callbacks
 from lockstep.record.meaning import kind_of, payload, tensors, what_moves, what_must_agree
-from lockstep.record.operation import ANY_SOURCE, Operation
+from lockstep.record.operation import Operation
 from lockstep.residency import Hooks, Residency
 
 

@@ -15,10 +15,10 @@ import torch
 import torch.distributed as dist
 from torch._C import _AutoDispatchBelowAutograd, _DisableTorchDispatch
 
-from lockstep.explain import member
+from lockstep.explain import ANY_SOURCE, member
 from lockstep.virtual import movement
 from lockstep.virtual.arguments import check_contiguous, describe, detached, reduction, split
-from lockstep.virtual.operations import ANY_SOURCE, Operation, nbytes
+from lockstep.virtual.operations import Operation, nbytes
 from lockstep.virtual.work import VirtualWork
 
 if TYPE_CHECKING:

@@ -17,8 +17,9 @@ import torch
 from lockstep import explain
 from lockstep.cost.network import collective_time
 from lockstep.errors import Mismatch, Standing
+from lockstep.explain import ANY_SOURCE
 from lockstep.machines import Cluster
-from lockstep.virtual.operations import ANY_SOURCE, Operation
+from lockstep.virtual.operations import Operation
 
 Channel = tuple[str, int, int, int]  # group name, source, destination, tag
 

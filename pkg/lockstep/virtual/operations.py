@@ -8,9 +8,8 @@ from typing import Any
 import torch
 
 from lockstep.events import POINT_TO_POINT, Event
+from lockstep.explain import ANY_SOURCE, spelled
 from lockstep.places import NOWHERE, Place
-
-ANY_SOURCE = -1
 
 
 @dataclass(eq=False, slots=True)
@@ -49,14 +48,7 @@ class Operation:
         return (self.peer,)
 
     def __str__(self) -> str:
-        """As the learner would write it."""
-        tag = f", tag={self.tag}" if self.tag else ""
-        if self.kind == "send":
-            return f"send(dst={self.peer}{tag})"
-        if self.kind == "recv":
-            return f"recv(src={'any' if self.peer == ANY_SOURCE else self.peer}{tag})"
-        root = f" with root {self.peer}" if self.peer is not None else ""
-        return f"{self.kind}{root} on ranks {', '.join(map(str, self.group))}"
+        return spelled(self.kind, self.peer, self.tag, self.group)
 
     def event(self, end: float) -> Event:
         return Event(
