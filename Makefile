@@ -1,11 +1,12 @@
 # Two commands: `make lab` and `make test`. `make help` lists the rest.
-# Settings, all optional:  PYTHON=/path/to/python3   PIP_ARGS="..."   LAB_ARGS="..."   TEST_ARGS="..."
+# Settings, all optional:  PYTHON=/path/to/python3   PIP_ARGS="..."   LAB_ARGS="..."   TEST_ARGS="..."   BENCH_ARGS="..."
 
 BIN := .venv/bin
 PYTHON ?=
 PIP_ARGS ?=
 LAB_ARGS ?=
 TEST_ARGS ?=
+BENCH_ARGS ?=
 
 help:
 	@echo "make lab      set up, then open the course in JupyterLab    (LAB_ARGS=\"--port 9000\")"
@@ -16,6 +17,7 @@ help:
 	@echo "make lint     style and types: ruff, mypy"
 	@echo "make build    make the notebooks from their text sources"
 	@echo "make check    run every exercise's check on its reference solution"
+	@echo "make bench    measure Lockstep beside its peers             (BENCH_ARGS=\"launch --full\")"
 	@echo "make clean    remove .venv and caches; your notebooks and your progress stay"
 
 setup:
@@ -45,6 +47,9 @@ build: setup
 check: setup
 	@$(BIN)/lockstep check --all
 
+bench: setup
+	@$(BIN)/lockstep bench $(BENCH_ARGS)
+
 doctor: setup
 	@$(BIN)/lockstep doctor
 
@@ -52,4 +57,4 @@ clean:
 	rm -rf .venv build .pytest_cache .mypy_cache .ruff_cache .hypothesis tests/screenshots
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-.PHONY: help setup lab test lint build check doctor clean
+.PHONY: help setup lab test lint build check bench doctor clean

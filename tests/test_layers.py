@@ -20,7 +20,7 @@ LAYERS = [
     ["worlds"],
     ["collectives"],
     ["show"],
-    ["checks"],
+    ["checks", "bench"],
     ["grading"],
     ["cli"],
     ["__init__", "__main__"],

@@ -1,0 +1,34 @@
+"""Lockstep beside its peers: each benchmark is one command, measures everything in one run, and prints ratios.
+
+Seconds differ from machine to machine and from minute to minute; ratios do so less, if what is compared takes turns:
+A B A B A B, and the median of each. No benchmark says that it passed. Read the tables.
+
+``launch``       how long until a function of 4 ranks has its first result, beside torchrun and others
+``virtual``      what a message costs the host on the virtual cluster, from 4 ranks to 1,024
+``collectives``  the reference algorithms beside gloo's own all-reduce, on processes
+``predict``      what the virtual cluster and the cost model predict, beside what was measured
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+
+from lockstep.bench.table import Table
+from lockstep.bench.timing import Size
+from lockstep.errors import UsageError
+
+__all__ = ["NAMES", "Size", "Table", "measure"]
+
+NAMES = ("launch", "virtual", "collectives", "predict")
+
+
+def measure(name: str, size: Size = "normal") -> list[Table]:
+    """Run the benchmark ``name`` (one of NAMES) now. ``size``: "quick" shows that it works, "full" takes minutes.
+
+    Raises UsageError for another name, WorldUnavailable when this machine cannot do it.
+    """
+    if name not in NAMES:
+        raise UsageError(f"There is no benchmark named {name!r}.", f"Choose one of: {', '.join(NAMES)}.")
+    made: Callable[[Size], list[Table]] = importlib.import_module(f"lockstep.bench.{name}").tables
+    return made(size)

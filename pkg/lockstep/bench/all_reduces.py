@@ -1,0 +1,70 @@
+"""The all-reduce algorithms of the course, timed by one program in any world: what two benchmarks have in common."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from statistics import median
+
+import torch
+import torch.distributed as dist
+from torch import Tensor
+
+from lockstep.collectives import (
+    halving_doubling_all_reduce,
+    recursive_doubling_all_reduce,
+    ring_all_reduce,
+    tree_broadcast,
+    tree_reduce,
+)
+from lockstep.launch import pool
+from lockstep.launch.job import Job
+
+
+def tree_all_reduce(tensor: Tensor) -> Tensor:
+    """A reduce to rank 0, then a broadcast from it."""
+    return tree_broadcast(tree_reduce(tensor, dst=0), src=0)
+
+
+ALGORITHMS: Mapping[str, Callable[[Tensor], object]] = {
+    "gloo's all_reduce": dist.all_reduce,
+    "ring": ring_all_reduce,
+    "halving-doubling": halving_doubling_all_reduce,
+    "recursive doubling": recursive_doubling_all_reduce,
+    "tree": tree_all_reduce,
+}
+
+Case = tuple[str, int]  # algorithm, bytes
+
+
+def taking_turns(cases: Sequence[Case], repeats: int) -> dict[Case, list[float]]:
+    """On a rank: seconds of each case, ``repeats`` times over; A B C A B C. Ranks meet before each.
+
+    ``time.perf_counter`` tells virtual time on the virtual cluster, so this is the same program in all worlds.
+    """
+    for case in cases:
+        seconds(*case)  # the first message between two ranks opens their connection
+    found: dict[Case, list[float]] = {case: [] for case in cases}
+    for _ in range(repeats):
+        for case in cases:
+            found[case].append(seconds(*case))
+    return found
+
+
+def seconds(algorithm: str, nbytes: int) -> float:
+    x = torch.zeros(nbytes // 4)
+    dist.barrier()
+    begin = time.perf_counter()
+    ALGORITHMS[algorithm](x)
+    return time.perf_counter() - begin
+
+
+def slowest(by_rank: Sequence[Mapping[Case, Sequence[float]]]) -> dict[Case, float]:
+    """An all-reduce is done when its slowest rank is: this time, the median of the repeats."""
+    return {case: median(map(max, zip(*(found[case] for found in by_rank), strict=True))) for case in by_rank[0]}
+
+
+def on_processes(cases: Sequence[Case], ranks: int, repeats: int) -> dict[Case, float]:
+    """Median seconds on real processes and gloo. Nothing is recorded: recording costs time."""
+    job = Job.pack(taking_turns, (cases, repeats), {}, ranks, timeout=600.0, record=False)
+    return slowest(pool.run_processes(job).values)

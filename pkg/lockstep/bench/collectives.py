@@ -1,0 +1,48 @@
+"""The course's all-reduce algorithms beside gloo's own ``dist.all_reduce``, on processes of this machine.
+
+The references are Python, a line a step; gloo is C++. For short tensors the ratio is the price of Python and of one
+call of torch for every message; for long ones it tells how good the algorithm is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from lockstep.bench.all_reduces import ALGORITHMS, Case, on_processes
+from lockstep.bench.table import Row, Table, size_of
+from lockstep.bench.timing import Size
+from lockstep.launch.host import cores
+
+RANKS: Mapping[Size, tuple[int, ...]] = {"quick": (2,), "normal": (2, 4), "full": (2, 4, 8)}
+REPEATS: Mapping[Size, int] = {"quick": 1, "normal": 15, "full": 31}
+SIZES: Mapping[Size, tuple[int, ...]] = {
+    "quick": (4,),
+    "normal": (4, 2**14, 2**20, 2**23),
+    "full": (4, 2**10, 2**14, 2**17, 2**20, 2**23, 2**26),
+}
+OWN = "gloo's all_reduce"
+
+
+def tables(size: Size) -> list[Table]:
+    return [table(ranks, size) for ranks in RANKS[size]]
+
+
+def table(ranks: int, size: Size) -> Table:
+    cases = [(algorithm, nbytes) for nbytes in SIZES[size] for algorithm in ALGORITHMS]
+    found = on_processes(cases, ranks, REPEATS[size])
+    notes = [f"Medians of {REPEATS[size]} repeats, in turn, of the slowest rank's time; ratio: by gloo's of that size."]
+    if ranks > cores().usable:
+        notes.append(f"{ranks} ranks share {cores().usable} cores: waiting for a turn of a core is in these times.")
+    title = f"collectives: an all-reduce of {ranks} ranks on this machine"
+    return Table(title, [row(case, found) for case in cases], notes)
+
+
+def row(case: Case, found: Mapping[Case, float]) -> Row:
+    algorithm, nbytes = case
+    own = found[OWN, nbytes]
+    return {
+        "size": size_of(nbytes),
+        "all-reduce": algorithm,
+        "wall [µs]": found[case] * 1e6,
+        "ratio to gloo": found[case] / own,
+    }

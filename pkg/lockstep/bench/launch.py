@@ -1,0 +1,94 @@
+"""How long until a function of 4 ranks has its first result: an all-reduce of one number, on gloo.
+
+All but torchrun start in a Python session that has torch imported, as a notebook has; torchrun has no such session, and
+each of its ranks imports torch. The time goes on until rank 0 has the sum. lockstep's run() also brings the values, the
+events and the memory of all ranks back, and ends the ranks, in that time.
+
+    cold      the first run() of a session: it starts the server, which imports torch
+    warm      any later run(): ranks are forked from the server, and meet anew
+    virtual   a later run() on the virtual cluster
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+
+from lockstep.bench.table import Row, Table
+from lockstep.bench.timing import Measured, Size, interleaved
+from lockstep.errors import WorldUnavailable
+
+RANKS: Mapping[Size, int] = {"quick": 2, "normal": 4, "full": 4}
+REPEATS: Mapping[Size, int] = {"quick": 1, "normal": 3, "full": 7}
+INNER = 5  # warm and virtual runs in a session
+LIMIT = 180.0  # seconds for a program
+
+PROGRAMS = Path(__file__).with_name("programs")
+TOLD = {
+    "torchrun": "torchrun --standalone",
+    "spawn": "torch.multiprocessing.spawn",
+    "ipyparallel": "ipyparallel.Cluster",
+    "cold": "lockstep.run, cold",
+    "warm": "lockstep.run, warm",
+    "virtual": "lockstep.run, virtual",
+}
+
+
+def tables(size: Size) -> list[Table]:
+    ranks = RANKS[size]
+    cases: list[Callable[[], Measured]] = [
+        partial(torchrun, ranks),
+        partial(session, "with_spawn.py", ranks),
+        partial(session, "in_lockstep.py", ranks, 1 if size == "quick" else INNER),
+    ]
+    notes = [f"Medians of {REPEATS[size]} sessions each, in turn; speedup: the time of torchrun by that of the row."]
+    if importlib.util.find_spec("ipyparallel"):
+        cases.append(partial(session, "with_ipyparallel.py", ranks))
+    else:
+        notes.append("ipyparallel is not installed: it was not measured.")
+    found = interleaved(cases, REPEATS[size])
+    return [
+        Table(f"launch: the first result of {ranks} ranks", [row(name, found) for name in TOLD if name in found], notes)
+    ]
+
+
+def row(name: str, found: Measured) -> Row:
+    return {
+        "started by": TOLD[name],
+        "wall [ms]": found[name] * 1e3,
+        "ratio to torchrun": found[name] / found["torchrun"],
+        "speedup": found["torchrun"] / found[name],
+    }
+
+
+def torchrun(ranks: int) -> Measured:
+    command = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(ranks)]
+    return told_by([*command, str(PROGRAMS / "with_torchrun.py"), str(time.monotonic())])
+
+
+def session(program: str, *arguments: int) -> Measured:
+    return told_by([str(PROGRAMS / program), *map(str, arguments)])
+
+
+def told_by(arguments: list[str]) -> Measured:
+    """What a program of this Python printed as its last line: {name: seconds}."""
+    path = os.pathsep.join(filter(None, [str(PROGRAMS.parents[2]), os.environ.get("PYTHONPATH")]))
+    environment = {**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": "1"}
+    try:
+        done = subprocess.run(
+            [sys.executable, *arguments], capture_output=True, text=True, timeout=LIMIT, env=environment, check=True
+        )
+        told: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+        return told
+    except subprocess.CalledProcessError as error:
+        said = (error.stderr.strip() or "it told nothing").splitlines()[-1]
+        raise WorldUnavailable(f"{Path(arguments[0]).name} failed on this machine: {said}") from None
+    except subprocess.TimeoutExpired:
+        raise WorldUnavailable(f"{Path(arguments[0]).name} had no result within {LIMIT:.0f} s.") from None

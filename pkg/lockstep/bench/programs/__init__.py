@@ -1,0 +1,1 @@
+"""What ``launch`` starts: each a program of its own, that imports nothing of its peers."""

@@ -1,0 +1,20 @@
+"""``lockstep bench``: Lockstep beside its peers, in tables of ratios."""
+
+from __future__ import annotations
+
+import argparse
+import json
+
+from lockstep import bench as benchmarks
+
+
+def bench(args: argparse.Namespace) -> int:
+    tables = []
+    for name in [args.benchmark] if args.benchmark else benchmarks.NAMES:
+        found = benchmarks.measure(name, args.size)
+        tables += [{"benchmark": name} | table.to_json() for table in found]
+        if not args.json:
+            print("\n\n".join(table.text() for table in found), flush=True, end="\n\n")
+    if args.json:
+        print(json.dumps({"tables": tables}, indent=2))
+    return 0

@@ -1,0 +1,135 @@
+"""Each benchmark runs at its smallest size, returns rows with a ratio, and prints them. No test is about seconds."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Sequence
+
+import pytest
+
+from lockstep import bench
+from lockstep.bench import all_reduces, launch, timing
+from lockstep.bench.bus_bandwidth import measurements
+from lockstep.bench.table import Row, Table, size_of
+from lockstep.errors import UsageError, WorldUnavailable
+
+
+def check(tables: Sequence[Table]) -> None:
+    for table in tables:
+        assert table.rows
+        assert all(list(row) == list(table.rows[0]) for row in table.rows)
+        assert any("ratio" in column for column in table.rows[0])
+        assert all(value > 0 for row in table.rows for column, value in row.items() if column == "ratio")
+        head = table.text().splitlines()[2]
+        assert all(column in head for column in table.rows[0])
+        json.dumps(table.to_json())
+
+
+def column(rows: Sequence[Row], name: str) -> list[object]:
+    return [row[name] for row in rows]
+
+
+def test_launch_starts_lockstep_and_its_peers() -> None:
+    (table,) = bench.measure("launch", "quick")
+    check([table])
+    told = column(table.rows, "started by")
+    assert told[0] == "torchrun --standalone"
+    assert {"torch.multiprocessing.spawn", "lockstep.run, cold", "lockstep.run, warm", "lockstep.run, virtual"} <= set(
+        told
+    )
+    assert "ipyparallel.Cluster" in told or any("ipyparallel is not installed" in note for note in table.notes)
+
+
+def test_virtual_counts_the_messages_that_were_sent() -> None:
+    (table,) = bench.measure("virtual", "quick")
+    check([table])
+    assert column(table.rows, "program") == ["ring of messages", "ring all-reduce", "tree"]
+    assert column(table.rows, "messages") == [100, 5 * 24, 34 * 3]
+    assert column(table.rows, "flatness ratio") == [1, 1, 1]
+
+
+def test_collectives_stand_beside_gloo() -> None:
+    (table,) = bench.measure("collectives", "quick")
+    check([table])
+    assert column(table.rows, "all-reduce") == list(all_reduces.ALGORITHMS)
+    assert table.rows[0]["ratio to gloo"] == 1
+
+
+def test_predict_compares_algorithms_ranks_and_sizes() -> None:
+    seconds, ratios, gpus = bench.measure("predict", "quick")
+    check([seconds, ratios, gpus])
+    assert len(seconds.rows) == 2 * 2 * 3
+    assert set(column(ratios.rows, "of")) == {"algorithms", "ranks", "sizes"}
+    for row in ratios.rows:
+        assert row["error %"] == pytest.approx(100 * (row["predicted ratio"] / row["measured ratio"] - 1))
+
+
+def test_every_line_of_the_measured_bus_bandwidths_is_used_or_counted() -> None:
+    found, others = measurements()
+    assert len(found) + others == 84
+    large = next(m for m in found if m.cluster == "h200" and m.ranks == 8 and "ring" in m.system)
+    assert large.measured == 365.6e9
+    assert large.nbytes == 8 * 2**30
+    assert large.predicted == pytest.approx(450e9, rel=0.01)  # a long tensor: the link's own rate
+
+
+@pytest.mark.parametrize("name", list(all_reduces.ALGORITHMS))
+def test_what_is_timed_is_an_all_reduce(name: str) -> None:
+    from lockstep import run
+
+    totals = run(summed, name, ranks=4, on="dgx-a100").values
+    assert totals == [[6.0] * 5] * 4
+
+
+def summed(name: str) -> list[float]:
+    import torch
+    import torch.distributed as dist
+
+    x = torch.full((5,), float(dist.get_rank()))
+    all_reduces.ALGORITHMS[name](x)
+    return x.tolist()
+
+
+def test_cases_take_turns_and_medians_count() -> None:
+    turns: list[str] = []
+    values = iter([1.0, 10.0, 5.0, 30.0, 2.0, 20.0])
+
+    def case(name: str) -> dict[str, float]:
+        turns.append(name)
+        return {name: next(values)}
+
+    assert timing.interleaved([lambda: case("A"), lambda: case("B")], 3) == {"A": 2.0, "B": 20.0}
+    assert turns == ["A", "B"] * 3
+
+
+def test_the_slowest_rank_counts() -> None:
+    case = ("ring", 4)
+    assert all_reduces.slowest([{case: [1.0, 5.0, 2.0]}, {case: [3.0, 1.0, 1.0]}]) == {case: 3.0}
+
+
+def test_sizes_and_names_are_told() -> None:
+    assert [size_of(n) for n in (4, 2**10, 3 * 2**20, 2**33)] == ["4 B", "1 KiB", "3 MiB", "8 GiB"]
+    with pytest.raises(UsageError, match="no benchmark named 'speed'"):
+        bench.measure("speed")
+
+
+def test_a_peer_that_fails_is_named() -> None:
+    with pytest.raises(WorldUnavailable, match=r"with_spawn\.py failed on this machine: .*ValueError"):
+        launch.told_by([str(launch.PROGRAMS / "with_spawn.py"), "four"])
+
+
+def test_the_command_prints_json_and_nothing_else() -> None:
+    command = [sys.executable, "-m", "lockstep", "bench", "collectives", "--size", "quick", "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    (table,) = json.loads(done.stdout)["tables"]
+    assert table["benchmark"] == "collectives"
+    assert "ratio to gloo" in table["rows"][0]
+
+
+def test_an_unknown_benchmark_is_one_sentence() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "lockstep", "bench", "speed"], capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 2
+    assert done.stderr.startswith("lockstep: There is no benchmark named 'speed'.")
