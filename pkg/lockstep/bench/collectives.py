@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from lockstep.bench.all_reduces import ALGORITHMS, Case, on_processes
+from lockstep.bench.all_reduces import ALGORITHMS, Case, Seconds, on_processes
 from lockstep.bench.table import Row, Table, size_of
 from lockstep.bench.timing import Size
 from lockstep.launch.host import cores
@@ -30,19 +30,21 @@ def tables(size: Size) -> list[Table]:
 def table(ranks: int, size: Size) -> Table:
     cases = [(algorithm, nbytes) for nbytes in SIZES[size] for algorithm in ALGORITHMS]
     found = on_processes(cases, ranks, REPEATS[size])
-    notes = [f"Medians of {REPEATS[size]} repeats, in turn, of the slowest rank's time; ratio: by gloo's of that size."]
+    notes = [f"Of {REPEATS[size]} repeats, in turn: the slowest rank's time. Ratio: by gloo's own of that size."]
     if ranks > cores().usable:
         notes.append(f"{ranks} ranks share {cores().usable} cores: waiting for a turn of a core is in these times.")
     title = f"collectives: an all-reduce of {ranks} ranks on this machine"
     return Table(title, [row(case, found) for case in cases], notes)
 
 
-def row(case: Case, found: Mapping[Case, float]) -> Row:
+def row(case: Case, found: Mapping[Case, Seconds]) -> Row:
     algorithm, nbytes = case
     own = found[OWN, nbytes]
     return {
         "size": size_of(nbytes),
         "all-reduce": algorithm,
-        "wall [µs]": found[case] * 1e6,
-        "ratio to gloo": found[case] / own,
+        "median [µs]": found[case].median * 1e6,
+        "ratio to gloo": found[case].median / own.median,
+        "least [µs]": found[case].least * 1e6,
+        "least's ratio": found[case].least / own.least,
     }
