@@ -7,8 +7,9 @@ bytes and rounds looked at."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import floor
 
 from lockstep.checks.case import Case
@@ -17,6 +18,7 @@ from lockstep.checks.patterns import explain, special
 from lockstep.checks.traffic import collectives
 
 STEP = 0.25  # points are given in quarters
+MANY = 100  # messages of one rank at one line: no answer to an exercise needs as many
 MOST = 4  # findings that anybody reads
 
 
@@ -68,7 +70,19 @@ def fault_of(seen: Seen, examine: Examine) -> Fault | None:
 def crash(seen: Seen) -> Fault:
     """The run's own error, which already names the ranks and their lines."""
     assert seen.failure is not None
+    if seen.failure.kind == "TimeLimit":
+        return Fault("crashed:TimeLimit", f"With {seen.case}: {_shortened(_endless(seen, seen.failure))}")
     return Fault(f"crashed:{seen.failure.kind}", f"With {seen.case}: {_shortened(seen.failure)}")
+
+
+def _endless(seen: Seen, failure: Failure) -> Failure:
+    """The failure as told of a run that sent messages until its time was up."""
+    moved = Counter((e.rank, e.where) for e in seen.trace.of_kind("send", "recv"))
+    (rank, where), number = max(moved.items(), key=lambda row: row[1], default=((0, ""), 0))
+    if number < MANY:
+        return replace(failure, remedy="Does every loop end on every rank?")
+    told = f"Rank {rank} was still at it after {number:,} messages at {where}."
+    return replace(failure, message=told, remedy="Does that loop end? Look at what should change in each turn.")
 
 
 def _shortened(failure: Failure, lines: int = 14) -> str:
