@@ -16,34 +16,15 @@ from pathlib import Path
 
 import pytest
 from harness import Lab
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser
 
 ROOT = Path(__file__).parents[2]
-QUIET = [
-    "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--no-first-run",
-]  # fmt: skip
-CHROMES = ("chromium", "chromium-browser", "google-chrome")
-CHROME_OF_MACOS = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
     """One browser at a time: all of these tests run in the same worker of pytest-xdist."""
     item.add_marker(pytest.mark.browser)
     item.add_marker(pytest.mark.xdist_group("browser"))
-
-
-@pytest.fixture(scope="session")
-def chrome() -> str:
-    found = next(filter(None, map(shutil.which, (*CHROMES, CHROME_OF_MACOS))), None)
-    return found or pytest.skip("there is no Chromium here")
-
-
-@pytest.fixture(scope="session")
-def browser(chrome: str) -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chrome, args=QUIET)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="session")

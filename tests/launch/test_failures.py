@@ -57,6 +57,13 @@ def states(error):
     return [s.state for s in error.standings]
 
 
+def assert_peers_were_caught(error, rank, state):
+    """The cause is ``rank``; its peers wait for it, or are on their way there: on a busy machine they come late."""
+    mine, others = states(error)[rank], set(states(error)) - {state}
+    assert mine == state
+    assert others <= {"waiting", "computing"}
+
+
 def places(error, function, line):
     """Whether every standing with a place is in that function, at that line's text."""
     told = [s for s in error.standings if s.where]
@@ -76,7 +83,7 @@ def test_an_exception_names_the_rank_and_the_line():
     assert first == "rank 2 raised ValueError: bad shape in my_all_reduce"
     assert rest[0].endswith("in raise_on_one")
     assert rest[1].strip() == 'raise ValueError("bad shape in my_all_reduce")'
-    assert states(error) == ["waiting", "waiting", "raised", "waiting"]
+    assert_peers_were_caught(error, 2, "raised")
     assert [s.waits_for for s in error.standings] == [(2,), (2,), (), (2,)]
     assert error.standings[0].operation == "all_reduce on ranks 0, 1, 2, 3"
 
@@ -113,7 +120,7 @@ def test_a_value_that_cannot_be_sent_back():
 def test_os_exit():
     error = error_of(RankDied, cases.os_exit)
     assert error.message == "rank 1 ended with exit status 3."
-    assert states(error) == ["waiting", "died", "waiting", "waiting"]
+    assert_peers_were_caught(error, 1, "died")
 
 
 def test_a_segmentation_fault():

@@ -6,7 +6,6 @@ No Jupyter and no network: every request that leaves the page fails the test. Sc
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -20,11 +19,9 @@ from lockstep.events import Event, Trace
 from lockstep.show import costs, predict, reconcile, ring, timeline
 from lockstep.show.figure import Figure, style
 
-playwright_api = pytest.importorskip("playwright.sync_api")
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 
 SHOTS = Path(__file__).parents[1] / "screenshots"
-QUIET = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
 DARK = """body { background: #111; --jp-content-font-color1: #fff; --jp-content-font-color2: rgba(255,255,255,.7);
           --jp-layout-color0: #111; --jp-brand-color1: #64b5f6; --jp-error-color1: #ff7961; }"""
 
@@ -56,21 +53,10 @@ RUNTIME = """async ({source, state, detached}) => {
 }"""
 
 
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if path is None:
-        pytest.skip("there is no Chromium here")
-    with playwright_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=QUIET)
-        yield browser
-        browser.close()
-
-
 @pytest.fixture
-def show(chromium: Any, request: pytest.FixtureRequest) -> Iterator[Any]:
+def show(browser: Any, request: pytest.FixtureRequest) -> Iterator[Any]:
     """``show(widget)`` → the page with it."""
-    page = chromium.new_page(viewport={"width": 920, "height": 760})
+    page = browser.new_page(viewport={"width": 920, "height": 760})
     went_wrong: list[str] = []
     page.on("pageerror", lambda error: went_wrong.append(str(error)))
     page.on("console", lambda message: went_wrong.append(message.text) if message.type == "error" else None)

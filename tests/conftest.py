@@ -1,0 +1,28 @@
+"""One Chromium for all browser tests: Playwright's synchronous API can be started once in a process."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+QUIET = [
+    "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--no-first-run",
+]  # fmt: skip
+CHROMES = ("chromium", "chromium-browser", "google-chrome")
+CHROME_OF_MACOS = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    path = next(filter(None, map(shutil.which, (*CHROMES, CHROME_OF_MACOS))), None)
+    if path is None:
+        pytest.skip("there is no Chromium here")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=QUIET)
+        yield browser
+        browser.close()
