@@ -145,6 +145,10 @@ def test_an_unknown_exercise_is_a_usage_error_with_near_misses() -> None:
 def test_what_is_no_function_is_a_usage_error() -> None:
     with pytest.raises(UsageError, match="without parentheses"):
         checks.check(RING, number(None))
+    with pytest.raises(UsageError, match="check needs your function: none was given"):
+        checks.check(RING)
+    with pytest.raises(UsageError, match="named by a string"):
+        checks.check(number)  # type: ignore[arg-type]
 
 
 def test_an_unknown_world_is_a_usage_error() -> None:

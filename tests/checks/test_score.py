@@ -89,7 +89,7 @@ def test_the_text_is_for_a_terminal() -> None:
 def test_a_learner_is_told_when_a_check_is_ungraded(monkeypatch: pytest.MonkeyPatch) -> None:
     score = Score("communication.x", 0, 5, "ungraded", [Finding("No loopback.")])
     assert settle(score) is score
-    assert "It is not your fault" in score._repr_mimebundle_()["text/html"]
+    assert "it costs no points" in score._repr_mimebundle_()["text/html"]
     monkeypatch.setenv("NBGRADER_EXECUTION", "validate")
     with pytest.raises(Exception, match="No loopback"):
         settle(score)

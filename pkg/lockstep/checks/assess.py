@@ -25,15 +25,16 @@ LOUD = 10_000  # characters printed in one case that deserve a word
 CUT = "more was printed"  # how every world ends prints that it cuts short
 
 
-def check(id: str, fn: Callable[..., Any], on: str | None = None) -> Score:
+def check(id: str, fn: Callable[..., Any] | None = None, on: str | None = None) -> Score:
     """The score of ``fn`` as an answer to the exercise ``id``, on a virtual cluster or in the world ``on``.
 
     Raises UsageError for an unknown exercise, a world that does not exist, or an ``fn`` that is no function.
     """
     exercise = find(id)
     if not callable(fn):
+        what = "none was given" if fn is None else f"not {type(fn).__name__}"
         raise UsageError(
-            f"check needs a function, not {type(fn).__name__}.",
+            f"check needs your function: {what}.",
             f'Write check("{id}", {exercise.function}): without parentheses after the function\'s name.',
         )
     return settle(_scored(exercise, fn, on, keep=True))

@@ -13,7 +13,7 @@ HEADLINES = {
     "passed": "Right.",
     "wrong": "Not right yet.",
     "crashed": "It does not run to the end.",
-    "ungraded": "This could not be checked. It is not your fault, and it costs no points.",
+    "ungraded": "This could not be checked, and it costs no points.",
 }
 COLOURS = {"passed": "#117733", "wrong": "#b35900", "crashed": "#aa3377", "ungraded": "#666677"}
 REPORT = "margin:.4em 0 0;white-space:pre-wrap;word-break:normal;overflow-wrap:anywhere;font-size:90%"
@@ -39,7 +39,7 @@ def text(score: Score) -> str:
             lines.append(
                 textwrap.fill(paragraph.strip(), 100, initial_indent=begin + " " * keep, subsequent_indent="    ")
             )
-    return "\n".join([*lines, *([f"  {score.about}"] if score.about else [])])
+    return "\n".join(lines)
 
 
 def page(score: Score) -> str:

@@ -54,21 +54,22 @@ def _by_messages(seen: Seen, fault: Fault, lost: bool, most: int, reduce_scatter
             f"Each rank sends {most} messages, which is the first half: one chunk is complete, the others are partial "
         )
         return Fault("reduce-scatter-only", f"{begin}{told}sums. The second trip, the all-gather, is missing.")
-    if most == all_messages - 1:
+    if most == all_messages - 1 and seen.case.settings["numel"] >= seen.case.size:  # else chunks are empty
         told = (
             f"Each rank sends {most} messages; {all_messages} are needed. It looks as if the all-gather stops one step"
         )
         return Fault("forgets-last-step", f"{begin}{told} early.")
     if most == all_messages:
         told = (
-            "The number of messages is right. Does the second half add where it should replace? A chunk that arrives "
+            "The number of messages is right. Look at the second half: does it store what arrives there, which is "
+            "complete already, or add it? And does each rank begin it with the part that it has completed?"
         )
-        return Fault("adds-in-all-gather", f"{begin}{told}there is complete already.")
+        return Fault("adds-in-all-gather", f"{begin}{told}")
     return fault
 
 
-def bytes_faults(seen: Seen, allowed: float, formula: str) -> list[Fault]:
-    """Too many bytes for a rank, and what they look like."""
+def bytes_faults(seen: Seen, allowed: float, needed: float, formula: str, advice: str) -> list[Fault]:
+    """Too many bytes for a rank, and what they look like. ``allowed`` leaves room for sizes that do not divide."""
     case, whole, by_rank = seen.case, nbytes(seen.case), sent(seen.trace)
     most = max(by_rank.values(), default=0)
     center = hub(seen.trace)
@@ -80,13 +81,13 @@ def bytes_faults(seen: Seen, allowed: float, formula: str) -> list[Fault]:
         return [Fault("gather-to-one", told)]
     if most <= allowed:
         return []
-    ratio = f"{most / allowed:.3g} times as much as" if allowed else "more than"
+    ratio = f"{most / needed:.3g} times as much as" if needed else "more than"
     told = f"With {case}, a rank sends {most:,} bytes: {ratio} {formula} needs. "
     peers = max(len({m.target for m in messages(seen.trace) if m.source == r}) for r in case.members)
     if peers == case.size - 1 and case.size > 3:
         return [Fault("all-to-all-peers", f"{told}Every rank sends to every other one: talk to your neighbours only.")]
     if all(m.nbytes == whole for m in messages(seen.trace)):
-        return [Fault("whole-tensor", f"{told}The whole tensor travels in every message: cut it into chunks first.")]
+        return [Fault("whole-tensor", f"{told}The whole tensor travels in every message: {advice}")]
     return [Fault("too-many-bytes", told)]
 
 
@@ -107,7 +108,8 @@ def _ring_cost(seen: Seen) -> list[Fault]:
     K, numel = seen.case.size, seen.case.settings["numel"]
     smallest, largest = numel // K, -(-numel // K)
     allowed = itemsize(seen.case) * max(2 * (numel - smallest), 2 * (K - 1) * largest)
-    wide = bytes_faults(seen, allowed, "a ring, with 2(K-1)/K·N,")
+    needed = 2 * (K - 1) / K * nbytes(seen.case)
+    wide = bytes_faults(seen, allowed, needed, "a ring, with 2(K-1)/K·N,", "cut it into chunks first.")
     hint = "Let all ranks send and receive at once: isend and irecv."
     return wide or rounds_faults(seen, 2 * (K - 1), "a ring", hint)
 
@@ -119,9 +121,11 @@ def _halving_examine(seen: Seen) -> Fault | None:
 
 def _halving_cost(seen: Seen) -> list[Fault]:
     K, steps = seen.case.size, _log2(seen.case)
-    allowed = 2 * (K - 1) / K * nbytes(seen.case) + 2 * steps * itemsize(seen.case)
+    needed = 2 * (K - 1) / K * nbytes(seen.case)
+    allowed = needed + 2 * steps * itemsize(seen.case)
     hint = "That many rounds is the ring's way: exchange with the rank at distance K/2, then K/4, and so on."
-    wide = bytes_faults(seen, allowed, "halving and doubling, with 2(K-1)/K·N,")
+    advice = "send the half that your partner keeps, then half of that."
+    wide = bytes_faults(seen, allowed, needed, "halving and doubling, with 2(K-1)/K·N,", advice)
     most = max(number_sent(seen.trace).values(), default=0)
     if not wide and most > 2 * steps:
         told = f"With {seen.case}, a rank sends {most} messages; {2 * steps} are enough, which is 2·log2 K. {hint}"

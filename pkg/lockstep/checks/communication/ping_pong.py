@@ -83,6 +83,9 @@ def _by_turns(pings: list[Message], pongs: list[Message]) -> bool:
     return all(back[n] <= leaving[n + 1] for n in range(len(leaving) - 1))
 
 
+UNITS = {"milliseconds": 1e3, "microseconds": 1e6, "nanoseconds": 1e9}
+
+
 def _seconds(seen: Seen) -> Fault | None:
     """The returned time against the time that the messages took; where that is virtual. Elsewhere: it is above 0."""
     case, value = seen.case, seen.returned[seen.case.members[0]]
@@ -98,7 +101,10 @@ def _seconds(seen: Seen) -> Fault | None:
         return None
     if 1.8 < ratio < 2.4:
         return Fault("round-trip", f"{begin}That is the way there and back: halve it.")
-    if ratio > 0.9 * repeats:
+    unit = next((name for name, factor in UNITS.items() if 0.9 < ratio / factor < 1.2), "")
+    if unit:
+        return Fault("wrong-unit", f"{begin}You return {unit}; seconds are wanted.")
+    if 0.9 < ratio / repeats < 2.6:
         return Fault("not-a-mean", f"{begin}That is all repeats together: divide by their number.")
     return Fault(
         "wrong-time", f"{begin}Take the time before the first ping and after the last pong, nothing else between."
