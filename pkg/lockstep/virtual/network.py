@@ -69,10 +69,8 @@ class Network:
         parts.append(part)
         if part.signature != parts[0].signature:
             raise mismatch(parts)
-        here = {p.rank for p in parts}
-        for p in parts:
-            p.missing = tuple(r for r in part.group if r not in here)
-        if not part.missing:
+        part.together = parts
+        if len(parts) == len(part.group):
             del self._meetings[key]
             self._carry_out(sorted(parts, key=lambda p: part.group.index(p.rank)), move)
 

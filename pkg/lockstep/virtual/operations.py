@@ -35,7 +35,13 @@ class Operation:
     waiting: bool = False  # the rank stands still until this is settled
     awaited: bool = False  # the rank has waited for it, or asked until it was done
     polls: int = 0
-    missing: tuple[int, ...] = field(default=())  # ranks that have not joined the collective yet
+    together: list[Operation] = field(default_factory=list)  # the parts of the collective that are there
+
+    @property
+    def missing(self) -> tuple[int, ...]:
+        """The ranks that have not joined the collective yet."""
+        here = {part.rank for part in self.together}
+        return tuple(r for r in self.group if r not in here)
 
     @property
     def waits_for(self) -> tuple[int, ...]:
