@@ -19,6 +19,7 @@ LAYERS = [
     ["virtual", "launch"],
     ["worlds"],
     ["collectives"],
+    ["classical", "cpu", "simt"],  # the techniques
     ["show"],
     ["checks", "bench"],
     ["grading"],

@@ -94,7 +94,11 @@ def score_of(exercise: Exercise, observation: Observation) -> Score:
     findings = exercise.judge(observation)
     crashed = any(f.misconception.startswith("crashed:") for f in findings)
     verdict = "passed" if not findings else "crashed" if crashed else "wrong"
-    shown = _worth_showing(observation, findings)
+    if exercise.picture:
+        shown = _told_of(observation, findings)
+        picture = exercise.picture(shown) if shown and not shown.failure else ""
+    else:
+        shown, picture = _worth_showing(observation, findings), ""
     return Score(
         exercise.id,
         exercise.points - sum(f.points for f in findings),
@@ -104,6 +108,15 @@ def score_of(exercise: Exercise, observation: Observation) -> Score:
         shown.trace if shown else None,
         f"The figure shows your run with {shown.case}." if shown else "",
         shown.failure.standings if shown and shown.failure else (),
+        picture,
+    )
+
+
+def _told_of(observation: Observation, findings: Sequence[Finding]) -> Seen | None:
+    """The run that the first finding speaks of, or else the last one."""
+    cases = [f.case for f in findings if f.case]
+    return next(
+        (s for c in cases for s in observation if s.case == c), observation.seen[-1] if observation.seen else None
     )
 
 

@@ -35,9 +35,12 @@ class Case:
     @property
     def trivial(self) -> bool:
         """Too easy to earn points: one rank, or nothing to send."""
-        return bool(self.settings.get("trivial", self.size == 1))
+        return bool(self.settings.get("trivial", self.size == 1 and "told" not in self.settings))
 
     def __str__(self) -> str:
+        """As in "With 4 ranks, 7 elements"; a case without ranks says itself in ``told``, as in "4,096 floats"."""
+        if "told" in self.settings:
+            return str(self.settings["told"])
         where = f"{self.size} rank{'s' if self.size > 1 else ''}"
         if self.group is not None:
             where = f"the group {list(self.group)} of {self.ranks} ranks"

@@ -13,9 +13,13 @@ from lockstep.errors import UsageError
 
 if TYPE_CHECKING:
     from lockstep.checks.judge import Finding
-    from lockstep.checks.observation import Observation
+    from lockstep.checks.observation import Observation, Seen
 
 TOPICS = ("communication",)  # one package a unit, each with a tuple EXERCISES
+
+# Calls ``fn`` with the arguments and gives back evidence as plain data: None, numbers, text, tensors, and lists and
+# dicts (with text keys) of these. It runs beside the learner's code, so it can be lied to; the judge knows that.
+Watch = Callable[[Callable[..., Any], tuple[Any, ...]], Any]
 
 
 @dataclass(frozen=True)
@@ -36,6 +40,9 @@ class Exercise:
     worlds: tuple[int, ...] = (1, 2, 3, 4, 5, 8)
     forbidden: tuple[str, ...] = ()  # kinds of events that give the exercise away
     pure: bool = False  # no communication: inputs is a list of calls, made on one rank
+    watch: Watch | None = None  # how each call of a pure exercise is made, and what is written down of it
+    real: bool = False  # a pure exercise that needs this machine's own clock, threads and processes
+    picture: Callable[[Seen], str] | None = None  # an SVG of the learner's own run; by default its timeline
 
     @property
     def topic(self) -> str:

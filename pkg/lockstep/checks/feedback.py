@@ -63,9 +63,11 @@ def _paragraph(message: str, points: float) -> str:
 
 
 def _figure(score: Score) -> str:
-    """The timeline of the learner's own run; if that run failed, who waits for whom."""
+    """The exercise's own picture of the learner's run, or its timeline; if that run failed, who waits for whom."""
     if any(s.state == "waiting" for s in score.standings):
         return _framed(Waiting.of(score.standings).svg())
+    if score.picture:
+        return _framed(score.picture)
     trace = score.trace
     if trace is None or not trace.communication or trace.time == 0 or len(trace) > MOST_EVENTS:
         return ""

@@ -14,8 +14,6 @@ from contextlib import contextmanager
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
-REFERENCES = "lockstep.collectives"
-
 
 class LibraryAnswer(Exception):
     """The learner's function called the library's reference instead of doing the work."""
@@ -33,12 +31,14 @@ _originals: dict[FunctionType, CodeType] = {}
 
 
 @contextmanager
-def references_refuse() -> Iterator[None]:
-    """Ranks may be threads of one process: the first one in shuts the door, the last one out opens it."""
+def references_refuse(module: str) -> Iterator[None]:
+    """The functions of ``module`` (a package with all that is in it; "" for none) raise LibraryAnswer.
+
+    Ranks may be threads of one process: the first one in shuts the door, the last one out opens it."""
     global _inside
     with _lock:
         if _inside == 0:
-            _shut()
+            _shut(module)
         _inside += 1
     try:
         yield
@@ -49,9 +49,11 @@ def references_refuse() -> Iterator[None]:
                 _open()
 
 
-def _shut() -> None:
-    importlib.import_module(REFERENCES)
-    for function in _reference_functions():
+def _shut(module: str) -> None:
+    if not module:
+        return
+    importlib.import_module(module)
+    for function in _functions_of(module):
         _originals[function] = function.__code__
         function.__code__ = _refuse.__code__
 
@@ -62,8 +64,8 @@ def _open() -> None:
     _originals.clear()
 
 
-def _reference_functions() -> list[FunctionType]:
-    modules = [m for name, m in list(sys.modules.items()) if (name + ".").startswith(REFERENCES + ".")]
+def _functions_of(module: str) -> list[FunctionType]:
+    modules = [m for name, m in list(sys.modules.items()) if (name + ".").startswith(module + ".")]
     found = [f for m in modules if isinstance(m, ModuleType) for f in vars(m).values()]
-    own = [f for f in found if isinstance(f, FunctionType) and f.__module__.startswith(REFERENCES)]
+    own = [f for f in found if isinstance(f, FunctionType) and f.__module__.startswith(module)]
     return [f for f in dict.fromkeys(own) if not f.__code__.co_freevars]

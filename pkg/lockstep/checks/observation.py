@@ -119,10 +119,14 @@ def _pack(value: Any, tensors: dict[str, torch.Tensor]) -> Any:
         return {"tensor": name}
     if isinstance(value, Other):
         return {"type": value.type, "text": value.text}
+    if isinstance(value, dict):
+        return {"items": {k: _pack(v, tensors) for k, v in value.items()}}
     return [_pack(v, tensors) for v in value] if isinstance(value, list) else value
 
 
 def _unpack(value: Any, tensors: dict[str, torch.Tensor]) -> Any:
+    if isinstance(value, dict) and "items" in value:
+        return {k: _unpack(v, tensors) for k, v in value["items"].items()}
     if isinstance(value, dict):
         return tensors[value["tensor"]] if "tensor" in value else Other(value["type"], value["text"])
     return [_unpack(v, tensors) for v in value] if isinstance(value, list) else value

@@ -17,7 +17,7 @@ from lockstep import machines
 from lockstep.checks.case import Case
 from lockstep.checks.exercise import Exercise
 from lockstep.checks.observation import Failure, Observation, Seen
-from lockstep.checks.play import Act, part, play, play_pure
+from lockstep.checks.play import Act, part, play, play_pure, returned
 from lockstep.checks.seeds import seed
 from lockstep.checks.signature import misfit
 from lockstep.errors import LockstepError, RunError, WorldUnavailable
@@ -61,7 +61,8 @@ class _Stage:
         self.exercise, self.fn, self.world, self.deadline = exercise, fn, world, deadline
         if world == "spmd":  # ranks that looked at their own clocks would not agree when to stop
             self.deadline = math.inf
-        self.guarded = fn is not exercise.reference_function()
+        own = fn is exercise.reference_function()
+        self.refused = "" if own else exercise.reference.partition(":")[0]
         self.seen: list[Seen] = []
         self.unseen: list[Case] = []
         self.together = True  # until a run fails
@@ -120,7 +121,8 @@ class _Stage:
     def _try(self, case: Case) -> Seen:
         try:
             if self.exercise.pure:
-                outcome = self._run(play_pure, self.exercise.inputs(case, 0), ranks=1)
+                watch = self.exercise.watch or returned
+                outcome = self._run(play_pure, self.exercise.inputs(case, 0), watch, ranks=1)
                 return _seen(case, [(outcome.values[0], [])], outcome.trace, outcome)
             outcome = self._run(play, [_act(self.exercise, case)], ranks=case.ranks)
             return _seen(case, [of_rank[0] for of_rank in outcome.values], part(outcome.trace, 1)[0], outcome)
@@ -128,12 +130,17 @@ class _Stage:
             trace = part(error.trace, 1)[0] if error.trace else Trace(ranks=case.ranks)
             return Seen(case, trace=trace, printed=error.printed, failure=_failure(error))
 
-    def _run(self, play: Callable[..., Any], script: Any, ranks: int) -> Any:
-        world = CLUSTER if self.exercise.pure else self.world
+    def _world(self) -> str:
+        if self.exercise.pure:
+            return "processes" if self.exercise.real else CLUSTER
+        return self.world
+
+    def _run(self, play: Callable[..., Any], script: Any, *more: Any, ranks: int) -> Any:
+        world = self._world()
         longest = REAL_CASE_LIMIT if world in ("processes", "spmd") else CASE_LIMIT
         timeout = max(1.0, min(longest, self.deadline - time.monotonic()))
         try:
-            return run(play, self.fn, script, self.guarded, ranks=ranks, on=world, timeout=timeout)
+            return run(play, self.fn, script, self.refused, *more, ranks=ranks, on=world, timeout=timeout)
         except WorldUnavailable as error:
             raise Ungraded(error.message, error.remedy) from error
 

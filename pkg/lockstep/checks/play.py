@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
 import torch.distributed as dist
 
+from lockstep.checks.exercise import Watch
 from lockstep.checks.guard import references_refuse
 from lockstep.checks.plain import plain
 from lockstep.events import Event, Trace
@@ -25,31 +25,36 @@ class Act:
     arguments: Sequence[tuple[Any, ...]]
 
 
-def play(fn: Callable[..., Any], acts: Sequence[Act], guarded: bool) -> list[tuple[Any, list[Any]]]:
+def play(fn: Callable[..., Any], acts: Sequence[Act], refused: str) -> list[tuple[Any, list[Any]]]:
     """``fn`` on this rank for each act: what it returned, and its arguments as it left them, as plain data."""
     marker = torch.zeros(MARK, dtype=torch.uint8)
     played = []
     for act in acts:
         dist.broadcast(marker, src=0)
-        played.append(_play_one(fn, act, guarded))
+        played.append(_play_one(fn, act, refused))
     return played
 
 
-def _play_one(fn: Callable[..., Any], act: Act, guarded: bool) -> tuple[Any, list[Any]]:
+def _play_one(fn: Callable[..., Any], act: Act, refused: str) -> tuple[Any, list[Any]]:
     rank = dist.get_rank()
     group = dist.new_group(list(act.members)) if act.members is not None else None
     if act.members is not None and rank not in act.members:
         return None, []
     arguments = act.arguments[rank]
-    with references_refuse() if guarded else nullcontext():
+    with references_refuse(refused):
         returned = fn(*arguments, group=group)
     return plain(returned), [plain(a) for a in arguments]
 
 
-def play_pure(fn: Callable[..., Any], calls: Sequence[tuple[Any, ...]], guarded: bool) -> list[Any]:
-    """``fn`` for each tuple of arguments: no communication, one rank."""
-    with references_refuse() if guarded else nullcontext():
-        return [plain(fn(*arguments)) for arguments in calls]
+def play_pure(fn: Callable[..., Any], calls: Sequence[tuple[Any, ...]], refused: str, watch: Watch) -> list[Any]:
+    """What ``watch`` writes down of ``fn`` for each tuple of arguments: no communication, one rank."""
+    with references_refuse(refused):
+        return [watch(fn, arguments) for arguments in calls]
+
+
+def returned(fn: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    """The simplest watch: what ``fn`` returns."""
+    return plain(fn(*arguments))
 
 
 def part(trace: Trace, acts: int) -> list[Trace]:

@@ -27,6 +27,7 @@ class Score(float):
     trace: Trace | None
     about: str
     standings: tuple[Standing, ...]  # where the ranks stood, if the run that is shown failed
+    picture: str  # an SVG of the learner's own run, where the exercise has a better one than the timeline
 
     def __new__(
         cls,
@@ -38,16 +39,17 @@ class Score(float):
         trace: Trace | None = None,
         about: str = "",
         standings: Sequence[Standing] = (),
+        picture: str = "",
     ) -> Score:
         finite = points if math.isfinite(points) else 0.0
         score = super().__new__(cls, min(max(0.0, finite), maximum))
         score.exercise, score.maximum, score.verdict = exercise, maximum, verdict
         score.findings, score.trace, score.about = tuple(findings), trace, about
-        score.standings = tuple(standings)
+        score.standings, score.picture = tuple(standings), picture
         return score
 
     def __reduce__(self) -> tuple[Any, ...]:
-        rest = (self.maximum, self.verdict, self.findings, self.trace, self.about, self.standings)
+        rest = (self.maximum, self.verdict, self.findings, self.trace, self.about, self.standings, self.picture)
         return Score, (self.exercise, self.points, *rest)
 
     @property

@@ -1,0 +1,85 @@
+"""Exercises that are not about messages: a watch calls the function and writes down what the judge needs."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from lockstep import checks
+from lockstep.checks.case import Case
+from lockstep.checks.exercise import Exercise
+from lockstep.checks.feedback import page
+from lockstep.checks.judge import Fault, Finding, mark
+from lockstep.checks.observation import Observation, Seen, load, save
+from lockstep.checks.observe import observe
+
+
+def in_its_process(fn: Any, arguments: tuple[Any, ...]) -> dict[str, Any]:
+    return {"values": fn(*arguments), "process": os.getpid(), "tensor": torch.arange(2)}
+
+
+def judge(observation: Observation) -> list[Finding]:
+    def examine(seen: Seen) -> Fault | None:
+        return None if seen.returned[0][0]["values"] == [0, 1, 2] else Fault("wrong-values", f"With {seen.case}: no.")
+
+    return mark(observation, 1, examine)
+
+
+def exercise(real: bool) -> Exercise:
+    return Exercise(
+        id="sample.count_up",
+        title="Count",
+        points=1,
+        minutes=1,
+        parameters="limit",
+        cases=lambda ranks, seed: [Case(1, seed, settings={"told": "three numbers"})],
+        inputs=lambda case, rank: ((3,),),
+        judge=judge,
+        reference="lockstep.cost.fit:choose_algorithm",  # any module will do
+        worlds=(1,),
+        pure=True,
+        watch=in_its_process,
+        real=real,
+        picture=lambda seen: f"<svg>{len(seen.returned[0])}</svg>",
+    )
+
+
+def test_what_a_watch_writes_down_reaches_the_judge() -> None:
+    for real, world in ((True, "processes"), (False, "virtual")):
+        observation = observe(exercise(real), lambda limit: [0, 1, 2])
+        evidence = observation.seen[0].returned[0][0]
+        assert evidence["values"] == [0, 1, 2]
+        assert evidence["process"] != os.getpid()
+        assert observation.world == world
+        assert checks.score_of(exercise(real), observation).passed
+
+
+def test_its_evidence_survives_being_saved(tmp_path: Path) -> None:
+    save(observe(exercise(False), lambda limit: [0, 1, 2]), tmp_path)
+    evidence = load(tmp_path).seen[0].returned[0][0]
+    assert evidence["values"] == [0, 1, 2]
+    assert evidence["tensor"].tolist() == [0, 1]
+
+
+def test_a_finding_names_the_case_in_its_own_words() -> None:
+    score = checks.score_of(exercise(False), observe(exercise(False), lambda limit: []))
+    assert (score.verdict, score.points) == ("wrong", 0)
+    assert "With three numbers: no." in score.text()
+
+
+def test_the_exercise_draws_its_own_picture() -> None:
+    score = checks.score_of(exercise(False), observe(exercise(False), lambda limit: [0, 1, 2]))
+    assert "<svg>1</svg>" in page(score)
+
+
+def test_the_reference_module_refuses_a_learner() -> None:
+    def cheat(limit: int) -> str:
+        from lockstep.cost.fit import choose_algorithm
+
+        return choose_algorithm(limit, 4, 1e-6, 1e-9)
+
+    score = checks.score_of(exercise(False), observe(exercise(False), cheat))
+    assert [f.misconception for f in score.findings] == ["library-call"]
