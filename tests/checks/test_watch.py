@@ -83,3 +83,14 @@ def test_the_reference_module_refuses_a_learner() -> None:
 
     score = checks.score_of(exercise(False), observe(exercise(False), cheat))
     assert [f.misconception for f in score.findings] == ["library-call"]
+
+
+def test_a_watch_gets_what_the_file_defines_not_a_wrapper(tmp_path: Path) -> None:
+    (tmp_path / "answer.py").write_text("from numba import njit\n\n@njit\ndef count_up(limit):\n    return limit\n")
+    assert checks.load.load(tmp_path / "answer.py", "count_up").function().py_func(3) == 3
+
+
+def test_the_signature_of_a_jitted_function_is_read_from_its_text(tmp_path: Path) -> None:
+    (tmp_path / "answer.py").write_text("from numba import cuda\n\n@cuda.jit()\ndef count_up():\n    pass\n")
+    observation = observe(exercise(False), checks.load.load(tmp_path / "answer.py", "count_up"))
+    assert "takes (limit); yours takes ()" in observation.signature

@@ -60,9 +60,13 @@ class FromFile:
         return self.signature
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.function()(*args, **kwargs)
+
+    def function(self) -> Callable[..., Any]:
+        """The learner's own object, whatever it is: a function, or what numba made of one."""
         if self._function is None:
             self._function = self._execute()
-        return self._function(*args, **kwargs)
+        return self._function
 
     def _execute(self) -> Callable[..., Any]:
         """Run what the function needs, in a namespace of its own, its lines quotable."""

@@ -11,6 +11,7 @@ import torch.distributed as dist
 
 from lockstep.checks.exercise import Watch
 from lockstep.checks.guard import references_refuse
+from lockstep.checks.load import FromFile
 from lockstep.checks.plain import plain
 from lockstep.events import Event, Trace
 
@@ -48,8 +49,9 @@ def _play_one(fn: Callable[..., Any], act: Act, refused: str) -> tuple[Any, list
 
 def play_pure(fn: Callable[..., Any], calls: Sequence[tuple[Any, ...]], refused: str, watch: Watch) -> list[Any]:
     """What ``watch`` writes down of ``fn`` for each tuple of arguments: no communication, one rank."""
+    own = fn.function() if isinstance(fn, FromFile) else fn  # a watch may want its source or its machine code
     with references_refuse(refused):
-        return [watch(fn, arguments) for arguments in calls]
+        return [watch(own, arguments) for arguments in calls]
 
 
 def returned(fn: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:

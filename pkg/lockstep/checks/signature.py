@@ -31,8 +31,8 @@ def _told(signature: inspect.Signature) -> str:
 
 
 def written_signature(node: ast.stmt) -> inspect.Signature | None:
-    """The signature of a ``def`` as its text says; None for anything else, which only running it would tell."""
-    if not isinstance(node, ast.FunctionDef) or node.decorator_list:
+    """The signature of a ``def`` as its text says; None for anything that only running it would tell."""
+    if not isinstance(node, ast.FunctionDef) or not all(map(_keeps_signature, node.decorator_list)):
         return None
     a, kind = node.args, inspect.Parameter
     places = [(p, kind.POSITIONAL_ONLY) for p in a.posonlyargs] + [(p, kind.POSITIONAL_OR_KEYWORD) for p in a.args]
@@ -42,6 +42,13 @@ def written_signature(node: ast.stmt) -> inspect.Signature | None:
     rows += [_parameter(p, kind.KEYWORD_ONLY, d) for p, d in zip(a.kwonlyargs, a.kw_defaults, strict=True)]
     rows += [_parameter(a.kwarg, kind.VAR_KEYWORD)] if a.kwarg else []
     return inspect.Signature(rows)
+
+
+def _keeps_signature(decorator: ast.expr) -> bool:
+    """Whether it is one of numba's: @njit, @numba.njit(parallel=True), @cuda.jit."""
+    named = decorator.func if isinstance(decorator, ast.Call) else decorator
+    last = named.attr if isinstance(named, ast.Attribute) else getattr(named, "id", "")
+    return last in ("jit", "njit")
 
 
 def _parameter(name: ast.arg, kind: Any, default: ast.expr | None = None) -> inspect.Parameter:
