@@ -1,0 +1,86 @@
+"""What more workers buy: the laws of Amdahl and of Gustafson, and the parallel fraction that measurements tell.
+
+    p       the parallel fraction: the share of the time that can be divided among workers, from 0 to 1
+    1 - p   the serial fraction: what one worker does while all others wait
+    s       workers
+    S       speedup: the time of one worker, divided by the time of s workers
+
+    Amdahl      the same work, with more workers       S = 1 / ((1-p) + p/s)      never more than 1/(1-p)
+    Gustafson   the same time, with more work          S = (1-p) + p·s            grows for ever
+
+Amdahl's p is a share of the time on *one* worker. Gustafson's p is a share of the time on *s* workers, each as busy as
+the one was before. So one program has two values of p, and with its own one either law gives the same speedup:
+``parallel_fraction_alone`` turns Gustafson's into Amdahl's.
+
+Many texts write N for the workers and s for the serial fraction. Here s counts workers.
+
+Sources: Amdahl, "Validity of the single processor approach to achieving large scale computing capabilities", AFIPS
+1967; Gustafson, "Reevaluating Amdahl's law", CACM 1988; Karp, Flatt, "Measuring parallel processor performance", CACM
+1990 (reading the serial fraction off measurements).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from lockstep.errors import UsageError
+
+
+def amdahl(p: float, s: float) -> float:
+    """The speedup of s workers on work that stays the same, when the share p of one worker's time can be divided."""
+    _check(p, s)
+    return 1 / ((1 - p) + p / s)
+
+
+def gustafson(p: float, s: float) -> float:
+    """The speedup of s workers on work that grows with them, when they spend the share p of their time in parallel."""
+    _check(p, s)
+    return (1 - p) + p * s
+
+
+def most_speedup(p: float) -> float:
+    """Amdahl's limit: the speedup of endlessly many workers. Infinite where nothing is serial."""
+    _check(p, 1)
+    return 1 / (1 - p) if p < 1 else math.inf
+
+
+def parallel_fraction_alone(p: float, s: float) -> float:
+    """Amdahl's p of a program whose p by Gustafson, on s workers, is given: one worker would need (1-p) + p·s."""
+    return p * s / gustafson(p, s)
+
+
+def fit_parallel_fraction(workers: Sequence[float], times: Sequence[float]) -> float:
+    """The p that explains measured ``times`` (seconds, one for each entry of ``workers``) best by Amdahl's law.
+
+    By Amdahl t = serial + parallel/s, a straight line in 1/s. Least squares give both parts, in seconds, and p is
+    parallel / (serial + parallel). No run on one worker is needed, and none is trusted more than the others. Neither
+    part is ever negative: times that fall faster than 1/s give p = 1.
+
+    Raises UsageError unless there are two different numbers of workers, each with a time above zero.
+    """
+    _check_measurements(workers, times)
+    shares = [1 / s for s in workers]
+    middle, level = sum(shares) / len(shares), sum(times) / len(times)
+    spread = sum((x - middle) ** 2 for x in shares)
+    parallel = sum((x - middle) * (t - level) for x, t in zip(shares, times, strict=True)) / spread
+    serial = level - parallel * middle
+    return min(1.0, max(0.0, parallel / (serial + parallel))) if serial + parallel > 0 else 1.0
+
+
+def _check(p: float, s: float) -> None:
+    if not 0 <= p <= 1:
+        raise UsageError(f"The parallel fraction is a share from 0 to 1, not {p}.", "Write 0.95 for 95 %.")
+    if not 1 <= s < math.inf:
+        raise UsageError(f"There must be at least 1 worker, not {s}.")
+
+
+def _check_measurements(workers: Sequence[float], times: Sequence[float]) -> None:
+    if len(workers) != len(times):
+        raise UsageError(
+            f"There are {len(workers)} numbers of workers but {len(times)} times.", "Give a time for each."
+        )
+    if not all(1 <= s < math.inf for s in workers) or not all(0 < t < math.inf for t in times):
+        raise UsageError("Each run needs at least 1 worker, and a time above 0 seconds.", "Measure such runs again.")
+    if len(set(workers)) < 2:
+        raise UsageError("One number of workers tells nothing about p.", "Measure at least two.")

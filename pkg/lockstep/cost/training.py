@@ -1,0 +1,85 @@
+"""What it takes to train a model: arithmetic, days and bytes.
+
+    N    parameters: the numbers that are learned
+    D    tokens: the pieces of text that the training reads, about three quarters of a word each
+
+A token costs 2·N FLOP in the forward pass (every parameter is multiplied once and added once) and twice that in the
+backward pass (the gradient of the inputs, and that of the parameters): 6·N·D in all. Kaplan et al., "Scaling laws for
+neural language models", arXiv:2001.08361, section 2.1. GPT-3's 175e9 parameters and 300e9 tokens make 3.15e23; its
+paper (arXiv:2005.14165, table D.1) has 3.14e23.
+
+The memory is that of the *model states*, one of each kind for every parameter. Activations come on top, and depend on
+the batch. FLOP counts operations; FLOP/s is a rate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from lockstep.errors import UsageError
+
+SECONDS_PER_DAY = 24 * 60 * 60
+FLOP_PER_PARAMETER_AND_TOKEN = 6
+
+BYTES: Mapping[str, int] = MappingProxyType(
+    {"float64": 8, "float32": 4, "bfloat16": 2, "float16": 2, "float8": 1, "int8": 1}
+)
+
+Recipe = Mapping[str, str]  # what is kept for every parameter -> its dtype
+
+_ADAM_32 = {"momentum": "float32", "variance": "float32"}
+
+# The sources are of the recipe, not of the sum: each sum is the dtypes' bytes, added up.
+RECIPES: Mapping[str, Recipe] = MappingProxyType(
+    {
+        # only running the model
+        "inference bf16": {"weights": "bfloat16"},
+        "sgd fp32": {"weights": "float32", "gradients": "float32"},
+        "momentum fp32": {"weights": "float32", "gradients": "float32", "momentum": "float32"},
+        # Kingma, Ba, "Adam", arXiv:1412.6980: two moments of every gradient
+        "adam fp32": {"weights": "float32", "gradients": "float32", **_ADAM_32},
+        # ZeRO, arXiv:1910.02054, section 3.1: 2 + 2 + 12 bytes
+        "adam mixed": {"weights": "bfloat16", "gradients": "bfloat16", "master weights": "float32", **_ADAM_32},
+        # the same without the copy of the weights in float32
+        "adam bf16": {"weights": "bfloat16", "gradients": "bfloat16", **_ADAM_32},
+        # Dettmers et al., "8-bit optimizers via block-wise quantization", arXiv:2110.02861
+        "adam 8-bit": {"weights": "bfloat16", "gradients": "bfloat16", "momentum": "int8", "variance": "int8"},
+    }
+)
+
+
+def training_flops(params: float, tokens: float) -> float:
+    """The FLOP of one pass over ``tokens`` tokens with ``params`` parameters: 6·N·D."""
+    return FLOP_PER_PARAMETER_AND_TOKEN * params * tokens
+
+
+def training_days(params: float, tokens: float, devices: int, peak: float, utilisation: float) -> float:
+    """Days of training on ``devices`` devices of ``peak`` FLOP/s each, of which they reach the share ``utilisation``.
+
+    The utilisation is what is called MFU, model FLOP utilisation (Chowdhery et al., "PaLM", arXiv:2204.02311, section
+    4.1): from 0 to 1, the waiting for each other included.
+    """
+    if not 0 < utilisation <= 1:
+        raise UsageError(f"The utilisation is a share above 0, up to 1, not {utilisation}.", "Write 0.4 for 40 %.")
+    if min(params, tokens, devices, peak) <= 0:
+        raise UsageError("Parameters, tokens, devices and peak must all be above 0.", "The peak is in FLOP/s: 989e12.")
+    return training_flops(params, tokens) / (devices * peak * utilisation) / SECONDS_PER_DAY
+
+
+def bytes_per_parameter(recipe: Recipe) -> int:
+    """What a recipe keeps for each parameter, in bytes."""
+    unknown = [dtype for dtype in recipe.values() if dtype not in BYTES]
+    if unknown:
+        raise UsageError(f"There is no dtype {unknown[0]!r} here.", f"Choose among: {', '.join(BYTES)}.")
+    return sum(BYTES[dtype] for dtype in recipe.values())
+
+
+def training_memory(params: int, recipe: Recipe) -> int:
+    """Bytes of the model states: one of each of the recipe's kinds for every parameter. Activations come on top."""
+    return params * bytes_per_parameter(recipe)
+
+
+def most_parameters(memory: float, recipe: Recipe) -> int:
+    """The largest number of parameters whose model states fit into ``memory`` bytes."""
+    return int(memory // bytes_per_parameter(recipe))
