@@ -58,12 +58,12 @@ class Case:
 
 
 _TOLD = {
-    "numel": "{} elements",
+    "numel": "{:,} elements",
     "dtype": "{}",
     "layout": "a {} tensor",
     "src": "src={}",
     "dst": "dst={}",
-    "nbytes": "{} bytes",
+    "nbytes": "{:,} bytes",
     "repeats": "repeats={}",
 }
 

@@ -39,6 +39,7 @@ class Exercise:
     reference: str  # "lockstep.collectives:ring_all_reduce"
     worlds: tuple[int, ...] = (1, 2, 3, 4, 5, 8)
     forbidden: tuple[str, ...] = ()  # kinds of events that give the exercise away
+    seconds: float = 5.0  # of host time for a case on the virtual cluster: a learner with an endless loop waits for it
     pure: bool = False  # no communication: inputs is a list of calls, made on one rank
     watch: Watch | None = None  # how each call of a pure exercise is made, and what is written down of it
     real: bool = False  # a pure exercise that needs this machine's own clock, threads and processes

@@ -16,6 +16,7 @@ from lockstep.checks.case import Case
 from lockstep.checks.observation import Failure, Observation, Seen
 from lockstep.checks.patterns import explain, special
 from lockstep.checks.traffic import collectives
+from lockstep.checks.waits import never_waited
 
 STEP = 0.25  # points are given in quarters
 MANY = 100  # messages of one rank at one line: no answer to an exercise needs as many
@@ -60,7 +61,8 @@ def mark(
     faults = [(seen, fault_of(seen, examine)) for seen in observation]
     if any(fault for _, fault in faults):
         return _wrong(observation, faults, points, values)
-    return _unseen(observation, points) or _wasteful(observation, economise, points * (1 - values))
+    careless = _careless(observation, points)
+    return _unseen(observation, points) or [*careless, *_wasteful(observation, economise, points * (1 - values))]
 
 
 def fault_of(seen: Seen, examine: Examine) -> Fault | None:
@@ -77,12 +79,23 @@ def crash(seen: Seen) -> Fault:
 
 def _endless(seen: Seen, failure: Failure) -> Failure:
     """The failure as told of a run that sent messages until its time was up."""
-    moved = Counter((e.rank, e.where) for e in seen.trace.of_kind("send", "recv"))
-    (rank, where), number = max(moved.items(), key=lambda row: row[1], default=((0, ""), 0))
+    rank, where, number = _most_repeated(seen)
     if number < MANY:
         return replace(failure, remedy="Does every loop end on every rank?")
     told = f"Rank {rank} was still at it after {number:,} messages at {where}."
     return replace(failure, message=told, remedy="Does that loop end? Look at what should change in each turn.")
+
+
+def _most_repeated(seen: Seen) -> tuple[int, str, int]:
+    """The rank and the line that moved the most messages, and how many."""
+    moved = Counter((e.rank, e.where) for e in seen.trace.of_kind("send", "recv"))
+    (rank, where), number = max(moved.items(), key=lambda row: row[1], default=((0, ""), 0))
+    return rank, where, number
+
+
+def plainly_endless(observation: Observation) -> bool:
+    """So many messages that no slow machine explains them."""
+    return any(seen.failure and _most_repeated(seen)[2] >= 10 * MANY for seen in observation)
 
 
 def _shortened(failure: Failure, lines: int = 14) -> str:
@@ -125,9 +138,22 @@ def _wrong(
     for seen, fault in sorted(faults, key=lambda row: (row[0].case.trivial, row[0].case.size == 2)):
         if fault and fault.misconception not in kinds:
             kinds[fault.misconception] = Finding(fault.message, fault.misconception, 0.0, seen.case)
-    found = [*pattern, *kinds.values()][:MOST]
+    found = [*_forgotten(faults), *pattern, *kinds.values()][:MOST]
     earned = _earned(observation, faults, points * values)
     return [Finding(found[0].message, found[0].misconception, points - earned, _case_of(found)), *found[1:]]
+
+
+def _forgotten(faults: Sequence[tuple[Seen, Fault | None]]) -> list[Finding]:
+    """Where values are wrong, a transfer that nobody waited for is the likely reason: it is told first."""
+    told = [(seen, never_waited(seen, wrong=True)) for seen, fault in faults if fault]
+    return [Finding(message, "never-waited", 0.0, seen.case) for seen, message in told if message][:1]
+
+
+def _careless(observation: Observation, points: float) -> list[Finding]:
+    """Where values are right, it is luck, and costs a quarter of the points."""
+    told = [(seen, never_waited(seen)) for seen in _from_the_plainest(observation)]
+    cost = max(STEP, floor(points / 4 / STEP) * STEP)
+    return [Finding(f"{_RIGHT}{message}", "never-waited", cost, seen.case) for seen, message in told if message][:1]
 
 
 def _case_of(found: Sequence[Finding]) -> Case | None:
@@ -156,11 +182,16 @@ def _unseen(observation: Observation, points: float) -> list[Finding]:
 def _wasteful(observation: Observation, economise: Economise, share: float) -> list[Finding]:
     """Every value is right; what did it cost?"""
     told: dict[str, tuple[Seen, Fault]] = {}
-    for seen in sorted(observation, key=lambda s: (special(s.case), abs(s.case.size - 4.5))):
+    for seen in _from_the_plainest(observation):
         for fault in economise(seen):
             told.setdefault(fault.misconception, (seen, fault))
     each = floor(share / max(1, len(told)) / STEP) * STEP
     return [Finding(f"{_RIGHT}{fault.message}", fault.misconception, each, seen.case) for seen, fault in told.values()]
+
+
+def _from_the_plainest(observation: Observation) -> list[Seen]:
+    """Large enough to see something, small enough to see it."""
+    return sorted(observation, key=lambda s: (special(s.case), abs(s.case.size - 4.5)))
 
 
 _RIGHT = "The values are right. "

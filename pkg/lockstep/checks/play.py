@@ -65,11 +65,21 @@ def part(trace: Trace, acts: int) -> list[Trace]:
     for rank in range(trace.ranks):
         act = -1
         for event in trace.of_rank(rank):
-            if event.kind == "broadcast" and event.nbytes == MARK and act < acts - 1:
+            if _is_mark(event) and act < acts - 1:
                 act += 1
             elif act >= 0:
                 parts[act].append(event)
     return [Trace.of(_from_zero(events), trace.ranks, trace.world, trace.cluster) for events in parts]
+
+
+def begun(trace: Trace) -> int:
+    """How many acts every rank has come to: a rank that is done with its own stands in the next mark."""
+    return min((sum(map(_is_mark, trace.of_rank(rank))) for rank in range(trace.ranks)), default=0)
+
+
+def _is_mark(event: Event) -> bool:
+    """A learner's own broadcast has a line of theirs; a mark has none."""
+    return event.kind == "broadcast" and event.nbytes == MARK and not event.where
 
 
 def _from_zero(events: list[Event]) -> list[Event]:

@@ -157,6 +157,7 @@ RING = Exercise(
     inputs=one_tensor,
     judge=_judge(5, _ring_examine, _ring_cost),
     reference="lockstep.collectives:ring_all_reduce",
+    seconds=2.5,
 )
 
 HALVING_DOUBLING = Exercise(
@@ -169,5 +170,6 @@ HALVING_DOUBLING = Exercise(
     inputs=one_tensor,
     judge=_judge(5, _halving_examine, _halving_cost),
     reference="lockstep.collectives:halving_doubling_all_reduce",
+    seconds=2.5,
     worlds=(1, 2, 4, 8),
 )

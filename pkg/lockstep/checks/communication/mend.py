@@ -68,6 +68,7 @@ RING_OF_SENDS = Exercise(
     inputs=one_tensor,
     judge=_judge_ring,
     reference="lockstep.collectives:mend_ring_of_sends",
+    seconds=2.5,
 )
 
 # ---- the collective that some ranks skip
@@ -136,6 +137,7 @@ SKIPPED_COLLECTIVE = Exercise(
     inputs=_signed,
     judge=_judge_skipped,
     reference="lockstep.collectives:mend_skipped_collective",
+    seconds=2.5,
 )
 
 # ---- tags out of order
@@ -190,4 +192,5 @@ OUT_OF_ORDER_TAGS = Exercise(
     inputs=_two_tensors,
     judge=_judge_tags,
     reference="lockstep.collectives:mend_out_of_order_tags",
+    seconds=2.5,
 )

@@ -116,5 +116,6 @@ OVERLAPPED_STEP = Exercise(
     inputs=_inputs,
     judge=_judge,
     reference="lockstep.collectives:overlapped_step",
+    seconds=2.5,
     worlds=(1, 2, 3, 4),
 )

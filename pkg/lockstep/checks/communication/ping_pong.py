@@ -125,5 +125,6 @@ PING_PONG = Exercise(
     inputs=_inputs,
     judge=_judge,
     reference="lockstep.collectives:ping_pong",
+    seconds=2.5,
     worlds=(1, 2, 3, 4, 5),
 )

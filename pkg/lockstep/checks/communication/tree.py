@@ -158,6 +158,7 @@ BROADCAST = Exercise(
     inputs=_inputs,
     judge=_judge_broadcast,
     reference="lockstep.collectives:tree_broadcast",
+    seconds=2.5,
 )
 
 REDUCE = Exercise(
@@ -170,4 +171,5 @@ REDUCE = Exercise(
     inputs=_inputs,
     judge=_judge_reduce,
     reference="lockstep.collectives:tree_reduce",
+    seconds=2.5,
 )

@@ -1,0 +1,68 @@
+"""A transfer that nobody waited for is told, on every world that can tell; and never where somebody did wait."""
+
+from __future__ import annotations
+
+import torch
+import torch.distributed as dist
+
+from lockstep import checks
+from lockstep.checks.case import Case
+from lockstep.checks.observation import Failure, Seen
+from lockstep.checks.waits import never_waited
+from lockstep.events import Event, Trace
+
+
+def seen(event: Event, world: str = "virtual", failure: Failure | None = None) -> Seen:
+    return Seen(Case(2, 0), trace=Trace.of([event], 2, world), failure=failure)
+
+
+def test_rank_call_and_line_are_named() -> None:
+    told = never_waited(seen(Event(1, "recv", 0, 1, 8, 0, where="Cell In[3], line 4", awaited=False)))
+    assert "With 2 ranks, rank 1 never waits for its irecv (Cell In[3], line 4)." in told
+    assert "wrong" not in told
+    assert "rank 0 never waits for its all_reduce with async_op=True" in never_waited(
+        seen(Event(0, "all_reduce", 0, 1, 8, awaited=False))
+    )
+
+
+def test_a_receive_explains_wrong_values_better_than_a_send() -> None:
+    send, recv = Event(0, "send", 0, 1, 8, 1, awaited=False), Event(1, "recv", 0, 1, 8, 0, awaited=False)
+    both = Seen(Case(2, 0), trace=Trace.of([send, recv], 2, "virtual"))
+    assert "irecv" in never_waited(both, wrong=True)
+    assert "is likely why" in never_waited(both, wrong=True)
+    assert "may be why" in never_waited(seen(send), wrong=True)
+
+
+def test_nothing_is_told_of_what_was_waited_for_or_never_came_to_it() -> None:
+    assert never_waited(seen(Event(0, "send", 0, 1, 8, 1))) == ""
+    forgotten = Event(0, "send", 0, 1, 8, 1, awaited=False)
+    assert never_waited(seen(forgotten, failure=Failure("Deadlock", "..."))) == ""
+
+
+def test_on_processes_a_collective_may_have_been_waited_for_unseen() -> None:
+    """There the Future of a Work is waited for in C++."""
+
+    def by_future(gradient, x, weights, group=None):
+        future = dist.all_reduce(gradient, group=group, async_op=True).get_future()
+        product = x @ weights
+        future.wait()
+        return gradient, product
+
+    for world in ("dgx-a100", "processes"):
+        assert checks.check("communication.overlapped_step", by_future, on=world).passed, world
+
+
+def test_values_that_are_right_by_luck_cost_a_quarter_and_on_processes_too() -> None:
+    def careless(tensor, group=None):
+        rank, K = dist.get_rank(group), dist.get_world_size(group)
+        if K == 1:
+            return tensor
+        received = torch.empty_like(tensor)
+        dist.isend(tensor, group=group, group_dst=(rank + 1) % K)
+        dist.recv(received, group=group, group_src=(rank - 1) % K)
+        return received
+
+    for world in ("dgx-a100", "processes"):
+        score = checks.check("communication.mend_ring_of_sends", careless, on=world)
+        assert [(f.misconception, f.points) for f in score.findings] == [("never-waited", 0.5)], world
+        assert score.points == 1.5
