@@ -1,0 +1,11 @@
+"""The learner thought: a thread moves on by the size of its block."""
+
+from numba import cuda
+
+MISCONCEPTION = "elements-twice"
+
+
+@cuda.jit
+def saxpy_grid_stride(alpha, x, y):
+    for i in range(cuda.grid(1), y.size, cuda.blockDim.x):
+        y[i] = alpha * x[i] + y[i]

@@ -1,0 +1,15 @@
+"""The learner thought: a thread computes its element from global memory."""
+
+from numba import cuda, float32
+
+MISCONCEPTION = "no-reuse"
+
+
+@cuda.jit
+def tiled_matmul(A, B, C):
+    j, i = cuda.grid(2)
+    if i < C.shape[0] and j < C.shape[1]:
+        total = float32(0.0)
+        for k in range(A.shape[1]):
+            total += A[i, k] * B[k, j]
+        C[i, j] = total

@@ -1,0 +1,12 @@
+"""The learner thought: the block's number is where its threads begin."""
+
+from numba import cuda
+
+MISCONCEPTION = "ignores-block-size"
+
+
+@cuda.jit
+def vector_add(a, b, out):
+    i = cuda.blockIdx.x + cuda.threadIdx.x
+    if i < out.size:
+        out[i] = a[i] + b[i]

@@ -1,0 +1,11 @@
+"""The learner thought: every thread runs the loop, and together they are faster."""
+
+from numba import cuda
+
+MISCONCEPTION = "everyone-does-everything"
+
+
+@cuda.jit
+def vector_add(a, b, out):
+    for i in range(out.size):
+        out[i] = a[i] + b[i]
