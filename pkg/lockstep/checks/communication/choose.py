@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable, Sequence
+from difflib import get_close_matches
 from typing import Any
 
 from lockstep.checks.case import Case
@@ -17,42 +18,67 @@ from lockstep.cost.algorithms import log2_ceil
 
 POINTS = 3
 Query = tuple[int, int, float, float]
-Seconds = Callable[[int, int, float, float], dict[str, float]]
+Seconds = Callable[[float, int, float, float], dict[str, float]]
 
 
 def seconds(n: float, K: int, a: float, b: float) -> dict[str, float]:
     """What each all-reduce takes by alpha-beta; halving and doubling for powers of two only."""
-    times = {
-        "ring": 2 * (K - 1) * a + 2 * (K - 1) / K * n * b,
-        "tree": 2 * log2_ceil(K) * (a + n * b),
-        "halving_doubling": 2 * log2_ceil(K) * a + 2 * (K - 1) / K * n * b,
-    }
-    return times if _is_power(K) else {k: v for k, v in times.items() if k != "halving_doubling"}
+    return _with_depth(log2_ceil)(n, K, a, b)
+
+
+def _with_depth(depth: Callable[[int], float], everywhere: bool = False) -> Seconds:
+    """The table for some idea of log2 K; with halving and doubling for any number of ranks if ``everywhere``."""
+
+    def times(n: float, K: int, a: float, b: float) -> dict[str, float]:
+        rounds, moved = depth(K), 2 * (K - 1) / K * n * b
+        table = {"ring": 2 * (K - 1) * a + moved, "tree": 2 * rounds * (a + n * b)}
+        return {**table, "halving_doubling": 2 * rounds * a + moved} if everywhere or _is_power(K) else table
+
+    return times
+
+
+def _floor(K: int) -> int:
+    return K.bit_length() - 1
 
 
 def _is_power(K: int) -> bool:
     return K & (K - 1) == 0
 
 
-def _with(name: str, formula: Callable[[int, int, float, float], float]) -> Seconds:
+def _with(name: str, formula: Callable[[float, int, float, float], float]) -> Seconds:
     """The table with one formula changed."""
     return lambda n, K, a, b: {**seconds(n, K, a, b), name: formula(n, K, a, b)}
 
 
-def _any_ranks(n: int, K: int, a: float, b: float) -> dict[str, float]:
-    smooth = 2 * math.log2(K) * a + 2 * (K - 1) / K * n * b
-    return {**seconds(n, K, a, b), "halving_doubling": smooth}
+def _mixed(n: float, K: int, a: float, b: float) -> dict[str, float]:
+    """The tree's rounds rounded up, those of halving and doubling not, for any number of ranks."""
+    return {**_with_depth(math.log2, True)(n, K, a, b), "tree": seconds(n, K, a, b)["tree"]}
 
 
-def _threshold(n: int, K: int, a: float, b: float) -> dict[str, float]:
+def _threshold(n: float, K: int, a: float, b: float) -> dict[str, float]:
     return {"halving_doubling" if _is_power(K) else "tree" if n < 1_000_000 else "ring": 0.0}
 
+
+_NO_POWER = "You choose halving and doubling where the number of ranks is no power of two: it does not exist there."
+_FLOOR = (
+    "It looks as if log2 K were rounded down. 5 ranks need 3 rounds: round up, as in math.ceil(math.log2(ranks)) or "
+    "(ranks - 1).bit_length()."
+)
 
 WRONG_CHOICES: Sequence[tuple[str, str, Seconds]] = (
     ("always-ring", 'You always answer "ring". With many ranks and short messages its 2(K-1) rounds cost too much.',
      lambda n, K, a, b: {"ring": 0.0}),
-    ("ignores-power-of-two", "You choose halving and doubling where the number of ranks is no power of two, where it "
-     "does not exist.", _any_ranks),
+    ("ignores-power-of-two", _NO_POWER, _mixed),
+    ("ignores-power-of-two", _NO_POWER, _with_depth(log2_ceil, everywhere=True)),
+    ("ignores-power-of-two", f"{_NO_POWER} And log2 K is to be rounded up.", _with_depth(math.log2, everywhere=True)),
+    ("ignores-power-of-two", f"{_NO_POWER} And log2 K is to be rounded up.", _with_depth(_floor, everywhere=True)),
+    ("rounds-log2-down", _FLOOR, _with_depth(_floor)),
+    ("log2-not-rounded", "It looks as if log2 K were not rounded: there are whole rounds only, so round it up.",
+     _with_depth(math.log2)),
+    ("one-round-too-many", "It looks as if ranks.bit_length() were log2 K: for 8 ranks it is 4. Take (ranks - 1)"
+     ".bit_length().", _with_depth(int.bit_length)),
+    ("natural-logarithm", "It looks as if your logarithm were the natural one, math.log: take math.log2, rounded up.",
+     _with_depth(math.log)),
     ("fixed-threshold", "You decide by the bytes alone. Where the algorithms cross depends on alpha and beta.",
      _threshold),
     ("one-round-tree", "It looks as if your tree took one round up and one down: it takes ceil(log2 K) each way.",
@@ -106,13 +132,36 @@ def _choose_examine(seen: Seen) -> Fault | None:
     wrong = [(q, a) for q, a in zip(queries, answers, strict=True) if not _may(a, seconds, q)]
     if not wrong:
         return None
-    (n, K, a, b), answer = wrong[0]
+    (n, K, a, b), answer = max(wrong, key=lambda row: row[0][1] > 1)  # the first, and one rank only if all are
     table = ", ".join(f"{name} {value * 1e6:,.1f} µs" for name, value in seconds(n, K, a, b).items())
-    begin = f"For {n:,} bytes on {K} ranks with alpha = {a:g} and beta = {b:g} you answer {told(answer)}: {table}. "
-    begin += f"{len(wrong)} of {len(queries)} answers are wrong. "
+    where = f"{n:,} bytes on {K} ranks" if K > 1 else f"{n:,} bytes on 1 rank"
+    begin = f"For {where} with alpha = {a:g} and beta = {b:g} you answer {told(answer)}"
+    unnamed = next((fault for _, value in wrong if (fault := _no_name(value, begin))), None)
+    if unnamed:
+        return unnamed
+    begin += f": {table}. {len(wrong)} of {len(queries)} answers are wrong. "
     for id, message in _explanations(queries, answers):
         return Fault(id, begin + message)
-    return Fault("wrong-values", f'{begin}Answer "ring", "tree" or "halving_doubling", whichever takes the least time.')
+    return Fault("wrong-values", f"{begin}Answer {_NAMES}, whichever takes the least time.")
+
+
+NAMES = ("ring", "tree", "halving_doubling")
+_NAMES = '"ring", "tree" or "halving_doubling"'
+
+
+def _no_name(answer: Any, begin: str) -> Fault | None:
+    """What is not among the three names, and what it may be instead."""
+    if isinstance(answer, str):
+        near = get_close_matches(answer.lower(), NAMES, 1, cutoff=0.5)
+        meant = f' Write "{near[0]}" instead.' if near else ""
+        message = f'"{answer}" is none of the three names, letter by letter: {_NAMES}.{meant}'
+        return None if answer in NAMES else Fault("misspelt-name", message)
+    if answer is None:
+        return Fault("returns-nothing", f"{begin}. Is there a path through your function without a return?")
+    if isinstance(answer, (int, float)):
+        advice = "Of a dict of times, min(times.values()) is the least time; min(times, key=times.get) is its name."
+        return Fault("returns-cost", f"{begin}, a number. The name of the cheapest is wanted: {_NAMES}. {advice}")
+    return Fault("wrong-type", f"{begin}. The name of the cheapest alone is wanted, as text: {_NAMES}.")
 
 
 def _may(answer: Any, formula: Seconds, query: Query) -> bool:
@@ -135,10 +184,12 @@ def _judge_choose(observation: Observation) -> list[Finding]:
     if not found or seen is None or seen.failure or not fault_of(seen, _choose_examine):
         return found
     queries, answers = _queries(seen.case), seen.returned[0]
+    if any(_no_name(answer, "") for answer in answers):
+        return found
     counted = [(q, a) for q, a in zip(queries, answers, strict=True) if q[1] > 1]
     right = sum(_may(a, seconds, q) for q, a in counted) / len(counted)
-    earned = POINTS / 2 if right >= 0.9 else 0.0
-    others = [Finding(f"Or: {told}", id) for id, told in _explanations(queries, answers)[1:]]
+    earned, first = POINTS / 2 if right >= 0.9 else 0.0, found[0].misconception
+    others = [Finding(f"Or: {told}", id) for id, told in _explanations(queries, answers)[1:] if id != first]
     return [Finding(found[0].message, found[0].misconception, POINTS - earned), *found[1:], *others]
 
 

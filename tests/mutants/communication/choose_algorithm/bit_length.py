@@ -1,0 +1,15 @@
+"""The learner thought: bit_length is log2."""
+
+MISCONCEPTION = "one-round-too-many"
+
+
+def choose_algorithm(nbytes, ranks, alpha, beta):
+    rounds = ranks.bit_length()
+    moved = 2 * (ranks - 1) / ranks * nbytes * beta
+    times = {
+        "ring": 2 * (ranks - 1) * alpha + moved,
+        "tree": 2 * rounds * (alpha + nbytes * beta),
+    }
+    if ranks & (ranks - 1) == 0:
+        times["halving_doubling"] = 2 * rounds * alpha + moved
+    return min(times, key=times.get)

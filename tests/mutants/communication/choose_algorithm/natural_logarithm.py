@@ -1,0 +1,17 @@
+"""The learner wrote math.log."""
+
+import math
+
+MISCONCEPTION = "natural-logarithm"
+
+
+def choose_algorithm(nbytes, ranks, alpha, beta):
+    rounds = math.log(ranks)
+    moved = 2 * (ranks - 1) / ranks * nbytes * beta
+    times = {
+        "ring": 2 * (ranks - 1) * alpha + moved,
+        "tree": 2 * rounds * (alpha + nbytes * beta),
+    }
+    if ranks & (ranks - 1) == 0:
+        times["halving_doubling"] = 2 * rounds * alpha + moved
+    return min(times, key=times.get)

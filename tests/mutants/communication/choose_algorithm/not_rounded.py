@@ -1,0 +1,17 @@
+"""The learner took log2 of the ranks as it is."""
+
+import math
+
+MISCONCEPTION = "log2-not-rounded"
+
+
+def choose_algorithm(nbytes, ranks, alpha, beta):
+    rounds = math.log2(ranks)
+    moved = 2 * (ranks - 1) / ranks * nbytes * beta
+    times = {
+        "ring": 2 * (ranks - 1) * alpha + moved,
+        "tree": 2 * rounds * (alpha + nbytes * beta),
+    }
+    if rounds == int(rounds):
+        times["halving_doubling"] = 2 * rounds * alpha + moved
+    return min(times, key=times.get)

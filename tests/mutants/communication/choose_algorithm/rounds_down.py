@@ -1,0 +1,17 @@
+"""The learner counted rounds with int(math.log2(ranks)), which is right for powers of two."""
+
+import math
+
+MISCONCEPTION = "rounds-log2-down"
+
+
+def choose_algorithm(nbytes, ranks, alpha, beta):
+    rounds = int(math.log2(ranks))
+    moved = 2 * (ranks - 1) / ranks * nbytes * beta
+    times = {
+        "ring": 2 * (ranks - 1) * alpha + moved,
+        "tree": 2 * rounds * (alpha + nbytes * beta),
+    }
+    if 2**rounds == ranks:
+        times["halving_doubling"] = 2 * rounds * alpha + moved
+    return min(times, key=times.get)

@@ -1,0 +1,10 @@
+"""The learner prefers alpha in milliseconds."""
+
+import numpy
+
+MISCONCEPTION = "wrong-unit"
+
+
+def fit_alpha_beta(nbytes, seconds):
+    beta, alpha = numpy.polyfit(nbytes, seconds, 1)
+    return alpha * 1e3, beta
