@@ -73,6 +73,7 @@ class Cluster:
     inside: Link  # between two ranks of a node
     between: Link  # between ranks of two nodes
     source: str = ""
+    cores: int | None = None  # of a node, shared by all of its ranks and their messages; None: a rank shares nothing
 
     def node(self, rank: int) -> int:
         return rank // self.ranks_per_node

@@ -37,6 +37,7 @@ from lockstep.cost.algorithms import (
     star,
     unchunked_ring_all_reduce,
 )
+from lockstep.cost.cores import shared
 from lockstep.cost.fit import choose_algorithm, fit_alpha_beta
 from lockstep.cost.flat import flat_times
 from lockstep.machines import Cluster, Link
@@ -66,13 +67,20 @@ Plan = tuple[Step, ...]
 
 def collective_time(kind: str, nbytes: int, ranks: Sequence[int], cluster: Cluster) -> float:
     """Seconds for the collective ``kind`` of the global ``ranks``; 0 for a single rank."""
-    return min(_times(kind, nbytes, _per_node(ranks, cluster), cluster.inside, cluster.between).values())
+    return min(_cluster_times(kind, nbytes, ranks, cluster).values())
 
 
 def best_algorithm(kind: str, nbytes: int, ranks: Sequence[int], cluster: Cluster) -> str:
     """The name of the algorithm whose time ``collective_time`` gives."""
-    times = _times(kind, nbytes, _per_node(ranks, cluster), cluster.inside, cluster.between)
+    times = _cluster_times(kind, nbytes, ranks, cluster)
     return min(times, key=lambda name: times[name])
+
+
+def _cluster_times(kind: str, nbytes: int, ranks: Sequence[int], cluster: Cluster) -> MappingProxyType[str, float]:
+    per_node = _per_node(ranks, cluster)
+    most = max(per_node, default=0)
+    inside, between = (shared(link, most, cluster.cores) for link in (cluster.inside, cluster.between))
+    return _times(kind, nbytes, per_node, inside, between)
 
 
 def _per_node(ranks: Sequence[int], cluster: Cluster) -> tuple[int, ...]:

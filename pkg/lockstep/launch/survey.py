@@ -112,7 +112,9 @@ def measure() -> Survey:
             source="Measured on this machine by lockstep.launch.survey, one thread.",
         )
     link = loopback()
-    cluster = Cluster("this machine", device, MANY, link, link, "Measured on this machine; a rank is one core.")
+    cluster = Cluster(
+        "this machine", device, MANY, link, link, "Measured on this machine; its ranks share its cores.", share.usable
+    )
     facts = (host.processor(), share.usable, share.host, memory, host.caches(), host.simd(), host.gpus())
     return Survey(cluster, *facts)
 
@@ -130,7 +132,7 @@ def loopback() -> Link:
 
 def _fingerprint() -> dict[str, Any]:
     """What the measurements depend on. A home folder may be shared by several machines."""
-    versions = {"format": 1, "torch": torch.__version__, "python": platform.python_version()}
+    versions = {"format": 2, "torch": torch.__version__, "python": platform.python_version()}
     share = {"cores": host.cores().usable, "memory": host.memory()}
     return {**versions, "machine": platform.node(), "processor": host.processor(), **share}
 

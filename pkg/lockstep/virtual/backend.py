@@ -43,6 +43,7 @@ class ThreadWorld(threading.local):
         self.group_count = 0
         for name in ("pg_map", "pg_names", "pg_group_ranks", "pg_backend_config", "tags_to_pg", "pg_to_tag"):
             setattr(self, name, {})
+        self.pg_flight_recorder_hooks: dict[Any, Any] = {}
         self.pg_coalesce_state: dict[Any, Any] = {}
         self.comms: list[Any] = []
 
@@ -78,6 +79,10 @@ def monitored_barrier(group: Any = None, timeout: Any = None, wait_all_ranks: bo
     dist.barrier(group)
 
 
+def no_recorder(*_: Any) -> None:
+    """torch's flight recorder is for messages between C++ backends; the Trace has ours."""
+
+
 def install() -> None:
     """Turn this process into the virtual cluster's: call it once, before any thread uses torch.distributed."""
     setattr(distributed_c10d, "_world", ThreadWorld())  # noqa: B010
@@ -86,6 +91,8 @@ def install() -> None:
     helper = distributed_c10d._new_process_group_helper
     setattr(distributed_c10d, "_new_process_group_helper", always_virtual(helper))  # noqa: B010
     setattr(distributed_c10d, "rendezvous", rendezvous)  # noqa: B010
+    if hasattr(distributed_c10d, "_maybe_attach_flight_recorder"):  # 2.15: looks for a C++ backend under each group
+        setattr(distributed_c10d, "_maybe_attach_flight_recorder", no_recorder)  # noqa: B010
     for module in (distributed_c10d, dist):
         setattr(module, "monitored_barrier", monitored_barrier)  # noqa: B010
     count_loss_parallel()

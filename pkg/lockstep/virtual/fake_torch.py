@@ -51,7 +51,8 @@ WITH_DATA: tuple[tuple[Any, str], ...] = (
 def install() -> None:
     """Once in a process."""
     for owner, name in WITH_DATA:
-        setattr(owner, name, outside_fake_mode(getattr(owner, name)))
+        if hasattr(owner, name):  # _warmup_p2p, for one, is gone from 2.15
+            setattr(owner, name, outside_fake_mode(getattr(owner, name)))
     for module in (_functional_collectives, _collective_utils):
         setattr(module, "_are_we_tracing", lambda: False)  # noqa: B010
     setattr(_sharding_prop, "detect_fake_mode", lambda *_: None)  # noqa: B010

@@ -15,6 +15,7 @@ from itertools import count
 import torch
 
 from lockstep import explain
+from lockstep.cost.cores import Cores
 from lockstep.cost.network import collective_time
 from lockstep.errors import Mismatch, Standing
 from lockstep.explain import ANY_SOURCE
@@ -29,6 +30,7 @@ class Network:
 
     def __init__(self, ranks: int, cluster: Cluster, eager: bool, wake: Callable[[int, float], None]) -> None:
         self.cluster = cluster
+        self.cores = Cores(cluster)
         self.eager = eager
         self.log: list[Operation] = []
         self.in_flight = 0
@@ -102,7 +104,8 @@ class Network:
         check_fits(send, recv)
         link = self.cluster.link(send.rank, recv.rank)
         start = max(send.posted, recv.posted, self._out[send.rank], self._in[recv.rank])
-        end = start + (link.time(send.nbytes) if send.rank != recv.rank else 0.0)
+        seconds = link.time(send.nbytes) if send.rank != recv.rank else 0.0
+        end = start + self.cores.carry(send.rank, recv.rank, start, seconds)
         self._out[send.rank] = self._in[recv.rank] = end
         recv.tensors.copy_(send.tensors.view(recv.tensors.shape))
         recv.peer = send.rank
