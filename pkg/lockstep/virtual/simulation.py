@@ -123,7 +123,7 @@ class Simulation:
 
     def _compute(self, me: int, name: str, seconds: float, flops: int) -> None:
         start = self.scheduler.clock[me]
-        self.scheduler.advance(me, seconds)
+        self.scheduler.advance(me, self.network.cores.compute(me, start, seconds))
         self._ledger.book(me, name, start, self.scheduler.clock[me], flops)
 
     def _now(self, me: int) -> float:
