@@ -64,7 +64,7 @@ def test_the_zero_paper_s_baseline() -> None:
 
 def test_what_192_gb_can_train() -> None:
     assert most_parameters(192e9, RECIPES["adam mixed"]) == 12e9
-    assert 192e9 // 7 == pytest.approx(27.4e9, rel=0.01)
+    assert round(192 / 7) == 27  # what the notes print, in billions
     for recipe in RECIPES.values():
         most = most_parameters(192e9, recipe)
         assert training_memory(most, recipe) <= 192e9 < training_memory(most + 1, recipe)

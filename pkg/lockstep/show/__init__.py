@@ -1,9 +1,10 @@
 """Figures: events in, pictures out. Each is a widget in the browser and an SVG (``.svg()``) everywhere else."""
 
+from lockstep.show.amdahl import amdahl
 from lockstep.show.costs import costs
 from lockstep.show.predict import predict
 from lockstep.show.reconcile import reconcile
 from lockstep.show.ring import ring
 from lockstep.show.timeline import timeline
 
-__all__ = ["costs", "predict", "reconcile", "ring", "timeline"]
+__all__ = ["amdahl", "costs", "predict", "reconcile", "ring", "timeline"]

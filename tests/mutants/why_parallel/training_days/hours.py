@@ -1,0 +1,7 @@
+"""The learner thought: an hour has 3,600 seconds, and that is the unit."""
+
+MISCONCEPTION = "hours-not-days"
+
+
+def training_days(params, tokens, devices, peak, utilisation):
+    return 6 * params * tokens / (devices * peak * utilisation) / 3600

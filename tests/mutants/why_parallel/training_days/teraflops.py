@@ -1,0 +1,7 @@
+"""The learner thought: the peak of a GPU is given in TFLOP/s."""
+
+MISCONCEPTION = "tera-twice"
+
+
+def training_days(params, tokens, devices, peak, utilisation):
+    return 6 * params * tokens / (devices * peak * 1e12 * utilisation) / 86400

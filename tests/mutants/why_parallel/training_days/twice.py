@@ -1,0 +1,9 @@
+"""The learner thought: both the devices and the peak are reduced by the utilisation."""
+
+MISCONCEPTION = "utilisation-twice"
+
+
+def training_days(params, tokens, devices, peak, utilisation):
+    rate = peak * utilisation
+    used = devices * utilisation
+    return 6 * params * tokens / (used * rate) / 86400

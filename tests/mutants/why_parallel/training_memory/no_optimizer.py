@@ -1,0 +1,10 @@
+"""The learner thought: training needs the weights and their gradients."""
+
+MISCONCEPTION = "forgets-optimizer"
+
+
+BYTES = {"float64": 8, "float32": 4, "bfloat16": 2, "float16": 2, "float8": 1, "int8": 1}
+
+
+def training_memory(params, recipe):
+    return params * (BYTES[recipe["weights"]] + BYTES[recipe["gradients"]])
