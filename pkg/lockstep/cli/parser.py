@@ -59,6 +59,11 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--on", metavar="WORLD", help=_WORLD)
     run.add_argument("--trace", metavar="OUT.json", help="write a Chrome trace, for https://ui.perfetto.dev")
 
+    audit = command("audit", "measure which estimators of scikit-learn run in parallel here, and how")
+    audit.add_argument("estimators", nargs="*", metavar="NAME", help="as in KMeans, or sklearn.svm:SVC; else all")
+    audit.add_argument("--svg", metavar="OUT.svg", help="write the figure")
+    _json(audit)
+
     build = command("build", "make the notebooks from their text sources")
     build.add_argument("--check", action="store_true", help="only tell which notebooks are not up to date")
 

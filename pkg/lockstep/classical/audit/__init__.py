@@ -1,0 +1,74 @@
+"""The audit: which estimators of scikit-learn run in parallel on this machine, by which means, and are the notes right?
+
+``names()`` lists the rows of the lecture notes' table; ``audit(names)`` measures them one after the other.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from lockstep.classical.audit.catalogue import catalogue
+from lockstep.classical.audit.verdict import Verdict, decide
+from lockstep.classical.knobs import SLEEPING
+from lockstep.classical.usage import Usage
+from lockstep.errors import LockstepError, UsageError
+
+LIMIT = 300.0  # seconds for one row, on a very busy machine
+
+__all__ = ["NotMeasured", "Verdict", "audit", "measured", "names", "select"]
+
+
+class NotMeasured(LockstepError):
+    """The process that was to measure a row did not come to its end."""
+
+
+def names() -> list[str]:
+    """The rows of the notes' table, one for each estimator and algorithm."""
+    return [row.name for row in catalogue()]
+
+
+def select(wanted: Iterable[str]) -> list[str]:
+    """Rows by their names, or by the beginning of a name ("KNeighbors"); ``MODULE:CLASS`` stays as it is."""
+    known, found = names(), []
+    for name in wanted:
+        fitting = [name] if ":" in name or name in known else [k for k in known if k.lower().startswith(name.lower())]
+        if not fitting:
+            told = f"Choose among: {', '.join(known)}; or name a class, as in sklearn.svm:SVC."
+            raise UsageError(f"The audit has no row {name!r}.", told)
+        found += fitting
+    return list(dict.fromkeys(found)) or known
+
+
+def audit(wanted: Iterable[str] = ()) -> Iterator[Verdict]:
+    """The verdict on each row as soon as it is measured: about 5 s for each. All rows, if none is named."""
+    for name in select(wanted):
+        yield measured(name)
+
+
+def measured(name: str) -> Verdict:
+    """The verdict on one row, measured in a fresh process. Raises UsageError for what cannot be fitted."""
+    told = _in_child(name)
+    if "problem" in told:
+        raise UsageError(told["problem"], told["remedy"])
+    runs = {knob: [Usage(**u) for u in us] for knob, us in told["runs"].items()}
+    return decide(told["name"], runs, told["has_n_jobs"], told["claim"])
+
+
+def _in_child(name: str) -> dict[str, Any]:
+    command = [sys.executable, "-W", "ignore", "-m", "lockstep.classical.audit.child", name]
+    environment = {**os.environ, **SLEEPING, "PYTHONWARNINGS": "ignore"}
+    try:
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=LIMIT)
+    except subprocess.TimeoutExpired:
+        raise NotMeasured(f"{name} was not measured within {LIMIT:.0f} s.", "Is the machine very busy?") from None
+    lines = done.stdout.strip().splitlines()
+    if done.returncode or not lines:
+        said = (done.stderr.strip().splitlines() or ["it ended without a word"])[-1]
+        raise NotMeasured(f"{name} could not be measured: {said}", "Try to fit it by hand.")
+    found: dict[str, Any] = json.loads(lines[-1])
+    return found

@@ -1,0 +1,64 @@
+"""The three knobs of a scikit-learn fit: OpenMP threads, BLAS threads, and joblib's ``n_jobs``.
+
+To find out which of them a fit listens to, turn up one and leave the others at 1. Threads that have nothing to do may
+still burn CPU for a while: OpenBLAS lets them spin before they sleep. So a measurement begins when all are asleep.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+from threadpoolctl import threadpool_limits
+
+from lockstep.classical.usage import Usage, usage
+
+# In the environment before Python starts: idle threads of OpenMP and OpenBLAS sleep at once, and pools begin with one.
+SLEEPING = {
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "VECLIB_MAXIMUM_THREADS": "1",
+    "OMP_WAIT_POLICY": "PASSIVE",
+    "KMP_BLOCKTIME": "0",
+    "OPENBLAS_THREAD_TIMEOUT": "4",  # 2**4 cycles
+}
+
+
+class Measure(Protocol):
+    """Runs one fit with these knobs and tells who did the work."""
+
+    def __call__(self, openmp: int = 1, blas: int = 1, n_jobs: int = 1) -> Usage: ...
+
+
+def measuring(fit: Callable[[int], Any]) -> Measure:
+    """``measure(openmp=1, blas=1, n_jobs=1)`` for ``fit(n_jobs)``; a fit without that parameter ignores it.
+
+    The libraries whose threads are to be limited must have been imported before: ``fit`` shall not import them.
+    """
+
+    def measure(openmp: int = 1, blas: int = 1, n_jobs: int = 1) -> Usage:
+        settle()
+        with turned(openmp, blas):
+            return usage(lambda: fit(n_jobs))
+
+    return measure
+
+
+@contextmanager
+def turned(openmp: int, blas: int) -> Iterator[None]:
+    """OpenMP and BLAS with so many threads each, wherever they are loaded."""
+    with threadpool_limits(openmp, user_api="openmp"), threadpool_limits(blas, user_api="blas"):
+        yield
+
+
+def settle(longest: float = 0.3, pause: float = 0.02) -> None:
+    """Wait until the idle threads of this process have stopped spinning, ``longest`` seconds at most."""
+    deadline = time.monotonic() + longest
+    while time.monotonic() < deadline:
+        before = time.process_time()
+        time.sleep(pause)
+        if time.process_time() - before < pause / 10:
+            return

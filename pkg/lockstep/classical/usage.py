@@ -1,0 +1,110 @@
+"""Who did the work of a call: this thread, other threads of this process, or other processes? In CPU seconds.
+
+CPU time is counted by the kernel for each thread and process, while it really runs. Other people's programs make a
+call take longer on the clock on the wall; its CPU time they hardly change. That is why a busy machine can be measured.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any
+
+import psutil
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Seconds of one call, and how many threads and child processes there were."""
+
+    wall: float
+    main: float  # CPU time of the thread that made the call
+    helpers: float  # CPU time of the other threads of this process, those that have ended included
+    children: float  # CPU time of child processes
+    others: float  # CPU time of all other programs on this machine meanwhile
+    threads: int  # the most threads of this process at once
+    workers: int  # threads and processes that did at least a tenth of the work each
+
+    @property
+    def cpu(self) -> float:
+        return self.main + self.helpers + self.children
+
+    @property
+    def elsewhere(self) -> float:
+        """The share of the CPU time that was spent outside the calling thread: 0 to 1."""
+        return (self.helpers + self.children) / self.cpu if self.cpu else 0.0
+
+
+def usage(call: Callable[[], Any]) -> Usage:
+    """What ``call()`` costs, and where. It may leave threads and processes behind."""
+    busy, children = _busy(), children_cpu()
+    with Census() as census:
+        wall, main, process = time.perf_counter(), time.thread_time(), time.process_time()
+        call()
+        wall, main = time.perf_counter() - wall, time.thread_time() - main
+        process = time.process_time() - process
+    each = {pid: cpu - children.get(pid, 0.0) for pid, cpu in children_cpu().items()}
+    helpers = max(0.0, process - main - census.cpu)
+    elsewhere = helpers + sum(each.values())
+    least = (main + elsewhere) / 10
+    workers = sum(cpu >= least for pid, cpu in [*each.items(), *census.spent().items()] if pid)
+    others = max(0.0, _busy() - busy - main - elsewhere)
+    return Usage(wall, main, helpers, sum(each.values()), others, census.most, max(1, workers))
+
+
+def children_cpu() -> dict[int, float]:
+    """CPU seconds of each child process by its id; under 0, of all that have ended."""
+    own = psutil.Process()
+    ended = own.cpu_times()
+    found = {0: ended.children_user + ended.children_system}
+    for child in own.children(recursive=True):
+        with contextlib.suppress(psutil.Error):
+            times = child.cpu_times()
+            found[child.pid] = times.user + times.system
+    return found
+
+
+def _busy() -> float:
+    """CPU seconds that all cores together have worked since the machine started."""
+    times = psutil.cpu_times()._asdict()
+    return float(sum(times.get(kind, 0.0) for kind in ("user", "system", "nice", "irq", "softirq", "steal")))
+
+
+class Census:
+    """Looks at the threads of this process every few milliseconds, itself left out."""
+
+    def __init__(self, interval: float = 0.01) -> None:
+        self.interval = interval
+        self.most = 0  # threads at once
+        self.cpu = 0.0  # what the looking itself cost
+        self._first: dict[int, float] = {}
+        self._last: dict[int, float] = {}
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._count, daemon=True)
+
+    def spent(self) -> dict[int, float]:
+        """CPU seconds of each thread by its id, between the first and the last look at it; the kernel counts 0.01."""
+        return {id: cpu - self._first[id] for id, cpu in self._last.items()}
+
+    def __enter__(self) -> Census:
+        self._thread.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._over.set()
+        self._thread.join()
+
+    def _count(self) -> None:
+        own, me = psutil.Process(), threading.get_native_id()
+        while True:
+            seen = {t.id: t.user_time + t.system_time for t in own.threads() if t.id != me}
+            self.most = max(self.most, len(seen))
+            self._first = seen | self._first
+            self._last |= seen
+            self.cpu = time.thread_time()
+            if self._over.wait(self.interval):
+                return
