@@ -20,7 +20,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,7 @@ import torch
 from lockstep.cost.fit import fit_alpha_beta
 from lockstep.errors import LockstepError
 from lockstep.launch import host, pool
+from lockstep.launch.hardware import Hardware, hardware
 from lockstep.launch.job import Job
 from lockstep.launch.measure import launch_overhead, matmul_rate, one_thread, ping_pong_times, triad_bandwidth
 from lockstep.machines import Cluster, Device, Link
@@ -54,6 +55,7 @@ class Survey:
     caches: dict[str, int]
     simd: list[str]
     gpus: list[str]
+    hardware: Hardware = field(default_factory=Hardware)
 
     @property
     def complete(self) -> bool:
@@ -68,10 +70,12 @@ class Survey:
             "cores": f"{self.cores} usable of {self.host_cores}",
             "memory": f"{self.memory / 1e9:.1f} GB",
             "caches": ", ".join(f"{name} {size // 1024} KiB" for name, size in self.caches.items()) or "unknown",
-            "SIMD": ", ".join(self.simd) or "unknown",
+            "SIMD": f"{self.hardware.simd_bits} bits: {', '.join(self.simd)}" if self.simd else "unknown",
+            "layout": str(self.hardware),
             "GPUs": "; ".join(self.gpus) or "none",
             "matmul, one core": f"{rates} GFLOP/s",
             "memory bandwidth, one core": f"{device.memory_bandwidth / 1e9:.1f} GB/s",
+            "memory bandwidth, all cores": f"{self.hardware.bandwidth / 1e9:.1f} GB/s",
             "smallest operation": f"{device.launch_overhead * 1e6:.1f} µs",
             "loopback": f"alpha {link.alpha * 1e6:.0f} µs, beta 1 / ({link.bandwidth / 1e9:.2f} GB/s). {link.source}",
         }
@@ -116,7 +120,7 @@ def measure() -> Survey:
         "this machine", device, MANY, link, link, "Measured on this machine; its ranks share its cores.", share.usable
     )
     facts = (host.processor(), share.usable, share.host, memory, host.caches(), host.simd(), host.gpus())
-    return Survey(cluster, *facts)
+    return Survey(cluster, *facts, hardware(host.simd(), share.usable, memory))
 
 
 def loopback() -> Link:
@@ -132,7 +136,7 @@ def loopback() -> Link:
 
 def _fingerprint() -> dict[str, Any]:
     """What the measurements depend on. A home folder may be shared by several machines."""
-    versions = {"format": 2, "torch": torch.__version__, "python": platform.python_version()}
+    versions = {"format": 3, "torch": torch.__version__, "python": platform.python_version()}
     share = {"cores": host.cores().usable, "memory": host.memory()}
     return {**versions, "machine": platform.node(), "processor": host.processor(), **share}
 
@@ -143,7 +147,11 @@ def _read(path: Path, fingerprint: dict[str, Any]) -> Survey | None:
         data = json.loads(path.read_text())
         if data["of"] != fingerprint:
             return None
-        kept = Survey(**{**data["survey"], "cluster": Cluster.from_json(data["survey"]["cluster"])})
+        parts = {
+            "cluster": Cluster.from_json(data["survey"]["cluster"]),
+            "hardware": Hardware(**data["survey"]["hardware"]),
+        }
+        kept = Survey(**{**data["survey"], **parts})
         return kept if kept.complete or time.time() - data["when"] < RETRY else None
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
         return None

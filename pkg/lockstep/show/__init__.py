@@ -5,6 +5,7 @@ from lockstep.show.costs import costs
 from lockstep.show.predict import predict
 from lockstep.show.reconcile import reconcile
 from lockstep.show.ring import ring
+from lockstep.show.survey import survey
 from lockstep.show.timeline import timeline
 
-__all__ = ["amdahl", "costs", "predict", "reconcile", "ring", "timeline"]
+__all__ = ["amdahl", "costs", "predict", "reconcile", "ring", "survey", "timeline"]

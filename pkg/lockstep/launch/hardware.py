@@ -1,0 +1,105 @@
+"""How this machine is laid out: which cores share what, how wide they compute, what the memory gives all of them.
+
+Read from /sys (``Documentation/ABI/testing/sysfs-devices-system-cpu`` of the Linux kernel), except for the bandwidth of
+all cores together, which is measured. What a system does not tell stays at its default.
+
+Every function takes the folder that it reads, so that a test can show it another machine.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import torch
+
+SYSTEM = Path("/sys/devices/system")
+WIDTHS = {"avx512f": 512, "avx2": 256, "avx": 256, "sse4_2": 128, "asimd": 128}  # bits of a SIMD register
+
+
+@dataclass(frozen=True)
+class Hardware:
+    """Plain numbers, so that the survey can keep them as JSON."""
+
+    threads_per_core: int = 1  # hyper-threads
+    numa: list[int] = field(default_factory=list)  # logical processors of each NUMA node
+    shared: dict[str, int] = field(default_factory=dict)  # "L2" -> cores that have one such cache in common
+    simd_bits: int = 0  # the widest register; 0 if unknown
+    bandwidth: float = 0.0  # bytes/s of all usable cores together; 0 if not measured
+
+    @property
+    def simd_lanes(self) -> int:
+        """How many float32 one instruction works on."""
+        return self.simd_bits // 32
+
+    def __str__(self) -> str:
+        nodes = f"{len(self.numa)} NUMA nodes" if len(self.numa) > 1 else "1 NUMA node"
+        threads = f"{self.threads_per_core} hardware threads a core"
+        shared = ", ".join(f"{name} by {count}" for name, count in self.shared.items() if count > 1)
+        return "; ".join(filter(None, [nodes, threads, f"shared: {shared}" if shared else ""]))
+
+
+def hardware(simd: list[str], threads: int, memory: int, system: Path = SYSTEM) -> Hardware:
+    """The layout of this machine, and its bandwidth on ``threads`` threads. About half a second."""
+    siblings = _processors(system / "cpu/cpu0/topology/thread_siblings_list")
+    return Hardware(
+        threads_per_core=max(1, siblings),
+        numa=numa(system),
+        shared={name: max(1, count // max(1, siblings)) for name, count in sharing(system).items()},
+        simd_bits=max((WIDTHS.get(name, 0) for name in simd), default=0),
+        bandwidth=bandwidth_of_all(threads, memory),
+    )
+
+
+def numa(system: Path = SYSTEM) -> list[int]:
+    """The logical processors of each NUMA node that has some; empty where the system does not tell."""
+    counts = [_processors(node / "cpulist") for node in sorted((system / "node").glob("node[0-9]*"))]
+    return [count for count in counts if count]
+
+
+def sharing(system: Path = SYSTEM) -> dict[str, int]:
+    """``{"L1d": 1, "L3": 16}``: the logical processors that share each cache of processor 0."""
+    found = {}
+    for index in sorted((system / "cpu/cpu0/cache").glob("index*")):
+        letter = {"Data": "d", "Instruction": "i"}.get(_text(index / "type"), "")
+        if _text(index / "level"):
+            found[f"L{_text(index / 'level')}{letter}"] = _processors(index / "shared_cpu_list")
+    return {name: count for name, count in found.items() if count}
+
+
+def bandwidth_of_all(threads: int, memory: int, seconds: float = 0.4) -> float:
+    """Bytes/s of the STREAM triad a = b + s·c on ``threads`` threads: two arrays read, one written.
+
+    By the wall clock, since several cores work at once; the best run counts."""
+    n = min(16 * 2**20, memory // 64)
+    b, c, a = (torch.ones(n, dtype=torch.float32) for _ in range(3))
+    before, best = torch.get_num_threads(), float("inf")
+    torch.set_num_threads(threads)
+    try:
+        deadline = time.perf_counter() + seconds
+        while time.perf_counter() < deadline:
+            begin = time.perf_counter()
+            torch.add(b, c, alpha=3.0, out=a)
+            best = min(best, time.perf_counter() - begin)
+    finally:
+        torch.set_num_threads(before)
+    return 3 * 4 * n / best
+
+
+def _processors(path: Path) -> int:
+    """How many there are in a list such as "0-3,8-11"; 0 where there is none."""
+    total = 0
+    for part in filter(None, _text(path).split(",")):
+        first, _, last = part.partition("-")
+        if not first.isdigit():
+            return 0
+        total += int(last or first) - int(first) + 1
+    return total
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(errors="replace").strip()
+    except OSError:
+        return ""
