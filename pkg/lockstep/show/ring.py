@@ -15,7 +15,7 @@ from lockstep.show.ring_model import Step, caption, simulate
 class Ring(Figure):
     """The widget: ``step`` is the slider's place, ``ranks`` the ring's size; Python may set both. See ``ring``."""
 
-    _esm = script("ring")
+    _esm = script("player", "ring")
     step = traitlets.Int(0).tag(sync=True)
     ranks = traitlets.Int(4).tag(sync=True)
     frames = traitlets.List(traitlets.Unicode()).tag(sync=True)
