@@ -10,7 +10,8 @@ from functools import partial
 from typing import Any
 
 from lockstep.launch import doctor as examination
-from lockstep.launch.survey import full_survey
+from lockstep.launch.survey import Survey, full_survey
+from lockstep.progress import home
 
 tell = partial(print, file=sys.stderr)
 
@@ -23,5 +24,17 @@ def doctor(args: argparse.Namespace) -> int:
         print(json.dumps(report | ({"survey": asdict(measured)} if measured else {}), indent=2))
     else:
         print(examination.table(findings))
-        print(f"\n{measured}" if measured else "\n`lockstep doctor --survey` measures this machine.")
+        print(f"\n{measured}{_drawn(measured)}" if measured else "\n`lockstep doctor --survey` measures this machine.")
     return int(any(not f.ok and not f.optional for f in findings))
+
+
+def _drawn(measured: Survey) -> str:
+    """Leave a drawing of the machine beside the survey, and say where; nothing if it cannot be written."""
+    from lockstep.show import survey
+
+    path = home() / "survey.svg"
+    try:
+        path.write_text(survey(measured).svg(), encoding="utf-8")
+    except OSError:
+        return ""
+    return f"\n{'drawn':<28}{path}"

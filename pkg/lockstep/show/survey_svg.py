@@ -9,7 +9,7 @@ from lockstep.launch.survey import Survey
 from lockstep.show import palette, svg
 from lockstep.show.quantities import nbytes, seconds
 
-WIDTH, HEIGHT = 860.0, 420.0
+WIDTH, HEIGHT = 860.0, 386.0
 LEFT, RIGHT, TOP = 20.0, 560.0, 62.0  # the processor's box
 SIDE = 592.0  # the column beside it
 CORES_DRAWN = 4
@@ -80,18 +80,18 @@ def _processor(machine: Survey) -> Iterator[str]:
         yield from _core(machine, LEFT + 12 + pitch * core, pitch - 8, name, private)
     if machine.cores > drawn:
         told = f"… {machine.cores - drawn} more like these …"
-        yield svg.faint(RIGHT - 10, TOP - 5, told, 11, text_anchor="end")
+        yield svg.faint(RIGHT - 12, TOP + 162, told, 11, text_anchor="end")
     yield from _shared(machine)
 
 
 def _core(machine: Survey, x: float, width: float, name: str, private: list[tuple[str, int]]) -> Iterator[str]:
-    yield svg.lane(x, TOP + 12, width, 152)
+    yield svg.lane(x, TOP + 12, width, 68 + 28 * max(1, min(3, len(private))))
     yield svg.text(x + 8, TOP + 29, name, 12, font_weight=600)
     lanes = machine.hardware.simd_lanes
     pitch = min(12.0, (width - 16) / max(1, lanes))
     for lane in range(lanes):
         yield svg.element("rect", x=x + 8 + pitch * lane, y=TOP + 37.0, width=pitch - 1.5, height=16.0, fill=LANE)
-    yield svg.faint(x + 8, TOP + 67, f"{lanes} lanes" if lanes else "", 10.5)
+    yield svg.faint(x + 8, TOP + 67, f"{lanes} numbers at once" if lanes else "", 10.5)
     for row, (cache, size) in enumerate(private[:3]):
         yield _box(x + 8, TOP + 76.0 + 28 * row, width - 16, 24.0, PRIVATE, f"{cache} {_size(size)}")
 
