@@ -1,0 +1,168 @@
+"""A load or a store of one warp: where each lane goes, what that costs, and what is wrong with it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lockstep.simt.counts import LineCounts
+from lockstep.simt.errors import KernelError
+from lockstep.simt.masks import LANES, Mask
+from lockstep.simt.memory import Array, Memory, rubbish
+from lockstep.simt.transactions import sectors, wavefronts
+from lockstep.simt.values import Value, active
+
+if TYPE_CHECKING:
+    from lockstep.simt.warp import Warp
+
+Items = NDArray[np.int64]  # of a memory, for each active lane: (count,)
+LANE = np.arange(LANES)
+
+
+def load(warp: Warp, mask: Mask, line: LineCounts, array: Array, index: Value) -> Value:
+    """The items at ``index`` (one index or a tuple), or a view if indices are missing."""
+    warp.issue(line, mask)
+    offset, inside = locate(warp, mask, line, array, index)
+    axes = len(index) if isinstance(index, tuple) else 1
+    if axes < len(array.shape):
+        return array.part(offset, axes)
+    memory = array.memory
+    if not isinstance(offset, np.ndarray):  # all lanes read one item
+        items = np.full(inside.count, offset)
+        _note_read(warp, inside, line, memory, items)
+        return memory.flat[offset] if inside.count else rubbish(memory.flat.dtype)
+    items = active(inside, offset)
+    _note_read(warp, inside, line, memory, items)
+    if inside.count == LANES:
+        return memory.flat[items]
+    values = np.zeros(LANES, memory.flat.dtype) if inside is mask else np.full(LANES, rubbish(memory.flat.dtype))
+    values[inside.lanes] = memory.flat[items]
+    return values
+
+
+def store(warp: Warp, mask: Mask, line: LineCounts, array: Array, index: Value, value: Value) -> None:
+    """Lanes that meet at one item: the last one wins, and that is a race."""
+    warp.issue(line, mask)
+    items, inside = places(warp, mask, line, array, index)
+    if not inside.count:
+        return
+    memory = array.memory
+    try:
+        memory.flat[items] = stored = active(inside, value)
+    except (TypeError, ValueError) as error:
+        raise KernelError(
+            f"{array.memory.name} cannot hold what is stored into it: {error}.", line=line.number
+        ) from None
+    cost(warp, inside, line, memory, items)
+    if memory.written is not None:
+        memory.written[items] = True
+    if memory.watched:
+        warp.block.hazards.wrote(memory, items, warp, inside, line, stored)
+
+
+def places(warp: Warp, mask: Mask, line: LineCounts, array: Array, index: Value) -> tuple[Items, Mask]:
+    """The item of each active lane, and the mask without the lanes that are out of bounds."""
+    axes = len(index) if isinstance(index, tuple) else 1
+    if axes != len(array.shape):
+        wanted = f"{len(array.shape)} indices, one for each axis"
+        raise KernelError(f"{array.memory.name} needs {wanted}, and has {axes}.", line=line.number)
+    offset, inside = locate(warp, mask, line, array, index)
+    if not isinstance(offset, np.ndarray):
+        return np.full(inside.count, offset), inside
+    return active(inside, offset), inside
+
+
+def locate(warp: Warp, mask: Mask, line: LineCounts, array: Array, index: Value) -> tuple[Value, Mask]:
+    """Offsets in items, for all lanes or for each, and the lanes that are within bounds."""
+    if array.plain and not isinstance(index, tuple):
+        index, mask = bounded(warp, mask, line, array, 0, index)
+        return index, mask
+    indices = index if isinstance(index, tuple) else (index,)
+    if len(indices) > len(array.shape):
+        message = f"{array.memory.name} has {len(array.shape)} axes, and {len(indices)} indices."
+        raise KernelError(message, line=line.number)
+    offset = array.offset
+    for axis, one in enumerate(indices):
+        one, mask = bounded(warp, mask, line, array, axis, one)
+        offset = offset + one * array.strides[axis]
+    return offset, mask
+
+
+def bounded(warp: Warp, mask: Mask, line: LineCounts, array: Array, axis: int, index: Value) -> tuple[Value, Mask]:
+    """The index with negative ones counted from the end, as numba does, and the lanes for which it is in bounds."""
+    size = array.shape[axis]
+    if not isinstance(index, np.ndarray):
+        if 0 <= index < size:
+            return index, mask
+        index = np.full(LANES, index)
+    if index.dtype.kind not in "iu":
+        remedy = "Use // to divide whole numbers, or int(…)."
+        raise KernelError(f"an index of {array.memory.name} is {index.dtype}.", remedy, line.number)
+    if index.dtype.itemsize != 8:
+        index = index.astype(np.int64)
+    outside = index.view(np.uint64) >= size  # a negative one is a huge one
+    if not np.count_nonzero(outside) or not np.count_nonzero(outside := outside & mask.lanes):
+        return index, mask
+    return _mended(warp, mask, line, array, axis, index, outside)
+
+
+def _mended(
+    warp: Warp, mask: Mask, line: LineCounts, array: Array, axis: int, index: Value, outside: NDArray[np.bool_]
+) -> tuple[Value, Mask]:
+    size = array.shape[axis]
+    index = index.view(np.int64)
+    negative = outside & (index < 0) & (index >= -size)
+    name = array.memory.name
+    about = f" along axis {axis}" if len(array.shape) > 1 else ""
+    if negative.any():
+        threads = warp.threads(negative)
+        message = (
+            f"Line {line.number}: {threads[0]} uses index {_first(index, negative)} of {name}{about}. "
+            f"numba counts it from the end; in CUDA C it is out of bounds."
+        )
+        warp.findings.add("negative_index", line.number, message, threads, name, times=int(negative.sum()))
+    beyond = outside & ~negative
+    if beyond.any():
+        threads = warp.threads(beyond)
+        message = (
+            f"Line {line.number}: {threads[0]} uses index {_first(index, beyond)} of {name}{about}, "
+            f"which has {size} item{'s' if size != 1 else ''}."
+        )
+        warp.findings.add("out_of_bounds", line.number, message, threads, name, times=int(beyond.sum()))
+    return np.where(negative, index + size, index), Mask.of(mask.lanes & ~beyond)
+
+
+def _first(index: Value, lanes: NDArray[np.bool_]) -> int:
+    return int(index[lanes][0])
+
+
+def cost(warp: Warp, mask: Mask, line: LineCounts, memory: Memory, items: Items) -> None:
+    """Count what the request of the active lanes moves."""
+    if memory.space == "global":
+        addresses = memory.base + items * memory.itemsize
+        moved, lines = sectors(addresses, memory.itemsize)
+        line.global_requests += 1
+        line.global_bytes += len(items) * memory.itemsize
+        line.sectors += moved
+        line.cache_lines += lines
+    elif memory.space == "shared":
+        addresses = memory.base + items * memory.itemsize
+        line.shared_requests += 1
+        line.wavefronts += wavefronts(addresses, LANE[mask.lanes], memory.itemsize)
+    if warp.recorder is not None:
+        warp.recorder.access(memory, items, mask)
+
+
+def _note_read(warp: Warp, mask: Mask, line: LineCounts, memory: Memory, items: Items) -> None:
+    if not mask.count:
+        return
+    cost(warp, mask, line, memory, items)
+    missing = memory.written is not None and np.count_nonzero(memory.written[items]) < len(items)
+    if missing:
+        assert memory.written is not None
+        empty = ~memory.written[items]
+        warp.block.hazards.read_empty(memory, items[empty], warp, LANE[mask.lanes][empty], line)
+    if memory.watched:
+        warp.block.hazards.read(memory, items, warp, mask, line)

@@ -1,0 +1,148 @@
+"""Calls in a kernel: intrinsics, atomics, arrays, pure functions, device functions."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Generator
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from lockstep.simt.arrays import declaration
+from lockstep.simt.atomics import atomics
+from lockstep.simt.functions import cast, pure_functions
+from lockstep.simt.intrinsics import intrinsics
+from lockstep.simt.masks import Mask
+from lockstep.simt.scope import Device, Evaluate, Scope
+from lockstep.simt.source import UNKNOWN
+from lockstep.simt.values import Value
+from lockstep.simt.warp import Arrival, Frame, Warp
+
+CompileExpression = Callable[[Scope, ast.expr], Evaluate]
+
+
+def call(scope: Scope, node: ast.Call, expression: CompileExpression) -> Evaluate:
+    """A call that cannot wait at a barrier. ``expression`` compiles the arguments."""
+    known = scope.known(node.func)
+    if known is UNKNOWN:
+        raise scope.refuse(node, f"a kernel cannot call {ast.unparse(node.func)}.")
+    array = declaration(scope, node, known)
+    if array is not None:
+        return array
+    if node.keywords or any(isinstance(argument, ast.Starred) for argument in node.args):
+        raise scope.refuse(node, f"{ast.unparse(node.func)} takes its arguments by position.")
+    arguments = [expression(scope, argument) for argument in node.args]
+    if known is print:
+        return _print(scope, node, arguments)
+    with_warp = intrinsics().get(id(known)) or atomics().get(id(known))
+    if with_warp is not None:
+        return _intrinsic(scope, node, with_warp, arguments)
+    function = pure_functions().get(id(known)) or cast(known)
+    if function is not None:
+        return _pure(scope, node, function, arguments)
+    device = device_function(scope, node, known)
+    if device is None:
+        raise _unknown(scope, node, known)
+    return _device(scope, node, device, arguments)
+
+
+def device_function(scope: Scope, node: ast.Call, known: object) -> Device | None:
+    """The compiled function that ``known`` is, if it is one for the device."""
+    if id(known) in intrinsics():  # numba has written some of them as device functions
+        return None
+    function = getattr(known, "py_func", None)
+    return scope.device(function, node, scope.source) if isinstance(function, FunctionType) else None
+
+
+def _unknown(scope: Scope, node: ast.Call, known: object) -> Exception:
+    name = ast.unparse(node.func)
+    if known is range:
+        return scope.refuse(node, "range stands only in `for … in range(…)`.")
+    if isinstance(known, FunctionType):
+        return scope.refuse(node, f"{name} is a function of the host.", "Put @cuda.jit(device=True) above its def.")
+    return scope.refuse(node, f"a kernel cannot call {name}.")
+
+
+def _intrinsic(scope: Scope, node: ast.Call, function: Callable[..., Value], arguments: list[Evaluate]) -> Evaluate:
+    line = scope.line(node)
+
+    def evaluate(warp: Warp, mask: Mask) -> Value:
+        values = [argument(warp, mask) for argument in arguments]
+        warp.issue(line, mask)
+        try:
+            return function(warp, mask, line, *values)
+        except (TypeError, AttributeError, ValueError) as error:
+            raise _misused(scope, node, error) from None
+
+    return evaluate
+
+
+def _misused(scope: Scope, node: ast.Call, error: Exception) -> Exception:
+    return scope.refuse(node, f"{ast.unparse(node)} does not fit its arguments ({error}).")
+
+
+def _pure(scope: Scope, node: ast.Call, function: Callable[..., Value], arguments: list[Evaluate]) -> Evaluate:
+    line = scope.line(node)
+
+    def evaluate(warp: Warp, mask: Mask) -> Value:
+        values = [argument(warp, mask) for argument in arguments]
+        warp.issue(line, mask)
+        try:
+            value = function(*values)
+        except (TypeError, AttributeError, ValueError) as error:
+            raise _misused(scope, node, error) from None
+        if value.dtype.char == "d":
+            line.double_precision += 1
+        return value
+
+    return evaluate
+
+
+def _print(scope: Scope, node: ast.Call, arguments: list[Evaluate]) -> Evaluate:
+    """One line for each active lane."""
+
+    def evaluate(warp: Warp, mask: Mask) -> Value:
+        values = [np.broadcast_to(argument(warp, mask), 32) for argument in arguments]
+        for lane in np.flatnonzero(mask.lanes):
+            print(*(value[lane] for value in values))
+
+    texts = [argument for argument in node.args if isinstance(argument, ast.Constant)]
+    if any(isinstance(text.value, str) for text in texts):
+        raise scope.refuse(node, "print in a kernel takes numbers only.")
+    return evaluate
+
+
+def _device(scope: Scope, node: ast.Call, device: Device, arguments: list[Evaluate]) -> Evaluate:
+    course = device_course(scope, node, device, arguments)
+
+    def evaluate(warp: Warp, mask: Mask) -> Value:
+        way: Generator[Arrival, Value, Value] = course(warp, mask)
+        try:
+            next(way)
+        except StopIteration as end:
+            return end.value
+        raise AssertionError("a device function with a barrier stands in a statement of its own")
+
+    return evaluate
+
+
+def device_course(
+    scope: Scope, node: ast.Call, device: Device, arguments: list[Evaluate]
+) -> Callable[[Warp, Mask], Generator[Arrival, Value, Value]]:
+    """A device function's run: it may come to barriers, and returns its value."""
+    if len(arguments) != len(device.parameters):
+        raise scope.refuse(node, f"{device.name} takes {len(device.parameters)} arguments, and gets {len(arguments)}.")
+    line = scope.line(node)
+
+    def course(warp: Warp, mask: Mask) -> Generator[Arrival, Value, Value]:
+        values: list[Any] = [argument(warp, mask) for argument in arguments]
+        warp.issue(line, mask)
+        outer = warp.frame
+        warp.frame = Frame(mask, dict(zip(device.parameters, values, strict=True)))
+        yield from device.body(warp, mask)
+        returned = warp.frame.returned
+        warp.frame = outer
+        return returned
+
+    return course

@@ -1,0 +1,16 @@
+"""What the warp machine refuses, with the line of the kernel that it is about."""
+
+from __future__ import annotations
+
+from lockstep.errors import LockstepError
+
+
+class KernelError(LockstepError):
+    """A kernel that no GPU could run as it is written, or that the machine does not know how to.
+
+    ``line``: the line's number in the file or the cell that the kernel stands in; 0 if no line is to blame.
+    """
+
+    def __init__(self, message: str, remedy: str = "", line: int = 0) -> None:
+        super().__init__(f"Line {line}: {message}" if line else message, remedy)
+        self.line = line

@@ -1,0 +1,282 @@
+"""Expressions of a kernel: each becomes a function of a warp and a mask, once, before the kernel runs."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from lockstep.simt.access import load
+from lockstep.simt.calls import call
+from lockstep.simt.intrinsics import DIMENSIONS, constant_of, thread_constant
+from lockstep.simt.masks import Mask
+from lockstep.simt.memory import Array, constant_array
+from lockstep.simt.scope import Evaluate, Scope
+from lockstep.simt.source import UNKNOWN
+from lockstep.simt.values import BINARY, COMPARISONS, UNARY, Operation, Value, select, truth, typed
+from lockstep.simt.warp import Warp
+
+
+def expression(scope: Scope, node: ast.expr) -> Evaluate:
+    """Raises KernelError, with the line, for Python that no kernel can use."""
+    compiler = COMPILERS.get(type(node))
+    if compiler is None:
+        what = WORDS.get(type(node), f"`{ast.unparse(node)}`")
+        raise scope.refuse(node, f"a kernel cannot use {what}.", "Kernels have numbers, arrays and tuples only.")
+    return compiler(scope, node)
+
+
+def _constant(scope: Scope, node: ast.Constant) -> Evaluate:
+    if not isinstance(node.value, bool | int | float):
+        raise scope.refuse(
+            node, f"a kernel cannot use {node.value!r}.", "Kernels have numbers, arrays and tuples only."
+        )
+    value = typed(node.value)
+    return lambda warp, mask: value
+
+
+def _name(scope: Scope, node: ast.Name) -> Evaluate:
+    if node.id not in scope.source.locals:
+        return outside(scope, node, scope.known(node))
+    name, line = node.id, scope.line(node)
+
+    def read(warp: Warp, mask: Mask) -> Value:
+        frame = warp.frame
+        try:
+            value = frame.values[name]
+        except KeyError:
+            raise scope.refuse(node, f"{name} has no value yet.", "Give it one before this line.") from None
+        if frame.partly and name in frame.partly:
+            missing = mask.lanes & ~frame.partly[name]
+            if missing.any():
+                threads = warp.threads(missing)
+                message = f"Line {line.number}: {threads[0]} reads the variable {name}, which it has given no value."
+                warp.findings.add("uninitialised_read", line.number, message, threads, name, times=len(threads))
+        return value
+
+    return read
+
+
+def outside(scope: Scope, node: ast.expr, value: Any) -> Evaluate:
+    """A constant from outside of the kernel: compiled in, as numba does."""
+    special = thread_constant(value)
+    if special is not None:
+        return special
+    if isinstance(value, np.ndarray):
+        array = constant_array(ast.unparse(node), value)
+        return lambda warp, mask: array
+    constant = typed(value)
+    if isinstance(constant, np.generic | tuple):
+        return lambda warp, mask: constant
+    what = "a module" if isinstance(value, ModuleType) else f"of type {type(value).__name__}"
+    raise scope.refuse(node, f"{ast.unparse(node)} is {what}; a kernel needs a number or an array here.")
+
+
+def _attribute(scope: Scope, node: ast.Attribute) -> Evaluate:
+    owner = scope.known(node.value)
+    of_axis = constant_of(owner) if node.attr in DIMENSIONS else None
+    if of_axis is not None:
+        axis = DIMENSIONS[node.attr]
+        return lambda warp, mask: of_axis(warp)[axis]
+    known = scope.known(node)
+    if known is not UNKNOWN:
+        return outside(scope, node, known)
+    return _of_array(scope, node)
+
+
+ATTRIBUTES: dict[str, Callable[[Array], Value]] = {
+    "shape": lambda array: typed(array.shape),
+    "size": lambda array: np.int64(array.size),
+    "ndim": lambda array: np.int64(len(array.shape)),
+}
+
+
+def _of_array(scope: Scope, node: ast.Attribute) -> Evaluate:
+    owner = expression(scope, node.value)
+    find = ATTRIBUTES.get(node.attr)
+    if find is None:
+        raise scope.refuse(node, f"a kernel cannot use .{node.attr}.", "An array has shape, size and ndim.")
+
+    def of(warp: Warp, mask: Mask) -> Value:
+        array = owner(warp, mask)
+        if not isinstance(array, Array):
+            raise scope.refuse(node, f"{ast.unparse(node.value)} is no array: it has no {node.attr}.")
+        return find(array)
+
+    return of
+
+
+def _binary(scope: Scope, node: ast.BinOp) -> Evaluate:
+    if type(node.op).__name__ not in BINARY:
+        raise scope.refuse(node, "the warp machine has no @.", "Write the product as a loop.")
+    return operation(scope, node, node.op, expression(scope, node.left), expression(scope, node.right))
+
+
+def operation(scope: Scope, node: ast.AST, operator: ast.operator, left: Evaluate, right: Evaluate) -> Evaluate:
+    line, apply = scope.line(node), BINARY[type(operator).__name__]
+
+    def evaluate(warp: Warp, mask: Mask) -> Value:
+        first = left(warp, mask)
+        second = right(warp, mask)
+        warp.issue(line, mask)
+        try:
+            value = apply(first, second)
+        except (AttributeError, TypeError):
+            raise scope.refuse(node, f"{ast.unparse(node)} is no arithmetic of numbers.") from None
+        if value.dtype.char == "d":
+            line.double_precision += 1
+        return value
+
+    return evaluate
+
+
+def _compare(scope: Scope, node: ast.Compare) -> Evaluate:
+    names = [type(operator).__name__ for operator in node.ops]
+    if not set(names) <= set(COMPARISONS):
+        raise scope.refuse(
+            node, f"a kernel cannot use `{ast.unparse(node)}`.", "Compare numbers with <, ==, and so on."
+        )
+    parts = [expression(scope, part) for part in [node.left, *node.comparators]]
+    line, operations = scope.line(node), [COMPARISONS[name] for name in names]
+    if len(parts) == 2:
+        return _compare_two(parts[0], operations[0], parts[1], line)
+
+    def evaluate(warp: Warp, mask: Mask) -> Value:
+        left, result = parts[0](warp, mask), np.bool_(True)
+        for compare, part in zip(operations, parts[1:], strict=True):
+            right = part(warp, mask)
+            warp.issue(line, mask)
+            result = result & compare(left, right)
+            left = right
+        return result
+
+    return evaluate
+
+
+def _compare_two(left: Evaluate, compare: Operation, right: Evaluate, line: Any) -> Evaluate:
+    def evaluate(warp: Warp, mask: Mask) -> Value:
+        first = left(warp, mask)
+        second = right(warp, mask)
+        warp.issue(line, mask)
+        return compare(first, second)
+
+    return evaluate
+
+
+def _bool(scope: Scope, node: ast.BoolOp) -> Evaluate:
+    """A lane that knows the answer sits out the rest."""
+    parts = [expression(scope, part) for part in node.values]
+    goes_on = isinstance(node.op, ast.And)
+
+    def evaluate(warp: Warp, mask: Mask) -> Value:
+        value = parts[0](warp, mask)
+        for part in parts[1:]:
+            yes, no = mask.split(truth(value))
+            mask_of_rest = yes if goes_on else no
+            if not mask_of_rest.count:
+                return value
+            value = _merged(mask, mask_of_rest, part(warp, mask_of_rest), value)
+        return value
+
+    return evaluate
+
+
+def _merged(mask: Mask, chosen: Mask, value: Value, other: Value) -> Value:
+    return value if chosen.count == mask.count else select(chosen, value, other)
+
+
+def _unary(scope: Scope, node: ast.UnaryOp) -> Evaluate:
+    if isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant):
+        return outside(scope, node, scope.known(node))
+    operand, apply, line = expression(scope, node.operand), UNARY[type(node.op).__name__], scope.line(node)
+
+    def evaluate(warp: Warp, mask: Mask) -> Value:
+        value = operand(warp, mask)
+        warp.issue(line, mask)
+        return apply(value)
+
+    return evaluate
+
+
+def _conditional(scope: Scope, node: ast.IfExp) -> Evaluate:
+    test, chosen, other = (expression(scope, part) for part in (node.test, node.body, node.orelse))
+    line = scope.line(node)
+
+    def evaluate(warp: Warp, mask: Mask) -> Value:
+        yes, no = mask.split(truth(test(warp, mask)))
+        if not no.count:
+            return chosen(warp, mask)
+        if not yes.count:
+            return other(warp, mask)
+        line.divergences += 1
+        return select(yes, chosen(warp, yes), other(warp, no))
+
+    return evaluate
+
+
+def _tuple(scope: Scope, node: ast.Tuple) -> Evaluate:
+    items = [expression(scope, item) for item in node.elts]
+    return lambda warp, mask: tuple(item(warp, mask) for item in items)
+
+
+def _subscript(scope: Scope, node: ast.Subscript) -> Evaluate:
+    owner, line = expression(scope, node.value), scope.line(node)
+    index = subscript_index(scope, node)
+
+    def evaluate(warp: Warp, mask: Mask) -> Value:
+        array, at = owner(warp, mask), index(warp, mask)
+        if isinstance(array, Array):
+            return load(warp, mask, line, array, at)
+        return item_of_tuple(scope, node, array, at)
+
+    return evaluate
+
+
+def item_of_tuple(scope: Scope, node: ast.Subscript, owner: Value, at: Value) -> Value:
+    if not isinstance(owner, tuple):
+        raise scope.refuse(node, f"{ast.unparse(node.value)} is one number: it has no items.")
+    if isinstance(at, np.ndarray) or at.dtype.kind not in "iu" or not -len(owner) <= at < len(owner):
+        raise scope.refuse(node, f"a tuple of {len(owner)} has no item {ast.unparse(node.slice)}.")
+    return owner[int(at)]
+
+
+def subscript_index(scope: Scope, node: ast.Subscript) -> Evaluate:
+    if any(isinstance(part, ast.Slice) for part in ast.walk(node.slice)):
+        remedy = "Index single items; a[i] is a row of an array with two axes."
+        raise scope.refuse(node, "the warp machine has no slices.", remedy)
+    return expression(scope, node.slice)
+
+
+def _call(scope: Scope, node: ast.Call) -> Evaluate:
+    return call(scope, node, expression)
+
+
+COMPILERS: dict[type[ast.AST], Callable[[Scope, Any], Evaluate]] = {
+    ast.Constant: _constant,
+    ast.Name: _name,
+    ast.Attribute: _attribute,
+    ast.BinOp: _binary,
+    ast.Compare: _compare,
+    ast.BoolOp: _bool,
+    ast.UnaryOp: _unary,
+    ast.IfExp: _conditional,
+    ast.Tuple: _tuple,
+    ast.Subscript: _subscript,
+    ast.Call: _call,
+}
+WORDS: dict[type[ast.AST], str] = {
+    ast.List: "a list",
+    ast.Dict: "a dict",
+    ast.Set: "a set",
+    ast.ListComp: "a list comprehension",
+    ast.GeneratorExp: "a generator",
+    ast.DictComp: "a dict comprehension",
+    ast.SetComp: "a set comprehension",
+    ast.Lambda: "a lambda",
+    ast.JoinedStr: "a string",
+    ast.NamedExpr: ":=",
+    ast.Starred: "* in front of a value",
+}

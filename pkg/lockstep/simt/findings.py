@@ -1,0 +1,80 @@
+"""What is wrong with a run of a kernel, found while it ran: each with its line and its threads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+Kind = Literal[
+    "race",  # two threads at one element with no barrier between, one of them writes
+    "divergent_barrier",  # a barrier that not all threads of the block come to together
+    "out_of_bounds",  # an index outside of the array: the machine reads nothing there and writes nothing
+    "negative_index",  # numba counts from the end, CUDA C leaves the array: hardly ever what was meant
+    "uninitialised_read",  # of shared or local memory, or of a variable, that nothing was written to
+    "inactive_lane",  # a shuffle or vote that asks for lanes which do not take part
+]
+Coordinates = tuple[int, int, int]  # x, y, z
+SHOWN = 8  # threads that a finding names
+
+
+class Thread(NamedTuple):
+    """One thread of the grid. ``str`` leaves out coordinates that are 0 throughout."""
+
+    block: Coordinates
+    thread: Coordinates
+
+    @property
+    def short(self) -> str:
+        return f"thread {short(self.thread)}"
+
+    def __str__(self) -> str:
+        return f"{self.short} of block {short(self.block)}"
+
+
+def short(coordinates: Coordinates) -> str:
+    x, y, z = coordinates
+    return f"({x}, {y}, {z})" if z else f"({x}, {y})" if y else str(x)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One illness at one place; ``times`` is how often it was seen there."""
+
+    kind: Kind
+    line: int
+    message: str
+    threads: tuple[Thread, ...] = ()  # the first few
+    array: str = ""
+    other_line: int = 0  # of a race: where the other thread stood
+    times: int = 1
+
+    def __str__(self) -> str:
+        return self.message
+
+
+class Findings:
+    """Collects: the same illness at the same place is told once, with its first message, and counted."""
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[str, int, int, str], Finding] = {}
+
+    def add(
+        self,
+        kind: Kind,
+        line: int,
+        message: str,
+        threads: Sequence[Thread] = (),
+        array: str = "",
+        other_line: int = 0,
+        times: int = 1,
+    ) -> None:
+        key = kind, line, other_line, array
+        before = self._found.get(key)
+        if before is None:
+            self._found[key] = Finding(kind, line, message, tuple(threads)[:SHOWN], array, other_line, times)
+        else:
+            object.__setattr__(before, "times", before.times + times)
+
+    def listed(self) -> list[Finding]:
+        return sorted(self._found.values(), key=lambda finding: finding.line)

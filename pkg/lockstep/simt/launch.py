@@ -1,0 +1,171 @@
+"""Run a kernel on the warp machine."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from lockstep.errors import UsageError
+from lockstep.simt.counts import LineCounts, table, total
+from lockstep.simt.findings import Coordinates, Finding, Findings
+from lockstep.simt.hazards import GridHazards
+from lockstep.simt.memory import GlobalMemory
+from lockstep.simt.program import Program
+from lockstep.simt.recorder import Recorder, Step
+from lockstep.simt.source import Source
+from lockstep.simt.values import Value, typed
+from lockstep.simt.warp import Arrival, Block, Course, Shape, Warp, arrival_values
+
+THREADS = 1024  # of a block, at most
+AXES = (1024, 1024, 64)  # of a block, at most, along x, y and z
+SHARED = 227 * 1024  # bytes that a block can have on an H100
+
+
+@dataclass(frozen=True)
+class Launch:
+    """What the machine saw.
+
+    ``lines``: the counts of each line of the kernel, in order, then those of the device functions that it calls.
+    ``findings``: what is wrong with the kernel, in the order of its lines; empty for a healthy one.
+    ``steps``: the way of the warp that was to be recorded.
+    """
+
+    kernel: str
+    grid: Coordinates
+    block: Coordinates
+    lines: tuple[LineCounts, ...]
+    findings: tuple[Finding, ...]
+    steps: tuple[Step, ...] = ()
+
+    def total(self) -> LineCounts:
+        """All lines together."""
+        return total(self.lines)
+
+    def line(self, text: str) -> LineCounts:
+        """The first line whose source contains ``text``. Raises UsageError if none does."""
+        for line in self.lines:
+            if text in line.text:
+                return line
+        raise UsageError(f"No line of {self.kernel} contains {text!r}.", "Look at print(launch.table()).")
+
+    def table(self) -> str:
+        """The source with its counts, then the findings."""
+        told = [f"{finding.kind}: {finding}" for finding in self.findings]
+        return "\n".join([table(self.lines), *([""] if told else []), *told])
+
+
+def launch(
+    kernel: Any,
+    grid: int | Sequence[int],
+    block: int | Sequence[int],
+    *args: Any,
+    shared_bytes: int = 0,
+    record: tuple[int, int] | None = None,
+) -> Launch:
+    """Run ``kernel`` with ``grid`` blocks of ``block`` threads, and count.
+
+    ``kernel``: a function with ``@cuda.jit`` of numba, or the same function without it. ``grid`` and ``block``: a
+    number or up to three. Arrays are NumPy's, and are changed in place. ``shared_bytes``: of dynamic shared memory, for
+    ``cuda.shared.array(0, dtype)``. ``record``: (block, warp), both counted from 0, whose steps are to be kept.
+
+    Raises KernelError for a kernel that cannot run, UsageError for sizes and arguments that no GPU takes.
+    """
+    shape = Shape(_three(grid, "grid"), _three(block, "block"))
+    _check_sizes(shape, shared_bytes)
+    program, findings, recorder = Program(kernel), Findings(), Recorder()
+    values = _arguments(program.source, args)
+    hazards = GridHazards(findings)
+    with np.errstate(all="ignore"):
+        for z, y, x in itertools.product(*(range(size) for size in reversed(shape.grid))):
+            one = Block((x, y, z), shape, findings, hazards, shared_bytes)
+            _run_block(program, one, values, findings, {record: recorder} if record else {})
+        hazards.end()
+    steps = tuple(recorder.steps)
+    return Launch(program.source.name, shape.grid, shape.block, tuple(program.lines()), tuple(findings.listed()), steps)
+
+
+def _run_block(
+    program: Program,
+    block: Block,
+    values: dict[str, Value],
+    findings: Findings,
+    recorders: dict[tuple[int, int], Recorder],
+) -> None:
+    """All warps run to the next barrier, one after the other; then all go on."""
+    running: dict[Warp, Course] = {}
+    for number in block.warps:
+        warp = Warp(number, block, findings, recorders.get((block.number, number)))
+        warp.frame.values.update(values)
+        running[warp] = program.body(warp, warp.started)
+    answer: Value = None
+    while running:
+        arrivals: dict[Warp, Arrival] = {}
+        for warp, course in list(running.items()):
+            try:
+                arrivals[warp] = course.send(answer)
+            except StopIteration:
+                del running[warp]
+        block.hazards.barrier()
+        if arrivals:
+            _meet(block, arrivals, findings)
+            answer = arrival_values(list(arrivals.values()))
+
+
+def _meet(block: Block, arrivals: dict[Warp, Arrival], findings: Findings) -> None:
+    """Warps that wait at different barriers, or for warps that have ended."""
+    lines = sorted({arrival.line.number for arrival in arrivals.values()})
+    first = next(iter(arrivals))
+    if len(lines) > 1:
+        message = f"Line {lines[0]}: warps of {block} wait here, and others wait at the barrier in line {lines[1]}."
+        findings.add("divergent_barrier", lines[0], message, first.threads(first.started.lanes), other_line=lines[1])
+    elif len(arrivals) < len(block.warps):
+        absent = next(number for number in block.warps if number not in {warp.number for warp in arrivals})
+        message = (
+            f"Line {lines[0]}: warp {first.number} of {block} waits here, and warp {absent} has ended without coming "
+            f"to this barrier."
+        )
+        findings.add("divergent_barrier", lines[0], message, [block.thread(32 * absent)])
+
+
+def _three(sizes: int | Sequence[int], what: str) -> Coordinates:
+    given = tuple(sizes) if isinstance(sizes, Sequence) else (sizes,)
+    whole = all(isinstance(size, int | np.integer) and size > 0 for size in given)
+    if not whole or not 1 <= len(given) <= 3:
+        raise UsageError(f"{what} is {sizes!r}.", "Give a positive whole number, or two or three of them: (4, 8).")
+    x, y, z = (*(int(size) for size in given), 1, 1)[:3]
+    return x, y, z
+
+
+def _check_sizes(shape: Shape, shared_bytes: int) -> None:
+    if shape.threads > THREADS or any(size > most for size, most in zip(shape.block, AXES, strict=True)):
+        raise UsageError(
+            f"A block of {shape.block} has {shape.threads:,} threads.",
+            f"A GPU takes at most {THREADS:,}, and at most {AXES} along x, y and z: take more blocks.",
+        )
+    if not 0 <= shared_bytes <= SHARED:
+        raise UsageError(f"shared_bytes is {shared_bytes:,}.", f"A block can have 0 to {SHARED:,} bytes.")
+
+
+def _arguments(source: Source, args: Sequence[Any]) -> dict[str, Value]:
+    names = source.parameters
+    if len(args) != len(names):
+        raise UsageError(
+            f"{source.name} takes {len(names)} arguments ({', '.join(names)}), and was given {len(args)}.",
+            f"Write launch({source.name}, grid, block, {', '.join(names)}).",
+        )
+    memory = GlobalMemory()
+    return {name: _argument(memory, name, value) for name, value in zip(names, args, strict=True)}
+
+
+def _argument(memory: GlobalMemory, name: str, value: Any) -> Value:
+    if isinstance(value, np.ndarray):
+        return memory.array(value, name)
+    given = typed(value)
+    if isinstance(given, np.generic | tuple):
+        return given
+    remedy = "Pass numbers and NumPy arrays: numpy.asarray(…)."
+    raise UsageError(f"The argument {name} is of type {type(value).__name__}.", remedy)

@@ -1,0 +1,136 @@
+"""The memories of a GPU, and what a kernel knows of them: arrays.
+
+global   one for the whole grid: the arrays that were passed in. They are changed in place.
+shared   one for each block: gone when the block has ended, and full of rubbish when it begins.
+local    one for each thread: registers, as far as they last.
+constant arrays from outside of the kernel, compiled into it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lockstep.errors import UsageError
+from lockstep.simt.masks import LANES
+from lockstep.simt.values import Value
+
+Space = Literal["global", "shared", "local", "constant"]
+ALIGNMENT = 256  # bytes: what cudaMalloc gives
+RUBBISH = 0x5EAD
+
+
+class Memory:
+    """One allocation: ``flat`` are its items, ``base`` is the address of the first one in bytes.
+
+    ``written`` says which items have a value; None where all have, as in what the host passed in.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        space: Space,
+        flat: NDArray[Any],
+        base: int,
+        written: NDArray[np.bool_] | None = None,
+        shape: Sequence[int] = (),
+    ) -> None:
+        self.name = name
+        self.space = space
+        self.shape = tuple(shape) or flat.shape
+        self.flat = flat
+        self.base = base
+        self.itemsize = flat.itemsize
+        self.watched = space in ("global", "shared")  # where threads meet
+        self.written = written
+
+    @classmethod
+    def unwritten(cls, name: str, space: Space, shape: Sequence[int], dtype: np.dtype[Any], copies: int = 1) -> Memory:
+        """Shared or local memory as a kernel finds it. ``copies``: of each item, one for each lane."""
+        size = math.prod(shape) * copies
+        return cls(name, space, np.full(size, rubbish(dtype)), 0, np.zeros(size, bool), shape)
+
+    def item(self, number: int) -> str:
+        """The name of an item: "tile[3, 4]"."""
+        if self.space == "local":
+            number //= LANES
+        where = np.unravel_index(number, self.shape)
+        return f"{self.name}[{', '.join(str(int(i)) for i in where)}]"
+
+
+def rubbish(dtype: np.dtype[Any]) -> Any:
+    """What memory holds that nobody has written to: NaN, or a strange number. Real memory holds something else."""
+    return dtype.type(math.nan if dtype.kind in "fc" else RUBBISH & 127)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Array:
+    """What a kernel indexes: a view of a memory. ``offset``: its first item, for all lanes or for each; ``strides`` in
+    items."""
+
+    memory: Memory
+    offset: Value
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    plain: bool = False  # one axis, from the memory's first item, without gaps
+
+    def part(self, offset: Value, axes: int) -> Array:
+        """The view that is left when the first axes have their index."""
+        return Array(self.memory, offset, self.shape[axes:], self.strides[axes:])
+
+    @property
+    def size(self) -> int:
+        return math.prod(self.shape)
+
+
+def whole(memory: Memory, shape: Sequence[int], interleaved: bool = False) -> Array:
+    """All of a memory, in C order. ``interleaved``: each lane has its own, item by item beside its neighbours'."""
+    step = LANES if interleaved else 1
+    strides = tuple(step * math.prod(shape[axis + 1 :]) for axis in range(len(shape)))
+    offset = np.arange(LANES) if interleaved else np.int64(0)
+    return Array(memory, offset, tuple(shape), strides, plain=len(shape) == 1 and not interleaved)
+
+
+def constant_array(name: str, array: NDArray[Any]) -> Array:
+    return whole(Memory(name, "constant", array.reshape(-1).copy(), 0, None, array.shape), array.shape)
+
+
+class GlobalMemory:
+    """Where the arrays of the host lie for a kernel. Views of one array share its memory, as slices on a device do."""
+
+    def __init__(self) -> None:
+        self._of: dict[int, Memory] = {}
+        self._owners: list[NDArray[Any]] = []  # kept alive, so that an id stays theirs
+        self._next = ALIGNMENT
+
+    def array(self, passed: NDArray[Any], name: str) -> Array:
+        """Raises UsageError for what a GPU could not be given."""
+        owner = passed
+        while isinstance(owner.base, np.ndarray):
+            owner = owner.base
+        if passed.dtype.kind not in "biufc" or passed.dtype.byteorder == ">":
+            raise UsageError(f"{name} has items of type {passed.dtype}.", "Pass an array of numbers.")
+        if not passed.flags.writeable:
+            passed, owner = passed.copy(), passed.copy()
+        if not owner.flags.forc or owner.dtype != passed.dtype:
+            raise UsageError(f"{name} is a view that does not lie in one piece.", "Pass a copy: numpy.copy(…).")
+        memory = self._memory(owner, name)
+        apart = passed.__array_interface__["data"][0] - owner.__array_interface__["data"][0]
+        strides = tuple(stride // passed.itemsize for stride in passed.strides)
+        plain = strides == (1,) and apart == 0
+        return Array(memory, np.int64(apart // passed.itemsize), passed.shape, strides, plain)
+
+    def _memory(self, owner: NDArray[Any], name: str) -> Memory:
+        if id(owner) not in self._of:
+            self._owners.append(owner)
+            self._of[id(owner)] = Memory(name, "global", owner.reshape(-1, order="A"), self._next, None, owner.shape)
+            self._next += -(-max(1, owner.nbytes) // ALIGNMENT) * ALIGNMENT
+        return self._of[id(owner)]
+
+    def memories(self) -> list[Memory]:
+        return list(self._of.values())

@@ -1,0 +1,89 @@
+"""Which accesses are a race: a pure function of who touched what.
+
+Two accesses of one item by different actors are a race if at least one of them writes, not both are atomic, and nothing
+orders them: which of them comes first is then a matter of luck. Writers that all write the same value do no harm, and
+are let pass.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Records:
+    """Accesses that nothing orders but what ``key`` says; all arrays are (n,)."""
+
+    items: Ints
+    actors: Ints  # threads, or blocks
+    lines: Ints  # a number for each source line
+    write: Bools
+    atomic: Bools
+    values: NDArray[Any]  # float64: what was written; 0 for reads
+
+    def only(self, rows: Ints | Bools) -> Records:
+        return Records(
+            self.items[rows],
+            self.actors[rows],
+            self.lines[rows],
+            self.write[rows],
+            self.atomic[rows],
+            self.values[rows],
+        )
+
+
+@dataclass(frozen=True)
+class Race:
+    """Row numbers of two accesses of one item; the first one writes."""
+
+    writer: int
+    other: int
+
+
+def races(records: Records, key: Ints, actors: Ints) -> list[Race]:
+    """One for each value of ``key`` (accesses that have it touch one item, unordered) with different ``actors``."""
+    order = np.argsort(key, kind="stable")
+    grouped = key[order]
+    starts = np.flatnonzero(np.r_[True, grouped[1:] != grouped[:-1]])
+    suspects = np.flatnonzero(_harmful(records.only(order), actors[order], starts))
+    ends = np.r_[starts[1:], len(order)]
+    return [_pair(records, order[starts[group] : ends[group]], actors) for group in suspects]
+
+
+def _harmful(records: Records, actors: Ints, starts: Ints) -> Bools:
+    """For each group of rows: is there a race in it?"""
+    several = _varies(actors, starts)
+    wrote = np.logical_or.reduceat(records.write, starts)
+    atomic = np.logical_and.reduceat(records.atomic, starts)
+    only_plain_writes = np.logical_and.reduceat(records.write & ~records.atomic, starts)
+    agreed = only_plain_writes & ~_varies(records.values, starts)
+    found: Bools = several & wrote & ~atomic & ~agreed
+    return found
+
+
+def _varies(column: NDArray[Any], starts: Ints) -> Bools:
+    varies: Bools = np.minimum.reduceat(column, starts) != np.maximum.reduceat(column, starts)
+    return varies
+
+
+def _pair(records: Records, rows: Ints, actors: Ints) -> Race:
+    """A writer and the first access by somebody else that it conflicts with; a plain read tells most."""
+    writes, plain = records.write[rows], ~records.atomic[rows]
+    writers = rows[writes & plain] if (writes & plain).any() else rows[writes]
+    best = None
+    for writer in writers:
+        others = rows[(actors[rows] != actors[writer]) & (plain | (not records.atomic[writer]))]
+        reads = others[~records.write[others]]
+        if len(reads):
+            return Race(int(writer), int(reads[0]))
+        if best is None and len(others):
+            best = Race(int(writer), int(others[0]))
+    assert best is not None  # a group is harmful only if it has such a pair
+    return best

@@ -1,0 +1,262 @@
+"""Statements of a kernel: each takes a warp and the lanes that come to it, and gives the lanes that go on behind it.
+
+Plain statements are functions. Those that have a body, or a barrier, are generators: they yield at barriers.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Generator, Sequence
+from typing import Any
+
+from lockstep.simt.access import load, store
+from lockstep.simt.barriers import Waiting, hoisted, waiting, waits
+from lockstep.simt.expressions import expression, operation, subscript_index
+from lockstep.simt.loops import for_loop, while_loop
+from lockstep.simt.masks import NONE, Mask
+from lockstep.simt.memory import Array
+from lockstep.simt.scope import Body, Compound, Evaluate, Scope, Simple
+from lockstep.simt.values import Value, select, truth
+from lockstep.simt.warp import Arrival, Warp
+
+Store = Callable[[Warp, Mask, Value], None]
+Step = tuple[Any, bool]  # a statement, and whether it is a generator
+
+
+def body(scope: Scope, statements: Sequence[ast.stmt]) -> Body:
+    """Statements one after the other, for the lanes that are left."""
+    steps = [statement(scope, single) for given in statements for single in hoisted(scope, given)]
+
+    def run(warp: Warp, mask: Mask) -> Generator[Arrival, Value, Mask]:
+        for step, compound in steps:
+            mask = (yield from step(warp, mask)) if compound else step(warp, mask)
+            if not mask.count:
+                break
+        return mask
+
+    return run
+
+
+def statement(scope: Scope, node: ast.stmt) -> Step:
+    """Raises KernelError, with the line, for a statement that no kernel can have."""
+    simple = SIMPLE.get(type(node))
+    if isinstance(node, ast.Expr | ast.Assign | ast.Return) and node.value is not None and waits(scope, node.value):
+        assert isinstance(node.value, ast.Call)
+        return _behind_barrier(scope, node, waiting(scope, node.value, expression)), True
+    if simple is not None:
+        return simple(scope, node), False
+    if isinstance(node, ast.If):
+        return _if(scope, node), True
+    if isinstance(node, ast.While | ast.For):
+        if node.orelse:
+            raise scope.refuse(node, "the warp machine has no `else` of a loop.")
+        return _loop(scope, node), True
+    what = WORDS.get(type(node), f"`{ast.unparse(node).splitlines()[0]}`")
+    raise scope.refuse(node, f"a kernel cannot use {what}.", "Kernels have assignments, if, for … in range and while.")
+
+
+def _behind_barrier(scope: Scope, node: ast.Expr | ast.Assign | ast.Return, course: Waiting) -> Compound:
+    """A statement that is nothing but a barrier, or the assignment of its answer."""
+    finish = _finish(scope, node)
+
+    def run(warp: Warp, mask: Mask) -> Generator[Arrival, Value, Mask]:
+        value = yield from course(warp, mask)
+        return finish(warp, mask, value)
+
+    return run
+
+
+def _finish(scope: Scope, node: ast.stmt) -> Callable[[Warp, Mask, Value], Mask]:
+    """What is done with a value that is already there."""
+    if isinstance(node, ast.Return):
+        return _leave
+    stores = [target(scope, one) for one in node.targets] if isinstance(node, ast.Assign) else []
+
+    def finish(warp: Warp, mask: Mask, value: Value) -> Mask:
+        for put in stores:
+            put(warp, mask, value)
+        return mask
+
+    return finish
+
+
+def _expression(scope: Scope, node: ast.Expr) -> Simple:
+    if isinstance(node.value, ast.Constant):  # a docstring
+        return lambda warp, mask: mask
+    evaluate = expression(scope, node.value)
+
+    def run(warp: Warp, mask: Mask) -> Mask:
+        evaluate(warp, mask)
+        return mask
+
+    return run
+
+
+def _assign(scope: Scope, node: ast.Assign | ast.AnnAssign) -> Simple:
+    if node.value is None:
+        return lambda warp, mask: mask
+    evaluate = expression(scope, node.value)
+    finish = _finish(scope, node if isinstance(node, ast.Assign) else ast.Assign([node.target], node.value))
+    return lambda warp, mask: finish(warp, mask, evaluate(warp, mask))
+
+
+def target(scope: Scope, node: ast.expr) -> Store:
+    """Where a value goes: a variable, several, or an item of an array."""
+    if isinstance(node, ast.Name):
+        return variable(node.id)
+    if isinstance(node, ast.Tuple | ast.List):
+        return _unpacking(scope, node)
+    if isinstance(node, ast.Subscript):
+        owner, index, line = expression(scope, node.value), subscript_index(scope, node), scope.line(node)
+
+        def put(warp: Warp, mask: Mask, value: Value) -> None:
+            store(warp, mask, line, _array(scope, node, owner(warp, mask)), index(warp, mask), value)
+
+        return put
+    raise scope.refuse(node, f"a kernel cannot assign to {ast.unparse(node)}.")
+
+
+def _array(scope: Scope, node: ast.Subscript, owner: Value) -> Array:
+    if not isinstance(owner, Array):
+        raise scope.refuse(node, f"{ast.unparse(node.value)} is no array: nothing can be stored into it.")
+    return owner
+
+
+def variable(name: str) -> Store:
+    """Lanes that are switched off keep what they have."""
+
+    def put(warp: Warp, mask: Mask, value: Value) -> None:
+        frame = warp.frame
+        if mask.count == frame.alive.count:
+            frame.values[name] = value
+            frame.partly.pop(name, None)
+        elif name not in frame.values:
+            frame.values[name] = value
+            frame.partly[name] = mask.lanes
+        else:
+            frame.values[name] = select(mask, value, frame.values[name])
+            if name in frame.partly:
+                frame.partly[name] = frame.partly[name] | mask.lanes
+
+    return put
+
+
+def _unpacking(scope: Scope, node: ast.Tuple | ast.List) -> Store:
+    stores = [target(scope, item) for item in node.elts]
+
+    def put(warp: Warp, mask: Mask, value: Value) -> None:
+        if not isinstance(value, tuple) or len(value) != len(stores):
+            raise scope.refuse(node, f"{ast.unparse(node)} needs {len(stores)} values.")
+        for one, item in zip(stores, value, strict=True):
+            one(warp, mask, item)
+
+    return put
+
+
+def _augmented(scope: Scope, node: ast.AugAssign) -> Simple:
+    """``x[i] += y``: a load, an operation and a store; the index is computed once."""
+    if isinstance(node.target, ast.Subscript):
+        return _augmented_item(scope, node, node.target)
+    name = node.target
+    read = ast.copy_location(ast.Name(getattr(name, "id", ""), ast.Load()), name)
+    both = ast.copy_location(ast.BinOp(read, node.op, node.value), node)
+    return _assign(scope, ast.copy_location(ast.Assign([name], both), node))
+
+
+def _augmented_item(scope: Scope, node: ast.AugAssign, item: ast.Subscript) -> Simple:
+    owner, index, line = expression(scope, item.value), subscript_index(scope, item), scope.line(node)
+    value = expression(scope, node.value)
+    held: list[Value] = [None]
+    update = operation(scope, node, node.op, lambda warp, mask: held[0], value)
+
+    def run(warp: Warp, mask: Mask) -> Mask:
+        array, at = _array(scope, item, owner(warp, mask)), index(warp, mask)
+        held[0] = load(warp, mask, line, array, at)
+        store(warp, mask, line, array, at, update(warp, mask))
+        return mask
+
+    return run
+
+
+def _if(scope: Scope, node: ast.If) -> Compound:
+    test, then, line = expression(scope, node.test), body(scope, node.body), scope.line(node)
+    otherwise = body(scope, node.orelse) if node.orelse else None
+
+    def run(warp: Warp, mask: Mask) -> Generator[Arrival, Value, Mask]:
+        yes, no = mask.split(truth(test(warp, mask)))
+        if yes.count and no.count:
+            line.divergences += 1
+        if yes.count:
+            yes = yield from then(warp, yes)
+        if no.count and otherwise is not None:
+            no = yield from otherwise(warp, no)
+        return yes | no
+
+    return run
+
+
+def _loop(scope: Scope, node: ast.While | ast.For) -> Compound:
+    line = scope.line(node)
+    if isinstance(node, ast.While):
+        return while_loop(line, expression(scope, node.test), body(scope, node.body))
+    bounds = node.iter
+    if not isinstance(bounds, ast.Call) or scope.known(bounds.func) is not range or not 1 <= len(bounds.args) <= 3:
+        raise scope.refuse(node, "a kernel loops over a range only.", "Write `for i in range(…):`.")
+    limits = [expression(scope, limit) for limit in bounds.args]
+    return for_loop(line, target(scope, node.target), limits, body(scope, node.body))
+
+
+def _return(scope: Scope, node: ast.Return) -> Simple:
+    value: Evaluate = expression(scope, node.value) if node.value else lambda warp, mask: None
+    return lambda warp, mask: _leave(warp, mask, value(warp, mask))
+
+
+def _leave(warp: Warp, mask: Mask, value: Value) -> Mask:
+    """These lanes are done with the kernel, or with the device function."""
+    frame = warp.frame
+    frame.returned = value if frame.returned is None else select(mask, value, frame.returned)
+    frame.alive = frame.alive.without(mask)
+    return NONE
+
+
+def _break(scope: Scope, node: ast.Break) -> Simple:
+    def run(warp: Warp, mask: Mask) -> Mask:
+        loop = warp.frame.loops[-1]
+        loop.broken = loop.broken | mask
+        return NONE
+
+    return run
+
+
+def _continue(scope: Scope, node: ast.Continue) -> Simple:
+    def run(warp: Warp, mask: Mask) -> Mask:
+        loop = warp.frame.loops[-1]
+        loop.continued = loop.continued | mask
+        return NONE
+
+    return run
+
+
+SIMPLE: dict[type[ast.AST], Callable[[Scope, Any], Simple]] = {
+    ast.Expr: _expression,
+    ast.Assign: _assign,
+    ast.AnnAssign: _assign,
+    ast.AugAssign: _augmented,
+    ast.Return: _return,
+    ast.Break: _break,
+    ast.Continue: _continue,
+    ast.Pass: lambda scope, node: lambda warp, mask: mask,
+}
+WORDS: dict[type[ast.AST], str] = {
+    ast.With: "`with`",
+    ast.Try: "`try`",
+    ast.Raise: "`raise`",
+    ast.Assert: "`assert`",
+    ast.Import: "`import`",
+    ast.ImportFrom: "`import`",
+    ast.FunctionDef: "a function inside of it",
+    ast.ClassDef: "a class",
+    ast.Delete: "`del`",
+    ast.Global: "`global`",
+    ast.Nonlocal: "`nonlocal`",
+}

@@ -1,0 +1,146 @@
+"""Threads as a GPU runs them: warps of 32 lanes with one program counter, and blocks of warps with barriers."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lockstep.simt.counts import LineCounts
+from lockstep.simt.findings import Coordinates, Findings, Thread, short
+from lockstep.simt.hazards import BlockHazards, GridHazards
+from lockstep.simt.masks import LANES, NONE, Lanes, Mask
+from lockstep.simt.memory import Array, Memory, rubbish, whole
+from lockstep.simt.recorder import Recorder
+from lockstep.simt.values import Value
+
+Vote = Literal["", "count", "and", "or"]
+
+
+class Arrival(NamedTuple):
+    """A warp has come to a barrier, with what its threads say there."""
+
+    line: LineCounts
+    mask: Mask
+    vote: Vote
+    holds: Lanes  # of the active lanes: for syncthreads_count, _and, _or
+
+
+Course = Generator[Arrival, Value, Mask]  # a warp's way through its kernel, from barrier to barrier
+
+
+@dataclass(eq=False)
+class Loop:
+    """Lanes that have left this loop, or this turn of it."""
+
+    broken: Mask = NONE
+    continued: Mask = NONE
+
+
+@dataclass(eq=False)
+class Frame:
+    """The local variables of a kernel or a device function, for one warp that is in it."""
+
+    alive: Mask  # lanes that have not returned
+    values: dict[str, Value] = field(default_factory=dict)
+    partly: dict[str, Lanes] = field(default_factory=dict)  # variables that only some lanes have
+    loops: list[Loop] = field(default_factory=list)
+    returned: Value = None
+
+
+class Block:
+    """One block of the grid: what its threads share."""
+
+    def __init__(
+        self, index: Coordinates, shape: Shape, findings: Findings, grid: GridHazards, shared_bytes: int = 0
+    ) -> None:
+        self.index = index
+        self.shape = shape
+        self.warps = range(shape.warps)
+        x, y, z = index
+        self.number = x + shape.grid[0] * (y + shape.grid[1] * z)
+        self.shared: dict[object, Array] = {}
+        self.hazards = BlockHazards(self, grid, findings)
+        self._dynamic: dict[np.dtype[Any], Array] = {}
+        self._bytes = np.zeros(shared_bytes, np.uint8)
+
+    def dynamic(self, name: str, dtype: np.dtype[Any]) -> Array:
+        """All of the launch's ``shared_bytes``: every array of shape 0 is the same memory."""
+        if dtype not in self._dynamic:
+            items = self._bytes[: len(self._bytes) // dtype.itemsize * dtype.itemsize].view(dtype)
+            items[:] = rubbish(dtype)
+            memory = Memory(name, "shared", items, 0, np.zeros(len(items), bool))
+            self._dynamic[dtype] = whole(memory, items.shape)
+        return self._dynamic[dtype]
+
+    def thread(self, number: int) -> Thread:
+        x, y, _ = self.shape.block
+        return Thread(self.index, (number % x, number // x % y, number // (x * y)))
+
+    def __str__(self) -> str:
+        return f"block {short(self.index)}"
+
+
+class Shape:
+    """Grid and block, and where each warp's threads are in the block."""
+
+    def __init__(self, grid: Coordinates, block: Coordinates) -> None:
+        self.grid = grid
+        self.block = block
+        self.threads = block[0] * block[1] * block[2]
+        self.warps = -(-self.threads // LANES)
+        self.dims = {"gridDim": _scalars(grid), "blockDim": _scalars(block)}
+        self._of_warp = [self._coordinates(warp) for warp in range(self.warps)]
+
+    def _coordinates(self, warp: int) -> tuple[NDArray[np.int64], tuple[Value, Value, Value]]:
+        x, y, _ = self.block
+        thread = warp * LANES + np.arange(LANES)
+        return thread, (thread % x, thread // x % y, thread // (x * y))
+
+    def of_warp(self, warp: int) -> tuple[NDArray[np.int64], tuple[Value, Value, Value]]:
+        """The threads' numbers in the block, and their x, y, z: arrays of 32. Lanes beyond it are never active."""
+        return self._of_warp[warp]
+
+
+def _scalars(sizes: Sequence[int]) -> tuple[Value, Value, Value]:
+    x, y, z = (np.int64(size) for size in sizes)
+    return x, y, z
+
+
+class Warp:
+    """32 threads. ``frame`` changes when it enters a device function; ``epoch`` counts its syncwarps."""
+
+    def __init__(self, number: int, block: Block, findings: Findings, recorder: Recorder | None) -> None:
+        shape = block.shape
+        self.number = number
+        self.block = block
+        self.findings = findings
+        self.recorder = recorder
+        self.thread_ids, self.thread_idx = shape.of_warp(number)
+        self.block_idx = _scalars(block.index)
+        self.block_dim, self.grid_dim = shape.dims["blockDim"], shape.dims["gridDim"]
+        self.started = Mask.of(self.thread_ids < shape.threads)
+        self.frame = Frame(self.started)
+        self.epoch = 0
+
+    def issue(self, line: LineCounts, mask: Mask) -> None:
+        """One instruction, for the mask's lanes."""
+        line.instructions += 1
+        line.lanes += mask.count
+        if self.recorder is not None:
+            self.recorder.step(line, mask)
+
+    def threads(self, lanes: Lanes) -> list[Thread]:
+        return [self.block.thread(int(number)) for number in self.thread_ids[lanes]]
+
+
+def arrival_values(arrivals: Sequence[Arrival]) -> Any:
+    """What a barrier gives back: how many threads said yes, whether all did, whether any did."""
+    yes = sum(int(np.count_nonzero(arrival.holds & arrival.mask.lanes)) for arrival in arrivals)
+    everybody = sum(arrival.mask.count for arrival in arrivals)
+    return {"": None, "count": np.int64(yes), "and": np.bool_(yes == everybody), "or": np.bool_(yes > 0)}[
+        arrivals[0].vote
+    ]
