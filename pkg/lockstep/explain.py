@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from lockstep.errors import Deadlock, Mismatch, Standing, Unmatched
+from lockstep.errors import Deadlock, Mismatch, Standing, Stuck, Unmatched
 from lockstep.events import Trace
 
 
@@ -115,6 +115,28 @@ def member(group: Sequence[int], index: int) -> int:
         are = f"its ranks are 0 to {len(group) - 1}" if len(group) > 1 else "its only rank is 0"
         raise ValueError(f"there is no rank {index} in this group: {are} (is a % {len(group)} missing?)")
     return group[index]
+
+
+def stopped(rank: int, standings: Sequence[Standing] = ()) -> Stuck:
+    """Its process exists, but is not carried on."""
+    remedy = "Something outside of the program has stopped it: kill -STOP, a debugger, Ctrl-Z. Run it again."
+    return Stuck(f"Stuck: rank {rank} is stopped: its process got a SIGSTOP.", standings, remedy=remedy)
+
+
+POLLS = "polls "
+
+
+def idle(standing: Standing, seconds: float, standings: Sequence[Standing] = ()) -> Stuck:
+    """A rank that does nothing that can be seen: it computes, or asks in a loop whether something is done."""
+    if not standing.operation.startswith(POLLS):
+        told = f"Stuck: rank {standing.rank} has done no operation for {seconds:.0f} s at {standing.where}."
+        return Stuck(told, standings)
+    told = f"Stuck: rank {standing.rank} has polled {standing.operation[len(POLLS) :]} for {seconds:.0f} s"
+    remedy = (
+        "Does another rank do the other end of it? And call wait() instead: on gloo, is_completed() of what irecv "
+        "returns stays False until somebody waits for it."
+    )
+    return Stuck(f"{told} at {standing.where}.", standings, remedy=remedy)
 
 
 def different(kinds: Mapping[int, str], standings: Sequence[Standing]) -> Mismatch:

@@ -11,6 +11,7 @@ import importlib
 import json
 import os
 import signal
+import socket
 import struct
 import sys
 import traceback
@@ -19,6 +20,16 @@ from collections.abc import Callable, Mapping
 from multiprocessing.connection import Connection, wait
 
 STATUS = struct.Struct("i")
+SILENCE = 20.0  # seconds in the middle of a message after which its other end counts as stopped
+
+
+def bounded(conn: Connection) -> Connection:
+    """``conn``, whose messages fail with an OSError when their other end stops in the middle of one: a process that is
+    stopped while it sends a large value must not stop its starter, too."""
+    with socket.socket(fileno=os.dup(conn.fileno())) as end:
+        for direction in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
+            end.setsockopt(socket.SOL_SOCKET, direction, struct.pack("ll", int(SILENCE), 0))
+    return conn
 
 
 class Child:
@@ -30,7 +41,7 @@ class Child:
     """
 
     def __init__(self, pid: int, conn: Connection, status: int, log: str, release: Callable[[], None]) -> None:
-        self.pid, self.conn, self.log = pid, conn, log
+        self.pid, self.conn, self.log = pid, bounded(conn), log
         self._status, self._release = status, release
         self._exitcode: int | None = None
         self._open = True
@@ -59,7 +70,7 @@ class Child:
 
     def kill(self) -> None:
         """End the process and whatever it has started, at once."""
-        if self.exitcode is None and self._open:
+        if self.exitcode is None and self._open and self.pid > 0:  # 0: us, and whoever has started us
             for end in (os.killpg, os.kill):  # it has no group of its own in its first microseconds
                 with contextlib.suppress(ProcessLookupError, PermissionError):
                     end(self.pid, signal.SIGKILL)

@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping
 
 from lockstep import explain
-from lockstep.errors import RunError, Standing, Stuck, TimeLimit
+from lockstep.errors import RunError, Standing, TimeLimit
 from lockstep.events import Trace
 from lockstep.launch.ending import End, as_error, first_cause
 from lockstep.launch.matching import Matching, standing
@@ -57,13 +57,15 @@ class Diagnosis:
             return self._complete(mismatch)
         return self._complete(as_error(rank, cause, self.standings(stacks, ends)))
 
+    def of_a_stop(self, rank: int, stacks: Mapping[int, Stack], ends: Mapping[int, End]) -> RunError:
+        return self._complete(explain.stopped(rank, self.standings(stacks, ends)))
+
     def of_time_limit(self, stacks: Mapping[int, Stack], ends: Mapping[int, End], limit: float) -> RunError:
         standings = self.standings(stacks, ends)
         for s in standings:
             idle = self.now - max((o.end or o.start for o in self.logs[s.rank]), default=0.0)
             if s.state == "computing" and idle >= min(IDLE, limit / 2):
-                told = f"Stuck: rank {s.rank} has done no operation for {idle:.0f} s at {s.where}."
-                return self._complete(Stuck(told, standings))
+                return self._complete(explain.idle(s, idle, standings))
         return self._complete(TimeLimit(f"The run did not end within {limit:.0f} s.", standings))
 
     def standings(self, stacks: Mapping[int, Stack], ends: Mapping[int, End]) -> list[Standing]:

@@ -61,7 +61,9 @@ class Died:
         return Standing(rank, "died", detail=str(self))
 
     def __str__(self) -> str:
-        if self.exitcode is None or self.exitcode >= 0:
+        if self.exitcode is None:
+            return "does not answer any more: its process was stopped, or has closed its files"
+        if self.exitcode >= 0:
             return f"ended with exit status {self.exitcode}"
         name = signal.Signals(-self.exitcode).name
         return f"was killed by {name}{_HINTS.get(name, '')}"
@@ -69,7 +71,7 @@ class Died:
 
 @dataclass(frozen=True)
 class Unavailable:
-    """It could not even begin."""
+    """The machine cannot carry it: it could not begin, or there is no room for its journal."""
 
     reason: str
     when: float = 0.0

@@ -19,7 +19,8 @@ from lockstep.events import Outcome
 from lockstep.launch import server, values
 from lockstep.launch.child import Child
 from lockstep.launch.diagnosis import Diagnosis
-from lockstep.launch.ending import Died, End, first_cause
+from lockstep.launch.ending import Died, End, Unavailable, first_cause
+from lockstep.launch.interrupt import undisturbed
 from lockstep.launch.job import Job
 from lockstep.launch.prints import Tagged
 from lockstep.launch.watchdog import Watchdog
@@ -32,11 +33,21 @@ GLANCE = 0.1  # seconds between two looks of the watchdog
 
 def run_processes(job: Job) -> Outcome:
     """Run ``job`` on as many processes of this machine. Raises the RunError that ended it."""
-    with meeting_place() as directory:
-        children = server.start("lockstep.launch.worker:main", job.ranks)
-        try:
-            return Run(job, children, directory).outcome()
-        finally:
+    with meeting_place() as directory, processes(job.ranks) as children:
+        return Run(job, children, directory).outcome()
+
+
+@contextlib.contextmanager
+def processes(n: int, entry: str = "lockstep.launch.worker:main") -> Iterator[list[Child]]:
+    """``n`` children, for as long as the block lasts, however it ends."""
+    children: list[Child] = []
+    server.warm_up()
+    try:
+        with undisturbed():
+            children += server.start(entry, n)
+        yield children
+    finally:
+        with undisturbed():
             for child in children:
                 child.kill()
             for child in children:
@@ -115,8 +126,14 @@ class Run:
             self._hear(GLANCE)
             if self.failed:
                 self._hear_more()
+                rank, cause = first_cause(self.failed)
+                if isinstance(cause, Unavailable):
+                    raise WorldUnavailable(f"Rank {rank} could not go on: {cause}.")
                 stacks = self.watchdog.stacks(self.pending())
                 raise self._diagnosis().of_failure(stacks, self.failed)
+            if self.pending() and (stopped := self.watchdog.stopped()) is not None:
+                stacks = self.watchdog.stacks([r for r in self.pending() if r != stopped])
+                raise self._diagnosis().of_a_stop(stopped, stacks, self.failed)
             if time.monotonic() > self.began + self.job.timeout:
                 stacks = self.watchdog.stacks(self.pending())
                 raise self._diagnosis().of_time_limit(stacks, self.failed, self.job.timeout)
@@ -138,14 +155,14 @@ class Run:
     def _hear(self, timeout: float) -> None:
         """Take in what the ranks tell within ``timeout`` seconds, or their end."""
         connections = {self.children[r].conn.fileno(): r for r in self.pending()}
-        ends = {self.children[r].fileno(): r for r in self.pending()}
+        ends = {self.children[r].fileno(): r for r in range(self.job.ranks) if r not in self.failed}
         heard = wait([*connections, *ends], max(0.0, timeout))
         for rank in [connections[s] for s in heard if s in connections]:
             self._take(rank)
         for rank in [ends[s] for s in heard if s in ends]:
             while rank in self.pending() and self.children[rank].conn.poll():  # what it said before its end
                 self._take(rank)
-            if rank in self.pending():
+            if rank not in self.failed and self.pending():  # peers still need a rank that has returned
                 self._gone(rank)
 
     def _take(self, rank: int) -> None:

@@ -13,13 +13,14 @@ import subprocess
 import sys
 import threading
 from collections.abc import Mapping
-from multiprocessing.connection import Pipe
+from multiprocessing.connection import Pipe, wait
 
 from lockstep.errors import WorldUnavailable
 from lockstep.launch.child import STATUS, Child, setup
 from lockstep.launch.spares import Spares, server_environment
 
 _START_LIMIT = 180.0  # seconds for torch to load on a slow disk
+_FORK_LIMIT = 20.0  # seconds for a fork, after which the server counts as stopped
 
 
 class Forked:
@@ -38,8 +39,22 @@ class Forked:
                 stderr=self._log,
                 start_new_session=True,
             )
+        try:
+            self._wait_until_ready()
+        except BaseException:  # Ctrl-C, too
+            self._process.kill()
+            self.close()
+            raise
+
+    def _wait_until_ready(self) -> None:
         self._socket.settimeout(_START_LIMIT)
-        if self._socket.recv(16) != b"ready":
+        try:
+            answer = self._socket.recv(16)
+        except TimeoutError:
+            raise WorldUnavailable(
+                f"The process that starts ranks did not come up within {_START_LIMIT:.0f} s."
+            ) from None
+        if answer != b"ready":
             self._log.seek(0)
             said = self._log.read().decode(errors="replace").strip().splitlines() or ["it ended at once"]
             raise WorldUnavailable(f"The process that starts ranks did not come up: {said[-1]}")
@@ -61,6 +76,9 @@ class Forked:
             undo.callback(os.close, report)
             child = Child(0, ours, status, f"/proc/self/fd/{log}", lambda: os.close(log))
             socket.send_fds(self._socket, [entry.encode()], [theirs.fileno(), log, report])
+        if not wait([status], _FORK_LIMIT):
+            self._process.kill()
+            raise BrokenPipeError("the server has stopped")
         answer = os.read(status, STATUS.size)
         if len(answer) < STATUS.size:
             raise BrokenPipeError("the server has ended")
@@ -110,6 +128,11 @@ class Starter:
                 self._drop()
                 return self._start(entry, n, told)
 
+    def warm_up(self) -> None:
+        """Have the server running: seconds, the first time, and Ctrl-C may come."""
+        with self._lock:
+            self._running()
+
     def _start(self, entry: str, n: int, told: bytes) -> list[Child]:
         started: list[Child] = []
         try:
@@ -150,6 +173,11 @@ class Starter:
 
 
 _starter = Starter()
+
+
+def warm_up() -> None:
+    """What ``start`` would do first, and what takes long: load torch. Call it where an interrupt does no harm."""
+    _starter.warm_up()
 
 
 def start(entry: str, n: int, env: Mapping[str, str] | None = None) -> list[Child]:

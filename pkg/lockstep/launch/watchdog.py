@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import psutil
 import torch
 
-from lockstep import places
+from lockstep import explain, places
 from lockstep.errors import Standing
 from lockstep.launch.child import Child
 from lockstep.launch.matching import Matching, standing
@@ -37,6 +37,7 @@ _WAITS = (
     os.path.join(places.__file__.removesuffix("places.py"), "record", ""),
 )
 _QUERIES = {"get_rank", "get_world_size", "is_initialized", "get_backend", "get_global_rank", "get_group_rank"}
+_LOOKS = ("__torch_dispatch__", "see", "is_completed", "_polled")  # of the Recorder: it waits for nobody there
 _CALLS = os.path.join("torch", "_ops.py")  # where an operator is called, whichever it is
 
 
@@ -59,7 +60,7 @@ class Stack:
         file, _, function = frames[0]
         if function == "_engine_run_backward":
             return True
-        return file.startswith(_WAITS) and function not in ("__torch_dispatch__", "see") and self.call not in _QUERIES
+        return file.startswith(_WAITS) and function not in _LOOKS and self.call not in _QUERIES
 
     @property
     def call(self) -> str:
@@ -77,6 +78,14 @@ class Watchdog:
         self._seen: tuple[frozenset[int], float] = (frozenset(), 0.0)
         self._since = time.monotonic()
         self._suspect = False
+        self._stopped: dict[int, float] = {}  # rank → since when
+
+    def stopped(self) -> int | None:
+        """A rank whose process has been stopped for a second (by SIGSTOP, say). Call it now and then."""
+        now = time.monotonic()
+        stopped = [r for r, child in enumerate(self._children) if is_stopped(child)]
+        self._stopped = {r: self._stopped.get(r, now) for r in stopped}
+        return next((r for r, since in self._stopped.items() if now - since >= QUIET), None)
 
     def alarm(self, pending: Sequence[int]) -> Mapping[int, Stack] | None:
         """The stacks of the pending ranks when all of them are deadlocked; None otherwise. Call it now and then."""
@@ -143,15 +152,24 @@ class Watchdog:
         return tuple((f, int(line), function) for f, line, function in frames) if whole else ()
 
 
+def is_stopped(child: Child) -> bool:
+    """Whether a signal has stopped the process. (One that a debugger holds is in another state.)"""
+    try:
+        return bool(psutil.Process(child.pid).status() == psutil.STATUS_STOPPED)
+    except psutil.Error:
+        return False
+
+
 def standing_of(rank: int, log: Sequence[Operation], matching: Matching, stack: Stack) -> Standing:
     """A pending rank's standing, from its journal and its stack."""
     waiting = [o for o in log if o.waiting]
     if waiting:
         return standing(waiting[-1], matching.waits_for(waiting[-1]))
     place = stack.place
-    if not stack.communicates:
-        return Standing(rank, "computing", where=str(place), source=place.source)
     unsettled = [o for o in log if o.end is None]
+    if not stack.communicates:
+        polled = next((f"{explain.POLLS}{o}" for o in reversed(unsettled) if o.polled == place != places.NOWHERE), "")
+        return Standing(rank, "computing", polled, str(place), place.source)
     operation = str(unsettled[0]) if unsettled else stack.call
     waits_for = matching.waits_for(unsettled[0]) if unsettled else ()
     return Standing(rank, "waiting", operation, str(place), place.source, waits_for)

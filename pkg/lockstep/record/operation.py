@@ -30,6 +30,7 @@ class Operation:
     wait: float = 0.0
     waiting: bool = False  # the rank stands in a wait for it
     awaited: bool = False
+    polled: Place = places.NOWHERE  # where is_completed() was first asked for it
 
     def event(self, until: float, message: int | None = None) -> Event:
         peer = None if self.peer == ANY_SOURCE else self.peer

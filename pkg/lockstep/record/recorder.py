@@ -66,25 +66,28 @@ class Recorder:
         self._results: dict[int, list[int]] = {}  # functional collectives, by the storage of their result
         self._groups: dict[str, tuple[int, ...]] = {}
         self._waiters: set[int] = set()  # threads in a wait: what they do there, the backend does for itself
-        self._lock = threading.Lock()
+        self._lock, self._is_completed = threading.Lock(), dist.Work.is_completed
 
     def now(self) -> float:
         return time.monotonic() - self._began
 
     def __enter__(self) -> Recorder:
         """Watch this thread, those that it starts, what Futures call in threads of the backend, and every wait."""
-        recorder, torch_wait, thread_run = self, dist.Work.wait, threading.Thread.run
+        torch_wait, thread_run = self._originals = dist.Work.wait, threading.Thread.run
 
         def wait(work: Any, *args: Any, **kwargs: Any) -> Any:
-            return recorder._waited(work, lambda: torch_wait(work, *args, **kwargs))
+            return self._waited(work, lambda: torch_wait(work, *args, **kwargs))
+
+        def is_completed(work: Any) -> bool:
+            return self._polled(work)
 
         def run(thread: threading.Thread) -> None:
-            with Eye(recorder):
+            with Eye(self):
                 thread_run(thread)
 
         dist.Work.wait, threading.Thread.run = wait, run  # type: ignore[assignment,method-assign]
-        self._originals = torch_wait, thread_run
-        self._callbacks = Callbacks(Eye, lambda: Eye(recorder)).__enter__()
+        dist.Work.is_completed = is_completed  # type: ignore[assignment,method-assign]
+        self._callbacks = Callbacks(Eye, lambda: Eye(self)).__enter__()
         self._hooks = Hooks(lambda: self.residency).__enter__()
         self._eye = Eye(self).__enter__()  # type: ignore[no-untyped-call]
         return self
@@ -94,6 +97,7 @@ class Recorder:
         self._hooks.__exit__(*error)
         self._callbacks.__exit__(*error)
         dist.Work.wait, threading.Thread.run = self._originals  # type: ignore[method-assign]
+        dist.Work.is_completed = self._is_completed  # type: ignore[method-assign]
         self._look()
 
     def see(self, func: Any, args: Any, kwargs: Any) -> Any:
@@ -223,6 +227,14 @@ class Recorder:
         told = {"end": operation.end, "wait": operation.wait, "waiting": False, "awaited": operation.awaited}
         self._write(i, told)
 
+    def _polled(self, work: Any) -> bool:
+        """Somebody asks whether it is done. The first place is noted: a rank that asks for ever can be told of what."""
+        for i in self._works.get(id(work), (None, []))[1]:
+            if self.operations[i].polled is places.NOWHERE:
+                self.operations[i].polled = places.here()
+                self._write(i, {"polled": self.operations[i].polled})
+        return self._is_completed(work)
+
     def _found(self, i: int, source: int) -> None:
         self.operations[i].peer = source
         self._write(i, {"peer": source})
@@ -230,7 +242,7 @@ class Recorder:
     def _look(self) -> None:
         """Which collectives have completed without a wait in Python? (DDP waits in C++.)"""
         for key, (work, mine) in list(self._running.items()):
-            if work.is_completed() and work.is_success():
+            if self._is_completed(work) and work.is_success():
                 del self._running[key]
                 self._works.pop(key, None)  # it would keep its tensors alive
                 self._done[key] = mine

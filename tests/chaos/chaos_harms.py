@@ -1,0 +1,78 @@
+"""What may befall a rank in the middle of a program, and what run() has to say about it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from dataclasses import dataclass, field
+
+import torch
+import torch.distributed as dist
+
+
+@dataclass
+class Harm:
+    """``kind`` befalls ``rank`` when ``agent`` (mostly the rank itself) makes its call number ``turn``."""
+
+    kind: str
+    rank: int
+    agent: int
+    turn: int
+    seconds: float = 0.0  # of a delay
+    pids: list[int] = field(default_factory=list)
+
+    def meet(self) -> None:
+        """Who strikes another process must know which."""
+        if self.agent != self.rank:
+            self.pids = [0] * dist.get_world_size()
+            dist.all_gather_object(self.pids, os.getpid())
+
+    @property
+    def victim(self) -> int:
+        return self.pids[self.rank] if self.pids else os.getpid()
+
+
+def strike(harm: Harm) -> None:
+    HARMS[harm.kind](harm)
+
+
+def kill(harm: Harm) -> None:
+    os.kill(harm.victim, signal.SIGKILL)
+
+
+def stop(harm: Harm) -> None:
+    os.kill(harm.victim, signal.SIGSTOP)
+
+
+def leave(harm: Harm) -> None:
+    os._exit(3)
+
+
+def fail(harm: Harm) -> None:
+    raise ValueError("in the middle of it")
+
+
+def sleep(harm: Harm) -> None:
+    time.sleep(harm.seconds)
+
+
+def compute(harm: Harm) -> None:
+    until = time.monotonic() + harm.seconds
+    while time.monotonic() < until:
+        torch.ones(200, 200) @ torch.ones(200, 200)
+
+
+def loop(harm: Harm) -> None:
+    while True:
+        pass
+
+
+def poll(harm: Harm) -> None:
+    work = dist.irecv(torch.zeros(1), (dist.get_rank() + 1) % dist.get_world_size(), tag=99)
+    while not work.is_completed():
+        pass
+
+
+HARMS = {f.__name__: f for f in (kill, stop, leave, fail, sleep, compute, loop, poll)}
+HARMLESS = ("sleep", "compute")
