@@ -11,6 +11,8 @@ from typing import Any
 
 import torch
 
+from lockstep.checks.wording import counted
+
 DTYPES = {"float32": torch.float32, "float64": torch.float64, "int64": torch.int64, "int32": torch.int32}
 
 
@@ -41,11 +43,11 @@ class Case:
         """As in "With 4 ranks, 7 elements"; a case without ranks says itself in ``told``, as in "4,096 floats"."""
         if "told" in self.settings:
             return str(self.settings["told"])
-        where = f"{self.size} rank{'s' if self.size > 1 else ''}"
+        where = counted(self.size, "rank")
         if self.group is not None:
             where = f"the group {list(self.group)} of {self.ranks} ranks"
         shown = {k: v for k, v in self.settings.items() if k in _TOLD and v not in ("contiguous", "float32")}
-        return ", ".join([where, *(_TOLD[k].format(v) for k, v in shown.items())])
+        return ", ".join([where, *(_TOLD[k](v) for k, v in shown.items())])
 
     def to_json(self) -> dict[str, Any]:
         group = None if self.group is None else list(self.group)
@@ -57,14 +59,14 @@ class Case:
         return cls(data["ranks"], data["seed"], group, dict(data["settings"]))
 
 
-_TOLD = {
-    "numel": "{:,} elements",
-    "dtype": "{}",
-    "layout": "a {} tensor",
-    "src": "src={}",
-    "dst": "dst={}",
-    "nbytes": "{:,} bytes",
-    "repeats": "repeats={}",
+_TOLD: Mapping[str, Callable[[Any], str]] = {
+    "numel": lambda v: counted(v, "element"),
+    "dtype": str,
+    "layout": "a {} tensor".format,
+    "src": "src={}".format,
+    "dst": "dst={}".format,
+    "nbytes": lambda v: counted(v, "byte"),
+    "repeats": "repeats={}".format,
 }
 
 Inputs = Callable[[Case, int], tuple[Any, ...]]

@@ -23,6 +23,8 @@ MOST_EVENTS = 2000  # a longer timeline would weigh more than the whole notebook
 def headline(score: Score) -> str:
     if score.verdict == "ungraded":
         return HEADLINES["ungraded"]
+    if score.verdict == "crashed" and score.findings and not score.findings[0].misconception.startswith("crashed:"):
+        return f"Not right yet, and it does not always run to the end. {score!r} of {score.maximum:g} points"
     partly = "Partly right." if score.verdict == "wrong" and score.points > 0 else HEADLINES[score.verdict]
     return f"{partly} {score!r} of {score.maximum:g} points"
 

@@ -17,6 +17,7 @@ from lockstep.checks.observation import Failure, Observation, Seen
 from lockstep.checks.patterns import explain, special
 from lockstep.checks.traffic import collectives
 from lockstep.checks.waits import never_waited
+from lockstep.checks.wording import counted
 
 STEP = 0.25  # points are given in quarters
 MANY = 100  # messages of one rank at one line: no answer to an exercise needs as many
@@ -82,7 +83,7 @@ def _endless(seen: Seen, failure: Failure) -> Failure:
     rank, where, number = _most_repeated(seen)
     if number < MANY:
         return replace(failure, remedy="Does every loop end on every rank?")
-    told = f"Rank {rank} was still at it after {number:,} messages at {where}."
+    told = f"Rank {rank} was still at it after {counted(number, 'message')} at {where}."
     return replace(failure, message=told, remedy="Does that loop end? Look at what should change in each turn.")
 
 
@@ -175,7 +176,8 @@ def _unseen(observation: Observation, points: float) -> list[Finding]:
     """Nothing was wrong until the time was up."""
     if not observation.unseen:
         return []
-    told = f"Your function is too slow to check: after the time was up, {len(observation.unseen)} cases were left."
+    left, all_cases = len(observation.unseen), len(observation.seen) + len(observation.unseen)
+    told = f"Your function is too slow to check: {left} of {counted(all_cases, 'case')} could not be tried."
     return [Finding(told, "too-slow", points, observation.unseen[0])]
 
 

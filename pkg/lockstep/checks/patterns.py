@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from lockstep.checks.case import Case
+from lockstep.checks.wording import listed
 
 Row = tuple[Case, bool]  # a case, and whether it failed
 
@@ -20,9 +21,16 @@ def explain(rows: Sequence[Row]) -> list[tuple[str, str]]:
         return [("fails-alone", "It works with several ranks and fails with one: a group of one rank is a group too.")]
     plain = [(c, failed) for c, failed in rows if not special(c)]
     if any(failed for _, failed in plain):
-        held = [(id, told) for id, told, trait in PLAIN if _exactly(plain, trait)]
+        held = [(id, _about(told, rows)) for id, told, trait in PLAIN if _exactly(plain, trait)]
         return held[:1]
     return [(id, told) for id, told, trait in SPECIAL if any(trait(c) for c in failing)]
+
+
+def _about(told: str, rows: Sequence[Row]) -> str:
+    """The message with the sizes that were tried."""
+    sizes = sorted({case.size for case, _ in rows if case.group is None and case.size > 1})
+    powers, others = [k for k in sizes if k & (k - 1) == 0], [k for k in sizes if k & (k - 1)]
+    return told.format(more=next((k for k in sizes if k > 2), 3), powers=listed(powers), others=listed(others))
 
 
 def _exactly(rows: Sequence[Row], trait: Callable[[Case], bool]) -> bool:
@@ -50,12 +58,12 @@ def _off_root(case: Case) -> bool:
 PLAIN: Sequence[tuple[str, str, Callable[[Case], bool]]] = (
     (
         "only-two-ranks",
-        "It is right for two ranks and for no larger number. Draw three ranks on paper: who needs what from whom?",
+        "It is right for two ranks and for no larger number. Draw {more} ranks on paper: who needs what from whom?",
         lambda c: c.size > 2,
     ),
     (
         "only-powers-of-two",
-        "It is right for 2, 4 and 8 ranks and wrong for 3 and 5: some partners that you compute do not exist there, "
+        "It is right for {powers} ranks and wrong for {others}: some partners that you compute do not exist there, "
         "or some ranks are left out.",
         lambda c: c.size & (c.size - 1) != 0,
     ),

@@ -13,6 +13,7 @@ from torch import Tensor
 from lockstep.checks.judge import Fault
 from lockstep.checks.observation import Seen
 from lockstep.checks.plain import Other
+from lockstep.checks.wording import counted
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ def told(value: Any) -> str:
     if isinstance(value, Tensor):
         return f"a tensor of shape {tuple(value.shape)}"
     if isinstance(value, list):
-        return f"{len(value)} values"
+        return counted(len(value), "value")
     return "nothing (None)" if value is None else f"{value!r:.60}"
 
 
@@ -83,7 +84,7 @@ def _difference(seen: Seen, held: Sequence[Any], wanted: Sequence[Tensor | None]
         at = int(wrong.nonzero()[0])
         there, right = value.flatten()[at].item(), want.flatten()[at].item()
         where = f"element {at} of rank {rank} is {there:g}, not {right:g}"
-        return f"With {seen.case}: {where} ({int(wrong.sum())} of {want.numel()} elements differ there)."
+        return f"With {seen.case}: {where} ({int(wrong.sum()):,} of {counted(want.numel(), 'element')} differ there)."
     return f"With {seen.case}: the values are wrong."
 
 

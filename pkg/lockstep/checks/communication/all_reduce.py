@@ -1,12 +1,9 @@
-"""``ring_all_reduce`` and ``halving_doubling_all_reduce``: the sum everywhere, judged by values, bytes and rounds."""
+"""``ring_all_reduce``: the sum everywhere, judged by values, bytes and rounds. Other all-reduces share what is here."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import torch
 
-from lockstep.checks.case import Case
 from lockstep.checks.communication.tensors import (
     BUILT_BY_HAND,
     itemsize,
@@ -20,7 +17,9 @@ from lockstep.checks.judge import Fault, Finding, mark
 from lockstep.checks.observation import Observation, Seen
 from lockstep.checks.traffic import hub, messages, number_received, number_sent, rounds, sent
 from lockstep.checks.values import Known, compare, result, total
+from lockstep.checks.wording import counted
 
+POINTS = 5
 BY_TURNS = 3  # even ranks send first, odd ranks receive first; with an odd number of ranks two neighbours are alike
 
 
@@ -49,17 +48,20 @@ def _by_messages(seen: Seen, fault: Fault, lost: bool, most: int, reduce_scatter
         )
     if most == 0:
         return Fault("no-messages", f"{begin}No rank sends anything.")
-    if most == reduce_scatter and seen.case.size > 2:
+    if most == reduce_scatter and seen.case.size > 2 and _each_has_a_share(seen):
         told = (
-            f"Each rank sends {most} messages, which is the first half: one chunk is complete, the others are partial "
+            f"Each rank sends {counted(most, 'message')}, which is the first half: one chunk is complete, the others "
         )
-        return Fault("reduce-scatter-only", f"{begin}{told}sums. The second trip, the all-gather, is missing.")
+        return Fault(
+            "reduce-scatter-only", f"{begin}{told}are partial sums. The second trip, the all-gather, is missing."
+        )
     if most == all_messages - 1 and seen.case.settings["numel"] >= seen.case.size:  # else chunks are empty
-        told = (
-            f"Each rank sends {most} messages; {all_messages} are needed. It looks as if the all-gather stops one step"
-        )
-        return Fault("forgets-last-step", f"{begin}{told} early.")
-    if most == all_messages:
+        told = f"Each rank sends {counted(most, 'message')}; {all_messages} are needed. It looks as if the all-gather "
+        return Fault("forgets-last-step", f"{begin}{told}stops one step early.")
+    if all_messages < most <= all_messages + 2:
+        told = f"A rank sends {counted(most, 'message')}; {all_messages} are needed, half of them in each trip. "
+        return Fault("one-round-too-many", f"{begin}{told}Does a loop take one turn too many?")
+    if most == all_messages and seen.case.settings["numel"] >= seen.case.size:
         told = (
             "The number of messages is right. Look at the second half: does it store what arrives there, which is "
             "complete already, or add it? And does each rank begin it with the part that it has completed?"
@@ -68,7 +70,16 @@ def _by_messages(seen: Seen, fault: Fault, lost: bool, most: int, reduce_scatter
     return fault
 
 
-def bytes_faults(seen: Seen, allowed: float, needed: float, formula: str, advice: str) -> list[Fault]:
+def _each_has_a_share(seen: Seen) -> bool:
+    """As many elements are complete on each rank as a chunk has."""
+    right = total(members_tensors(seen.case))
+    held = [result(seen, rank) for rank in seen.case.members]
+    return all(int((h == right).sum()) >= right.numel() // seen.case.size for h in held)
+
+
+def bytes_faults(
+    seen: Seen, allowed: float, needed: float, formula: str, advice: str, all_messages: int
+) -> list[Fault]:
     """Too many bytes for a rank, and what they look like. ``allowed`` leaves room for sizes that do not divide."""
     case, whole, by_rank = seen.case, nbytes(seen.case), sent(seen.trace)
     most = max(by_rank.values(), default=0)
@@ -76,7 +87,7 @@ def bytes_faults(seen: Seen, allowed: float, needed: float, formula: str, advice
     if center is not None and case.size > 2:
         told = (
             f"With {case}, every message goes to rank {center} or comes from it: its port carries "
-            f"{number_received(seen.trace)[center]} tensors in and as many out, while the others wait."
+            f"{counted(number_received(seen.trace)[center], 'message')} in and as many out, while the others wait."
         )
         return [Fault("gather-to-one", told)]
     if most <= allowed:
@@ -88,6 +99,10 @@ def bytes_faults(seen: Seen, allowed: float, needed: float, formula: str, advice
         return [Fault("all-to-all-peers", f"{told}Every rank sends to every other one: talk to your neighbours only.")]
     if all(m.nbytes == whole for m in messages(seen.trace)):
         return [Fault("whole-tensor", f"{told}The whole tensor travels in every message: {advice}")]
+    number = max(number_sent(seen.trace).values())
+    if number > all_messages:
+        told += f"It sends {counted(number, 'message')}; {all_messages} are enough. Does a loop take a turn too many?"
+        return [Fault("one-round-too-many", told)]
     return [Fault("too-many-bytes", told)]
 
 
@@ -96,7 +111,7 @@ def rounds_faults(seen: Seen, best: int, algorithm: str, hint: str) -> list[Faul
     took = rounds(seen.trace)
     if took <= BY_TURNS * best:
         return []
-    told = f"With {seen.case}, {took} messages follow one another; {algorithm} takes {best}. {hint}"
+    told = f"With {seen.case}, {counted(took, 'message')} follow one another; {algorithm} takes {best}. {hint}"
     return [Fault("too-many-rounds", told)]
 
 
@@ -109,67 +124,24 @@ def _ring_cost(seen: Seen) -> list[Fault]:
     smallest, largest = numel // K, -(-numel // K)
     allowed = itemsize(seen.case) * max(2 * (numel - smallest), 2 * (K - 1) * largest)
     needed = 2 * (K - 1) / K * nbytes(seen.case)
-    wide = bytes_faults(seen, allowed, needed, "a ring, with 2(K-1)/K·N,", "cut it into chunks first.")
+    wide = bytes_faults(seen, allowed, needed, "a ring, with 2(K-1)/K·N,", "cut it into chunks first.", 2 * (K - 1))
     hint = "Let all ranks send and receive at once: isend and irecv."
     return wide or rounds_faults(seen, 2 * (K - 1), "a ring", hint)
 
 
-def _halving_examine(seen: Seen) -> Fault | None:
-    steps = _log2(seen.case)
-    return examine(seen, steps, 2 * steps)
-
-
-def _halving_cost(seen: Seen) -> list[Fault]:
-    K, steps = seen.case.size, _log2(seen.case)
-    needed = 2 * (K - 1) / K * nbytes(seen.case)
-    allowed = needed + 2 * steps * itemsize(seen.case)
-    hint = "That many rounds is the ring's way: exchange with the rank at distance K/2, then K/4, and so on."
-    advice = "send the half that your partner keeps, then half of that."
-    wide = bytes_faults(seen, allowed, needed, "halving and doubling, with 2(K-1)/K·N,", advice)
-    most = max(number_sent(seen.trace).values(), default=0)
-    if not wide and most > 2 * steps:
-        told = f"With {seen.case}, a rank sends {most} messages; {2 * steps} are enough, which is 2·log2 K. {hint}"
-        return [Fault("too-many-rounds", told)]
-    return wide or rounds_faults(seen, 2 * steps, "halving and doubling", hint)
-
-
-def _log2(case: Case) -> int:
-    return case.size.bit_length() - 1
-
-
-def _powers_of_two(ranks: int, seed: int) -> list[Case]:
-    return [c for c in tensor_cases(ranks, seed) if c.size & (c.size - 1) == 0]
-
-
-def _judge(
-    points: float, examine: Callable[[Seen], Fault | None], cost: Callable[[Seen], list[Fault]]
-) -> Callable[[Observation], list[Finding]]:
-    return lambda observation: mark(observation, points, examine, cost, forbidden=BUILT_BY_HAND)
+def _judge(observation: Observation) -> list[Finding]:
+    return mark(observation, POINTS, _ring_examine, _ring_cost, forbidden=BUILT_BY_HAND)
 
 
 RING = Exercise(
     id="communication.ring_all_reduce",
     title="The ring all-reduce",
-    points=5,
+    points=POINTS,
     minutes=40,
     parameters="tensor, group=None",
     cases=tensor_cases,
     inputs=one_tensor,
-    judge=_judge(5, _ring_examine, _ring_cost),
+    judge=_judge,
     reference="lockstep.collectives:ring_all_reduce",
     seconds=2.5,
-)
-
-HALVING_DOUBLING = Exercise(
-    id="communication.halving_doubling_all_reduce",
-    title="All-reduce by halving and doubling",
-    points=5,
-    minutes=40,
-    parameters="tensor, group=None",
-    cases=_powers_of_two,
-    inputs=one_tensor,
-    judge=_judge(5, _halving_examine, _halving_cost),
-    reference="lockstep.collectives:halving_doubling_all_reduce",
-    seconds=2.5,
-    worlds=(1, 2, 4, 8),
 )

@@ -14,6 +14,7 @@ from lockstep.checks.exercise import Exercise
 from lockstep.checks.judge import Fault, Finding, fault_of, mark
 from lockstep.checks.observation import Observation, Seen
 from lockstep.checks.values import told
+from lockstep.checks.wording import counted
 from lockstep.cost.algorithms import log2_ceil
 
 POINTS = 3
@@ -134,8 +135,8 @@ def _choose_examine(seen: Seen) -> Fault | None:
         return None
     (n, K, a, b), answer = max(wrong, key=lambda row: row[0][1] > 1)  # the first, and one rank only if all are
     table = ", ".join(f"{name} {value * 1e6:,.1f} µs" for name, value in seconds(n, K, a, b).items())
-    where = f"{n:,} bytes on {K} ranks" if K > 1 else f"{n:,} bytes on 1 rank"
-    begin = f"For {where} with alpha = {a:g} and beta = {b:g} you answer {told(answer)}"
+    begin = f"For {counted(n, 'byte')} on {counted(K, 'rank')} with alpha = {a:g} and beta = {b:g} "
+    begin += f"you answer {told(answer)}"
     unnamed = next((fault for _, value in wrong if (fault := _no_name(value, begin))), None)
     if unnamed:
         return unnamed

@@ -36,7 +36,21 @@ def _neighbours(seen: Seen) -> Fault | None:
         Known("returns-own", "every rank has its own tensor again: return what you received.", own),
         Known("wrong-direction", "this is the right neighbour's tensor. The left one is rank - 1.", right),
     ]
-    return compare(seen, [result(seen, rank) for rank in seen.case.members], left, known)
+    held = [result(seen, rank) for rank in seen.case.members]
+    fault = compare(seen, held, left, known)
+    if fault and fault.misconception == "wrong-values" and _received_too_early(seen, held, own):
+        told = (
+            "It looks as if you receive into the tensor while it is still being sent, so that what has just arrived "
+            "is sent on. Receive into a tensor of its own: torch.empty_like(tensor)."
+        )
+        return Fault("still-being-sent", f"{fault.message} {told}")
+    return fault
+
+
+def _received_too_early(seen: Seen, held: Sequence[object], own: Sequence[Tensor]) -> bool:
+    """The argument is overwritten, and every rank has somebody's tensor."""
+    overwritten = any(not torch.equal(seen.arguments[r][0], t) for r, t in zip(seen.case.members, own, strict=True))
+    return overwritten and all(any(_same([h], [t]) for t in own) for h in held)
 
 
 def _ring_cost(seen: Seen) -> list[Fault]:

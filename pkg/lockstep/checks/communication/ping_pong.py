@@ -11,6 +11,7 @@ from lockstep.checks.judge import Fault, Finding, mark
 from lockstep.checks.observation import Observation, Seen
 from lockstep.checks.traffic import Message, messages
 from lockstep.checks.values import told
+from lockstep.checks.wording import counted
 
 POINTS = 2
 
@@ -60,7 +61,8 @@ def _messages(seen: Seen) -> Fault | None:
     if any(m.nbytes != nbytes for m in found):
         return _wrong_size(begin, next(m.nbytes for m in found if m.nbytes != nbytes), nbytes)
     if len(pings) != len(pongs) or len(pings) not in (repeats, repeats + 1):
-        told = f"{len(pings)} pings and {len(pongs)} pongs are sent; repeats={repeats} asks for {repeats} of each."
+        told = f"{counted(len(pings), 'ping')} and {counted(len(pongs), 'pong')} go; repeats={repeats} asks for "
+        told += f"{repeats} of each."
         return Fault("ignores-repeats", f"{begin}{told}")
     if not _by_turns(pings, pongs):
         told = "a ping leaves before the pong of the one before is back: they travel together, and you time a pipeline."

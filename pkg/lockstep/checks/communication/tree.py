@@ -16,6 +16,7 @@ from lockstep.checks.judge import Fault, Finding, mark
 from lockstep.checks.observation import Observation, Seen
 from lockstep.checks.traffic import hub, messages, number_received, rounds
 from lockstep.checks.values import Known, compare, result, total
+from lockstep.checks.wording import counted, named_ranks
 
 POINTS = 3
 
@@ -57,7 +58,8 @@ def _broadcast_examine(seen: Seen) -> Fault | None:
         )
         return Fault("returns-nothing", f"{fault.message} {told}")
     told = (
-        f"Ranks {unchanged} never receive anything: is there a round missing? {seen.case.size} ranks need ceil(log2 K)."
+        f"{named_ranks(unchanged).capitalize()} never receive{'' if len(unchanged) > 1 else 's'} anything: is there a "
+        f"round missing? {counted(seen.case.size, 'rank')} need ceil(log2 K)."
     )
     return Fault("forgets-last-step", f"{fault.message} {told}")
 
@@ -94,12 +96,14 @@ def _missing(seen: Seen, fault: Fault, held: Any, own: list[Tensor], seat: int) 
         return Fault("forgets-to-add", f"{fault.message} {told}")
     lost = [r for s, r in enumerate(members) if s not in seats]
     if _sent_too_early(seen):
-        told = f"The tensors of ranks {lost} are missing: a rank sends its sum before its own subtree has arrived."
+        told = f"{_lack(lost)}: a rank sends its sum before its own subtree has arrived."
         return Fault("wrong-order", f"{fault.message} {told}")
-    told = (
-        f"The tensors of ranks {lost} are missing: pass on the sum that you have received, not your own tensor alone."
-    )
+    told = f"{_lack(lost)}: pass on the sum that you have received, not your own tensor alone."
     return Fault("drops-partial-sums", f"{fault.message} {told}")
+
+
+def _lack(ranks: list[int]) -> str:
+    return f"What {named_ranks(ranks)} had is missing"
 
 
 def _summands(held: Any, own: list[Tensor]) -> tuple[int, ...] | None:
@@ -126,11 +130,11 @@ def _cost(seen: Seen) -> list[Fault]:
     depth, took, spent = (case.size - 1).bit_length(), rounds(seen.trace), sum(m.nbytes for m in found)
     begin = f"With {case}, "
     if spent > (case.size - 1) * nbytes(case):
-        told = f"{begin}{len(found)} messages are sent; {case.size - 1} of the tensor's size suffice: "
+        told = f"{begin}{counted(len(found), 'message')} are sent; {case.size - 1} of the tensor's size suffice: "
         return [Fault("everyone-sends", f"{told}nobody needs what it has, and only the root needs the result.")]
     if took <= depth:
         return []
-    told = f"{begin}{took} messages follow one another; a tree needs {depth}. "
+    told = f"{begin}{counted(took, 'message')} follow one another; a tree needs {depth}. "
     if hub(seen.trace) is not None:
         return [Fault("star", f"{told}The root does all the work, one message after the other: let the others help.")]
     if took == case.size - 1:

@@ -1,0 +1,21 @@
+"""Numbers and ranks in a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+def counted(number: int, noun: str) -> str:
+    """As in "1 message", "2,000 messages"."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def listed(items: Sequence[object], last: str = "and") -> str:
+    """As in "3", "1 and 3", "1, 2 and 3"."""
+    words = [str(item) for item in items]
+    return f" {last} ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else "".join(words)
+
+
+def named_ranks(ranks: Sequence[int]) -> str:
+    """As in "rank 3", "ranks 1 and 3"."""
+    return f"rank{'s' if len(ranks) > 1 else ''} {listed(ranks)}"

@@ -1,0 +1,30 @@
+"""The learner let even ranks keep the low half, at every distance."""
+
+import torch
+import torch.distributed as dist
+
+MISCONCEPTION = "keeps-same-half"
+
+
+def exchange(outgoing, incoming, partner, group):
+    sending = dist.isend(outgoing.contiguous(), group=group, group_dst=partner)
+    dist.recv(incoming, group=group, group_src=partner)
+    sending.wait()
+
+
+def halving_doubling_all_reduce(tensor, group=None):
+    rank, K = dist.get_rank(group), dist.get_world_size(group)
+    total = tensor.clone(memory_format=torch.contiguous_format)
+    mine, given = total.view(-1), []
+    distance = K // 2
+    while distance:
+        low, high = mine.tensor_split(2)
+        keep, give = (high, low) if rank % 2 else (low, high)
+        incoming = torch.empty_like(keep)
+        exchange(give, incoming, rank ^ distance, group)
+        keep += incoming
+        given.append((keep, give, distance))
+        mine, distance = keep, distance // 2
+    for keep, give, distance in reversed(given):
+        exchange(keep, give, rank ^ distance, group)
+    return total
