@@ -5,7 +5,8 @@ from lockstep.show.costs import costs
 from lockstep.show.predict import predict
 from lockstep.show.reconcile import reconcile
 from lockstep.show.ring import ring
+from lockstep.show.sgd_map import sgd_map
 from lockstep.show.survey import survey
 from lockstep.show.timeline import timeline
 
-__all__ = ["amdahl", "costs", "predict", "reconcile", "ring", "survey", "timeline"]
+__all__ = ["amdahl", "costs", "predict", "reconcile", "ring", "sgd_map", "survey", "timeline"]

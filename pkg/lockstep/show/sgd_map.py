@@ -1,0 +1,106 @@
+"""sgd_map(): where SGD can be made parallel, from the finest grain to the coarsest, and the hardware that suits each.
+
+After the order of De Sa's lectures on parallelism (Cornell CS6787): inside a gradient, across a minibatch, across
+iterations, across hyper-parameters, across an ensemble. Each level is told with what it splits in
+A_t = F(A_{t-1}, Δ(data, A_{t-1})), and with the unit of the course in which it is done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+from lockstep.show import palette, svg
+from lockstep.show.picture import Picture
+
+WIDTH, TOP, PITCH = 860.0, 74.0, 70.0
+NAME, LANES, TOLD = 20.0, 252.0, 476.0  # the three columns
+SHADES = ("#0B3C6F", "#1A5C97", "#3B7FB8", "#78AAD4", "#B5D1E8")
+SPAN, LANE = 200.0, 11.0  # a worker's lane: its length and pitch
+BUSY, MEETING = "#56B4E9", "#D55E00"
+
+
+@dataclass(frozen=True)
+class Level:
+    """One place to take parallelism from."""
+
+    name: str
+    splits: str  # of A_t = F(A_{t-1}, Δ(data, A_{t-1}))
+    meets: str  # how often the workers must synchronise
+    price: str
+    hardware: str
+    units: str
+    blocks: tuple[tuple[float, ...], ...]  # of each worker's lane: where its blocks of work end, from 0 to 1
+    meetings: tuple[float, ...]  # when all wait for each other
+
+
+def _even(steps: int) -> tuple[float, ...]:
+    return tuple((i + 1) / steps for i in range(steps))
+
+
+FINE, STEPS, WHOLE = _even(20), _even(4), (1.0,)
+LOOSE = ((0.2, 0.45, 0.7, 1.0), (0.28, 0.5, 0.82, 1.0), (0.16, 0.36, 0.6, 0.84, 1.0), (0.33, 0.66, 1.0))
+RUNS = ((0.8,), (1.0,), (0.65,), (0.9,))
+
+LEVELS = (
+    Level("inside one gradient", "one Δ", "many times in every gradient", "ways between workers must be short",
+          "SIMD, a GPU, GPUs on fast links", "units 02, 03, 08 to 11", (FINE,) * 4, FINE),
+    Level("across the minibatch", "the data of one Δ", "once in every step", "large batches may need more epochs",
+          "everything, from SIMD to clusters", "units 04, 05, 07, 08", (STEPS,) * 4, STEPS),
+    Level("across iterations", "the loop over t", "never all at once", "a Δ is made from an old A: it is stale",
+          "cores with one memory, clusters", "unit 06", LOOSE, ()),
+    Level("across hyper-parameters", "the search, in whole runs", "never", "of no use once the settings are found",
+          "any computers", "unit 01", RUNS, ()),
+    Level("across an ensemble", "the ensemble, in whole models", "once, at the end", "you must want several models",
+          "any computers", "unit 01", (WHOLE,) * 4, WHOLE),
+)  # fmt: skip
+
+
+def sgd_map() -> Picture:
+    """The five levels, fine above and coarse below, each with four workers at work."""
+    height = TOP + PITCH * len(LEVELS) + 2
+    body = [svg.text(NAME, 26, "Where SGD can be split, from fine to coarse", 14, font_weight=600), *_head(), *_rows()]
+    return Picture(svg.document(WIDTH, height, "Where SGD can be split, from fine to coarse", words(), body), words())
+
+
+def words() -> str:
+    """The map for those who do not see it."""
+    told = [f"{x.name}: splits {x.splits}, workers meet {x.meets}, suits {x.hardware}" for x in LEVELS]
+    return f"From fine to coarse: {'; '.join(told)}."
+
+
+def _head() -> Iterator[str]:
+    yield svg.element("rect", x=LANES, y=41.0, width=12.0, height=8.0, fill=BUSY)
+    yield svg.faint(LANES + 17, 50, "4 workers, time →", 11.5)
+    yield svg.line(LANES + 132, 38, LANES + 132, 53, stroke=MEETING, stroke_width=2)
+    yield svg.faint(LANES + 138, 50, "all meet", 11.5)
+    yield svg.faint(NAME, 50, "Δ computes an update, F adds them up", 11.5)
+
+
+def _rows() -> Iterator[str]:
+    for number, level in enumerate(LEVELS):
+        y, shade = TOP + PITCH * number, SHADES[number]
+        block = svg.element("rect", x=NAME, y=y, width=218.0, height=PITCH - 10, rx=3, fill=shade)
+        ink = palette.text_on(shade)
+        name = svg.text(NAME + 12, y + 26, level.name, 13, fill=ink, font_weight=600)
+        yield svg.element("g", block, name, svg.text(NAME + 12, y + 45, level.units, 11, fill=ink))
+        yield from _lanes(level, y)
+        yield svg.text(TOLD, y + 14, f"splits {level.splits}", 12.5)
+        yield svg.faint(TOLD, y + 33, f"suits {level.hardware}", 11.5)
+        yield svg.faint(TOLD, y + 51, f"price: {level.price}", 11.5)
+
+
+def _lanes(level: Level, y: float) -> Iterator[str]:
+    """What the workers do: a gap where a block ends, a line where all of them wait for each other."""
+    top = y + 8
+    for worker, ends in enumerate(level.blocks):
+        starts = (0.0, *ends)
+        yield svg.lane(LANES, top + LANE * worker, SPAN, LANE - 2)
+        for start, end in pairwise(starts):
+            width = SPAN * (end - start) - 2
+            yield svg.element("rect", x=LANES + SPAN * start + 1, y=top + LANE * worker, width=width, height=LANE - 2,
+                              fill=BUSY)  # fmt: skip
+    for share in level.meetings:
+        x = LANES + SPAN * share
+        yield svg.line(x, top - 4, x, top + LANE * len(level.blocks) + 2, stroke=MEETING, stroke_width=2)
