@@ -362,9 +362,9 @@ def test_sys_exit_is_an_exception_like_any_other():
 def test_ranks_that_leave_are_named():
     import signal
 
-    assert "rank 1 left with exit status 3" in str(explained(lambda: dist.get_rank() and os._exit(3), 2, RankDied))
+    assert "rank 1 ended with exit status 3" in str(explained(lambda: dist.get_rank() and os._exit(3), 2, RankDied))
     killed = explained(lambda: dist.get_rank() and os.kill(os.getpid(), signal.SIGKILL), 2, RankDied)
-    assert "SIGKILL: out of memory?" in str(killed)
+    assert "rank 1 was killed by SIGKILL: out of memory?" in str(killed)
 
 
 def test_an_endless_loop_is_stopped_and_named():
@@ -378,8 +378,15 @@ def test_an_endless_loop_is_stopped_and_named():
     assert "rank 1 has done no operation" in str(caught.value)
     standing = caught.value.standings[1]
     assert "while dist.get_rank() == 1" in standing.source or standing.source == "pass"
-    error = explained(fn, 3, TimeLimit, timeout=0.5)
-    assert "did not end within" in str(error)
+    assert "rank 1 has done no operation" in str(explained(fn, 3, Stuck, timeout=0.5))
+
+
+def test_endless_communication_runs_out_of_time():
+    def fn():
+        while True:
+            dist.barrier()
+
+    assert "did not end within" in str(explained(fn, 2, TimeLimit, timeout=0.5))
 
 
 def test_a_loop_in_c_that_holds_the_interpreter_is_stopped_too(monkeypatch):

@@ -20,7 +20,6 @@ from lockstep.launch import server, values
 from lockstep.launch.child import Child
 from lockstep.launch.diagnosis import Diagnosis
 from lockstep.launch.ending import Died, End, Unavailable, first_cause
-from lockstep.launch.interrupt import undisturbed
 from lockstep.launch.job import Job
 from lockstep.launch.prints import Tagged
 from lockstep.launch.watchdog import Watchdog
@@ -33,25 +32,8 @@ GLANCE = 0.1  # seconds between two looks of the watchdog
 
 def run_processes(job: Job) -> Outcome:
     """Run ``job`` on as many processes of this machine. Raises the RunError that ended it."""
-    with meeting_place() as directory, processes(job.ranks) as children:
+    with meeting_place() as directory, server.started("lockstep.launch.worker:main", job.ranks) as children:
         return Run(job, children, directory).outcome()
-
-
-@contextlib.contextmanager
-def processes(n: int, entry: str = "lockstep.launch.worker:main") -> Iterator[list[Child]]:
-    """``n`` children, for as long as the block lasts, however it ends."""
-    children: list[Child] = []
-    server.warm_up()
-    try:
-        with undisturbed():
-            children += server.start(entry, n)
-        yield children
-    finally:
-        with undisturbed():
-            for child in children:
-                child.kill()
-            for child in children:
-                child.close()
 
 
 @contextlib.contextmanager

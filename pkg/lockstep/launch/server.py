@@ -12,11 +12,12 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from multiprocessing.connection import Pipe, wait
 
 from lockstep.errors import WorldUnavailable
 from lockstep.launch.child import STATUS, Child, setup
+from lockstep.launch.interrupt import undisturbed
 from lockstep.launch.spares import Spares, server_environment
 
 _START_LIMIT = 180.0  # seconds for torch to load on a slow disk
@@ -129,7 +130,7 @@ class Starter:
                 return self._start(entry, n, told)
 
     def warm_up(self) -> None:
-        """Have the server running: seconds, the first time, and Ctrl-C may come."""
+        """What ``start`` does first, and takes long: have a server that has torch loaded. Here Ctrl-C may come."""
         with self._lock:
             self._running()
 
@@ -175,9 +176,21 @@ class Starter:
 _starter = Starter()
 
 
-def warm_up() -> None:
-    """What ``start`` would do first, and what takes long: load torch. Call it where an interrupt does no harm."""
+@contextlib.contextmanager
+def started(entry: str, n: int) -> Iterator[list[Child]]:
+    """``start``, for as long as the block lasts: however it ends, Ctrl-C included, no process is left."""
+    children: list[Child] = []
     _starter.warm_up()
+    try:
+        with undisturbed():
+            children += start(entry, n)
+        yield children
+    finally:
+        with undisturbed():
+            for child in children:
+                child.kill()
+            for child in children:
+                child.close()
 
 
 def start(entry: str, n: int, env: Mapping[str, str] | None = None) -> list[Child]:

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import contextlib
 import faulthandler
+import mmap
 import os
 import re
 import signal
+import struct
 import sys
 import time
 import warnings
@@ -18,26 +20,28 @@ from typing import Any
 
 import torch
 
-from lockstep import places
-from lockstep.errors import RankDied, RunError, Stuck
+from lockstep import explain, places
+from lockstep.errors import RankDied, RunError, Standing, Stuck
 from lockstep.events import Outcome
 from lockstep.launch import server, values
 from lockstep.launch.child import Child
+from lockstep.launch.ending import Died, as_error
 from lockstep.launch.job import INSIDE, Job
+from lockstep.launch.watchdog import is_stopped
 from lockstep.machines import Cluster
 
 PATIENCE = 10.0  # seconds of host time without any operation, after which a rank counts as stuck
 GRACE = 3.0  # seconds more until the child is given up
+GLANCE = 0.5  # seconds between two looks at a child that tells nothing
+TURN = struct.Struct("i")
 
 
 def run_virtual(job: Job, cluster: Cluster, eager: bool = False, patience: float = PATIENCE) -> Outcome:
     """Run ``job`` on a simulation of ``cluster``. Raises the RunError that ended it."""
-    child = server.start("lockstep.virtual.child:main", 1)[0]
-    try:
-        child.conn.send((job, cluster, eager, patience))
+    with server.started("lockstep.virtual.child:main", 1) as (child,):
+        with contextlib.suppress(OSError):  # its end will be heard
+            child.conn.send((job, cluster, eager, patience))
         return _Listener(child, job, patience).outcome()
-    finally:
-        child.close()
 
 
 class _Listener:
@@ -63,13 +67,17 @@ class _Listener:
                 raise content
 
     def _next(self) -> tuple[str, Any]:
-        while wait([self.child.conn, self.child.fileno()], 1.0) == []:
+        stopped = 0
+        while wait([self.child.conn, self.child.fileno()], GLANCE) == []:
+            stopped = stopped + 1 if is_stopped(self.child) else 0
+            if stopped > 2:
+                raise explain.stopped(whose_turn(self.child))
             if time.monotonic() > self.deadline:
                 raise self._unanswered()
         try:
             message: tuple[str, Any] = self.child.conn.recv()
             return message
-        except (EOFError, ConnectionResetError):
+        except (EOFError, OSError):
             raise died(self.child) from None
 
     def _print(self, text: str) -> None:
@@ -84,6 +92,21 @@ class _Listener:
         time.sleep(0.2)
         place = running_place(self.child.tail())
         return Stuck(f"Stuck: a rank does not come to an end{quoted(place)}.")
+
+
+def show_whose_turn() -> memoryview[int]:
+    """A number that the starter can read at any time, also when this process is stopped or dead: the first bytes of
+    the log that the two have in common."""
+    os.ftruncate(2, TURN.size)
+    os.lseek(2, TURN.size, os.SEEK_SET)
+    return memoryview(mmap.mmap(2, TURN.size)).cast("i")
+
+
+def whose_turn(child: Child) -> int:
+    """The rank that has, or had, the baton."""
+    with open(child.log, "rb") as log:
+        first = log.read(TURN.size)
+    return int(TURN.unpack(first)[0]) if len(first) == TURN.size else 0
 
 
 def quoted(place: places.Place) -> str:
@@ -101,12 +124,11 @@ def running_place(dump: str) -> places.Place:
 
 
 def died(child: Child) -> RankDied:
-    code = child.wait(5)
-    if code is not None and code < 0:
-        name = signal.Signals(-code).name
-        hint = {"SIGKILL": ": out of memory?", "SIGSEGV": ": segmentation fault"}.get(name, "")
-        return RankDied(f"A rank was killed by {name}{hint}{quoted(running_place(child.tail()))}.")
-    return RankDied(f"A rank ended the whole run: its process left with status {code}.")
+    """The ranks share a process: the one whose turn it was ends all of them."""
+    end, rank = Died(child.wait(5), time.monotonic()), whose_turn(child)
+    place = running_place(child.tail())
+    at = Standing(rank, "died", where=str(place), source=place.source, detail=str(end))
+    return RankDied(as_error(rank, end, ()).message, [at] if place.file else [])
 
 
 def main(conn: Connection) -> None:
@@ -124,6 +146,7 @@ def main(conn: Connection) -> None:
     prints = rank.Prints(lambda text: conn.send(("print", text)), job.output_limit)
     backend.install()
     simulation = (FakeSimulation if job.fake else Simulation)(job, cluster, eager)
+    simulation.scheduler.baton = show_whose_turn()
     os.environ[INSIDE] = "virtual"
     rank.install(prints, simulation.streams, job.ranks, cluster.ranks_per_node)
     try:

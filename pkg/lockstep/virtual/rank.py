@@ -178,5 +178,5 @@ def _leave(status: int) -> None:
     rank = current()
     if rank is None:
         _real_exit(status)
-    _local.simulation.left(rank, f"left with exit status {status}")
+    _local.simulation.left(rank, f"ended with exit status {status}")
     threading.Event().wait()

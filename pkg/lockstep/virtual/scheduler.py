@@ -22,7 +22,7 @@ class Scheduler:
     def __init__(self, ranks: int, on_stall: Callable[[], None], on_switch: Callable[[int], None]) -> None:
         self.clock = [0.0] * ranks
         self.operations = 0
-        self.running = 0
+        self.baton: list[int] | memoryview[int] = [0]  # whose it is; child.py puts it where its starter can read it
         self.finished = [False] * ranks
         self._ready: list[tuple[float, int]] = [(0.0, r) for r in range(ranks)]
         self._batons = [threading.Lock() for _ in range(ranks)]
@@ -30,6 +30,11 @@ class Scheduler:
             baton.acquire()
         self._on_stall = on_stall
         self._on_switch = on_switch
+
+    @property
+    def running(self) -> int:
+        """The rank that has the baton."""
+        return self.baton[0]
 
     def start(self) -> None:
         """Hand the baton out for the first time."""
@@ -82,5 +87,6 @@ class Scheduler:
         if not self._ready:
             self._on_stall()
             return
-        _, self.running = heapq.heappop(self._ready)
-        self._batons[self.running].release()
+        _, following = heapq.heappop(self._ready)
+        self.baton[0] = following
+        self._batons[following].release()

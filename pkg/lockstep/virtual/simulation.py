@@ -15,6 +15,7 @@ from lockstep import explain, places
 from lockstep.errors import RankDied, RankRaised, RunError, Standing, Stuck, TimeLimit
 from lockstep.events import Memory, Trace
 from lockstep.launch import values
+from lockstep.launch.diagnosis import IDLE
 from lockstep.launch.job import Job
 from lockstep.machines import Cluster
 from lockstep.residency import Hooks, Residency
@@ -203,18 +204,16 @@ class Simulation:
             now = time.monotonic()
             if self.scheduler.operations != seen:
                 seen, since = self.scheduler.operations, now
-            if now - since > patience:
-                self._fail(self._stuck(patience))
+            idle = now - since
+            if idle > patience or (now > deadline and idle >= min(IDLE, self.job.timeout / 2)):
+                self._fail(self._stuck(idle))
             elif now > deadline:
                 told = f"The run did not end within {self.job.timeout:.0f} s."
                 self._fail(TimeLimit(told, self.standings()))
 
-    def _stuck(self, patience: float) -> Stuck:
-        me = self.scheduler.running
+    def _stuck(self, seconds: float) -> Stuck:
         standings = self.standings()
-        place = next(s for s in standings if s.rank == me)
-        told = f"Stuck: rank {me} has done no operation for {patience:.0f} s at {place.where}."
-        return Stuck(told, standings)
+        return explain.idle(standings[self.scheduler.running], seconds, standings)
 
     def standings(self) -> list[Standing]:
         return [self._standing(r) for r in range(self.ranks)]
