@@ -12,6 +12,7 @@ they send it.
 
 from __future__ import annotations
 
+import difflib
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -75,6 +76,7 @@ def run(
     """
     check_callable(fn)
     check_not_nested()
+    check_world(on)
     world = choose_world(on)
     check_fake(fake, world)
     if world == "spmd":
@@ -85,6 +87,20 @@ def run(
             raise UsageError("eager=True is for the virtual cluster: real backends decide for themselves.")
         return _result(pool.run_processes(job))
     return _result(run_virtual(job, the_cluster(on), eager))
+
+
+def check_world(on: str | Cluster | None) -> None:
+    """UsageError if ``on`` is neither a world nor a cluster; it names both, and what may be meant."""
+    known = [*WORLDS, *machines.names()]
+    if on is None or isinstance(on, Cluster) or on in known:
+        return
+    meant = [n for n in WORLDS if n.startswith(str(on).lower())] or difflib.get_close_matches(str(on).lower(), known, 3)
+    guess = f" Did you mean {' or '.join(map(repr, meant))}?" if meant else ""
+    raise UsageError(
+        f"There is no world {on!r}.{guess}",
+        'on="processes" is this machine, "virtual" a simulation of it, "spmd" the ranks of a launcher, as torchrun; '
+        f"or name a cluster to simulate: {', '.join(machines.names())}.",
+    )
 
 
 def choose_world(on: str | Cluster | None) -> str:

@@ -147,13 +147,23 @@ def test_what_is_no_function_is_a_usage_error() -> None:
         checks.check(RING, number(None))
     with pytest.raises(UsageError, match="check needs your function: none was given"):
         checks.check(RING)
-    with pytest.raises(UsageError, match="named by a string"):
-        checks.check(number)  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match=r'exercise first.*\nWrite check\("communication.ring_all_reduce"'):
+        checks.check(reference, RING)  # type: ignore[arg-type]
 
 
 def test_an_unknown_world_is_a_usage_error() -> None:
     with pytest.raises(UsageError, match="dgx-a100"):
         checks.check(RING, number, on="dgx-a10")
+    for on, meant in (
+        ("procs", "processes"),
+        ("process", "processes"),
+        ("Virtual", "virtual"),
+        ("dgxa100", "dgx-a100"),
+    ):
+        with pytest.raises(UsageError, match=f"There is no world '{on}'. Did you mean '{meant}'"):
+            checks.check(RING, number, on=on)
+    with pytest.raises(UsageError, match=r'There is no world 3\.\non="processes" is this machine'):
+        checks.check(RING, number, on=3)  # type: ignore[arg-type]
 
 
 def test_a_world_that_is_not_there_is_ungraded(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -31,14 +31,24 @@ def check(id: str, fn: Callable[..., Any] | None = None, on: str | None = None) 
 
     Raises UsageError for an unknown exercise, a world that does not exist, or an ``fn`` that is no function.
     """
+    if callable(id):
+        raise _wrong_way_round(id)
     exercise = find(id)
     if not callable(fn):
-        what = "none was given" if fn is None else f"not {type(fn).__name__}"
+        what = "none was given" if fn is None else f"this is {fn!r:.40}, of type {type(fn).__name__}"
+        again = f" Run the cell that defines {exercise.function} again, if the name means something else by now."
         raise UsageError(
             f"check needs your function: {what}.",
-            f'Write check("{id}", {exercise.function}): without parentheses after the function\'s name.',
+            f'Write check("{id}", {exercise.function}): without parentheses after the function\'s name.'
+            + ("" if fn is None else again),
         )
     return settle(_scored(exercise, fn, on, keep=True))
+
+
+def _wrong_way_round(fn: Callable[..., Any]) -> UsageError:
+    name = getattr(fn, "__name__", "your_function")
+    meant = next((e.id for e in exercises() if e.function == name), "communication.ping_pong")
+    return UsageError("check takes the exercise first, named by a string.", f'Write check("{meant}", {name}).')
 
 
 def check_file(id: str, path: str | Path, on: str | None = None) -> Score:

@@ -13,7 +13,6 @@ from typing import Any
 
 import cloudpickle
 
-from lockstep import machines
 from lockstep.checks.case import Case
 from lockstep.checks.exercise import Exercise
 from lockstep.checks.observation import Failure, Observation, Seen
@@ -22,7 +21,7 @@ from lockstep.checks.seeds import seed
 from lockstep.checks.signature import misfit
 from lockstep.errors import LockstepError, RunError, WorldUnavailable
 from lockstep.events import Trace
-from lockstep.worlds import WORLDS, choose_world, launched, run
+from lockstep.worlds import check_world, choose_world, launched, run
 
 CLUSTER = "dgx-a100"  # the same for everyone, whatever machine they sit at
 LIMIT = 20.0  # seconds of host time for a whole check: nbgrader allows 60 for a cell
@@ -39,8 +38,7 @@ def observe(exercise: Exercise, fn: Callable[..., Any], on: str | None = None, l
     """What ``fn`` does in the world ``on``: by default the launcher's, or else a virtual cluster, the same for
     everyone. The exercise's own reference is observed in the same way, only allowed to be what it is."""
     world = on or ("spmd" if choose_world(None) == "spmd" else CLUSTER)
-    if world not in WORLDS:
-        machines.find(world)
+    check_world(world)
     problem = misfit(exercise, fn)
     if problem:
         return Observation(exercise.id, world, signature=problem)
