@@ -19,6 +19,16 @@ def test_a_message_costs_alpha_and_beta() -> None:
     assert Link(0.0, 4e-10).bandwidth == pytest.approx(2.5e9)
 
 
+def test_links_to_several_neighbours_are_used_together_by_a_collective() -> None:
+    """Found: two MI300X had the bandwidth of seven links, of which one joins them."""
+    link = find("mi300x").inside
+    assert link.bandwidth == pytest.approx(64e9)
+    assert [round(link.together(k).bandwidth / 1e9) for k in (1, 2, 3, 8, 16)] == [64, 64, 128, 448, 448]
+    assert link.together(8).alpha == link.alpha
+    nvlink = find("dgx-a100").inside
+    assert nvlink.together(8) == nvlink
+
+
 def test_the_link_is_chosen_by_the_node_of_both_ranks() -> None:
     cluster = find("dgx-a100")
     assert cluster.link(0, 7) is cluster.inside
@@ -64,7 +74,7 @@ def test_a_cluster_travels_as_json_and_as_pickle_and_is_hashable(cluster: Cluste
 
 @pytest.mark.parametrize("cluster", GPUS, ids=lambda c: c.name)
 def test_machines_of_gpus_are_far_faster_inside_a_node(cluster: Cluster) -> None:
-    assert cluster.inside.bandwidth > 5 * cluster.between.bandwidth
+    assert cluster.inside.together(8).bandwidth > 5 * cluster.between.bandwidth
     assert cluster.inside.alpha < cluster.between.alpha
 
 

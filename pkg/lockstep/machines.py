@@ -1,14 +1,18 @@
 """Machines as numbers: a Device computes, a Link carries messages, a Cluster joins many devices by two kinds of links.
 
-Everything here is a published peak. A real run reaches 70 to 90 % of it, and the difference is a lesson of its own.
-Sources, quoted below by these names:
+Everything here is a published peak, unless it says *estimate*. A real run reaches 70 to 90 % of it, and the difference
+is a lesson of its own (``cost.library`` has what NCCL and RCCL reach of a link). Sources, quoted below by these names:
 
 - *ml-engineering*: the tables of github.com/stas00/ml-engineering (accelerator and network), which agree with the
   vendors' data sheets: dense rates, without structured sparsity, and NVLink bytes in one direction.
 - *NCCL tuning.cc*: NVIDIA/nccl, ``src/graph/tuning.cc``, ``hwLat``, ring algorithm with the Simple protocol (the one
   that reaches full bandwidth): 3.4 µs a step over NVLink, 14 µs a step over a network. These are our alphas on GPUs.
-- *CUDA graphs*: "Getting Started with CUDA Graphs" (NVIDIA technical blog, 2019): launched one after another, a short
-  kernel takes 3.8 µs of wall-clock time, whatever it computes. Our launch overhead on GPUs is 4 µs.
+- *estimate, 4 µs*: the launch of a kernel, one after another, whatever it computes. NVIDIA's blog "Getting Started with
+  CUDA Graphs" (2019) has 3.8 µs, quoted from memory; 4 to 6 µs were measured for the "pegainfer" blog (part 3, 2026);
+  profiles of training show 5 to 20 µs of the CPU's time (Holistic Trace Analysis, "CUDA Kernel Launch Statistics").
+- *Cornell*: Cornell Virtual Workshop, "GPU Example: Tesla V100": 2,560 float64 and 5,120 float32 cores, a fused
+  multiply-add each, at 1.53 GHz: 7.8 and 15.7 TFLOP/s. 640 tensor cores x 64 multiply-adds likewise: 125 TFLOP/s.
+- *HGX B200*: NVIDIA's table "Individual Blackwell GPU Specifications": 37 (float64) and 75 (float32) TFLOP/s, 180 GB.
 - *Feng 2003*: Feng et al., "Optimizing 10-Gigabit Ethernet for Networks of Workstations, Clusters, and Grids", SC 2003:
   TCP takes 19 µs from end to end over a cable and 25 µs through a switch. Most of it is software, so it is our alpha
   for 25-Gigabit Ethernet too.
@@ -50,6 +54,7 @@ class Link:
     alpha: float  # seconds before the first byte arrives
     beta: float  # seconds for each byte
     source: str = ""
+    links: int = 1  # to as many neighbours, each as fast as this: a message takes one, a collective all that it can
 
     def time(self, nbytes: float) -> float:
         return self.alpha + nbytes * self.beta
@@ -58,6 +63,11 @@ class Link:
     def bandwidth(self) -> float:
         """Bytes per second, in one direction."""
         return 1 / self.beta
+
+    def together(self, ranks: int) -> Link:
+        """What a rank has for a collective among ``ranks`` that are all joined: a link to each of the others."""
+        used = max(1, min(self.links, ranks - 1))
+        return Link(self.alpha, self.beta / used, self.source, self.links)
 
 
 @dataclass(frozen=True)
@@ -114,17 +124,17 @@ def find(name: str) -> Cluster:
 def _gpu(name: str, memory: float, bandwidth: float, source: str, **teraflops: float) -> Device:
     """A GPU with its memory in GB (1e9 bytes), its memory bandwidth in TB/s and its rates in TFLOP/s."""
     rates = {dtype: rate * 1e12 for dtype, rate in teraflops.items()}
-    return Device(name, rates, bandwidth * 1e12, int(memory * 1e9), 4e-6, f"{source}. Launch overhead: CUDA graphs.")
+    return Device(name, rates, bandwidth * 1e12, int(memory * 1e9), 4e-6, f"{source}. Launch overhead: estimate, 4 µs.")
 
 
-def _gpu_cluster(name: str, device: Device, inside: float, between: float, source: str) -> Cluster:
-    """Nodes of 8 GPUs, with GB/s in one direction of one GPU, inside a node and to another one."""
+def _gpu_cluster(name: str, device: Device, inside: float, between: float, source: str, links: int = 1) -> Cluster:
+    """Nodes of 8 GPUs, with GB/s in one direction of one GPU's link, inside a node and to another one."""
     latency = "alpha: NCCL tuning.cc, ring, Simple"
     return Cluster(
         name,
         device,
         8,
-        Link(3.4e-6, 1e-9 / inside, f"{inside:g} GB/s a direction: ml-engineering; {latency}, NVLink."),
+        Link(3.4e-6, 1e-9 / inside, f"{inside:g} GB/s a direction: ml-engineering; {latency}, NVLink.", links),
         Link(14e-6, 1e-9 / between, f"{between:g} GB/s a direction for each GPU; {latency}, network."),
         source,
     )
@@ -135,7 +145,7 @@ def _server(name: str, gigabits: float) -> Cluster:
     source = (
         "AMD EPYC 7763 data sheet: 64 cores at 2.45 GHz base, 8 channels of DDR4-3200 (204.8 GB/s); AVX2 does "
         "2 fused multiply-adds of 8 float32 a cycle and core, so 32 FLOP; bfloat16 has no instructions of its own. "
-        "Launch overhead: a small torch operation on a CPU, about 2 µs (this course's survey)."
+        "Launch overhead: estimate, a small torch operation on a CPU, about 2 µs (this course's survey)."
     )
     peak = 64 * 2.45e9 * 32
     rates = {"float64": peak / 2, "float32": peak, "float16": peak, "bfloat16": peak}
@@ -155,19 +165,21 @@ def _server(name: str, gigabits: float) -> Cluster:
 def _laptop() -> Cluster:
     source = (
         "AMD Ryzen 7 5800U data sheet: 8 cores at 1.9 GHz base, 16 GB LPDDR4-4266 (68.3 GB/s); AVX2 as above. A rank "
-        "is one core with an eighth of the memory. Launch overhead: a small torch operation, about 2 µs (our survey)."
+        "is one core with an eighth of the memory. Launch overhead: estimate, about 2 µs (our survey)."
     )
     peak = 1.9e9 * 32
     rates = {"float64": peak / 2, "float32": peak, "float16": peak, "bfloat16": peak}
     core = Device("Ryzen 7 5800U, one core", rates, 68.3e9 / 8, 2 * 10**9, 2e-6, source)
     loopback = Link(65e-6, 1 / 1.5e9, "gloo loopback.")
-    home = Link(150e-6, 8e-9, "Gigabit Ethernet at its wire rate; alpha assumed: 150 µs, a small home switch.")
+    home = Link(150e-6, 8e-9, "Gigabit Ethernet at its wire rate; alpha: estimate, 150 µs, a small home switch.")
     return Cluster(
         "laptop", core, 8, loopback, home, "A textbook laptop; two of them would talk over Gigabit Ethernet."
     )
 
 
-_V100 = _gpu("V100 SXM2 32GB", 32, 0.9, "NVIDIA V100 data sheet", float64=7.8, float32=15.7, float16=125, bfloat16=15.7)
+_V100 = _gpu(
+    "V100 SXM2 32GB", 32, 0.9, "NVIDIA V100 data sheet; Cornell", float64=7.8, float32=15.7, float16=125, bfloat16=15.7
+)
 _A100 = _gpu(
     "A100 SXM 80GB", 80, 2.039, "ml-engineering (312 TFLOP/s) and NVIDIA A100 data sheet",
     float64=9.7, float32=19.5, tfloat32=156, float16=312, bfloat16=312,
@@ -181,7 +193,7 @@ _H200 = _gpu(
     float64=34, float32=67, tfloat32=494, float16=989, bfloat16=989, float8_e4m3fn=1979, float8_e5m2=1979,
 )  # fmt: skip
 _B200 = _gpu(
-    "B200 SXM 180GB", 180, 8, "ml-engineering (2250 TFLOP/s), NVIDIA DGX B200 data sheet and HGX B200 specifications",
+    "B200 SXM 180GB", 180, 8, "ml-engineering (2250 TFLOP/s); HGX B200; NVIDIA DGX B200 data sheet (64 TB/s for eight)",
     float64=37, float32=75, tfloat32=1125, float16=2250, bfloat16=2250, float8_e4m3fn=4500, float8_e5m2=4500,
 )  # fmt: skip
 _MI300X = _gpu(
@@ -203,9 +215,10 @@ _CATALOGUE: Mapping[str, Cluster] = MappingProxyType(
             _gpu_cluster("h200", _H200, 450, 50, "HGX H200: NVLink4 with NVSwitch; 8 x 400 Gbit/s NDR InfiniBand."),
             _gpu_cluster("dgx-b200", _B200, 900, 50, "DGX B200: NVLink5 with NVSwitch; 8 x 400 Gbit/s NDR InfiniBand."),
             _gpu_cluster(
-                "mi300x", _MI300X, 448, 50,
-                "8 x MI300X: seven Infinity Fabric links of 64 GB/s a GPU, one to each neighbour, taken together, as a "
-                "collective over all 8 uses them (two GPUs alone have 64 GB/s); 8 x 400 Gbit/s; alpha as on NVLink.",
+                "mi300x", _MI300X, 64, 50,
+                "8 x MI300X: seven Infinity Fabric links of 64 GB/s a GPU, one to each neighbour, so 448 GB/s for a "
+                "collective over all 8, and 64 for two GPUs; 8 x 400 Gbit/s; alpha as on NVLink.",
+                links=7,
             ),
             _server("commodity-10g", 10),
             _server("commodity-25g", 25),

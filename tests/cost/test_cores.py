@@ -1,5 +1,7 @@
 """Work on shared cores, drawn: a letter is a second of work, a dot is an idle core."""
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -90,7 +92,7 @@ def test_no_core_does_two_things_at_once(cores: int, jobs: list[tuple[float, flo
     spans = [span for core in book._nodes.get(0, []) for span in core]
     assert sum(end - start for start, end in spans) == pytest.approx(sum(s for _, s in jobs))
     for core in book._nodes.get(0, []):
-        assert all(a[1] <= b[0] for a, b in zip(core, core[1:], strict=False))
+        assert all(a[1] <= b[0] for a, b in pairwise(core))
 
 
 def test_spans_that_touch_become_one() -> None:

@@ -3,13 +3,18 @@
 The same program runs on the virtual cluster and on processes. The cluster is this machine as ``on="virtual"`` has it,
 but surveyed anew: what is kept may be from a busier minute. A course asks how many times as long something takes, so
 the errors of ratios count: of two algorithms, of two numbers of ranks, of two sizes.
+
+    virtual   what was predicted                    least    the fastest of all repeats: nearly free of what else runs
+    ratio     virtual by least                      median   the usual repeat, which others on the machine move
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import os
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from statistics import median
+from typing import NamedTuple
 
 from lockstep.bench import bus_bandwidth
 from lockstep.bench.all_reduces import Case, Seconds, on_processes, slowest, taking_turns
@@ -34,19 +39,23 @@ Times = Mapping[Point, tuple[float, Seconds]]  # on the virtual cluster, on proc
 
 
 def tables(size: Size) -> list[Table]:
+    load = os.getloadavg()[0]
     times = measured(size)
     ranks, sizes = RANKS[size], SIZES[size]
-    ratios = [row for kind in (of_algorithms, of_ranks, of_sizes) for row in kind(times, ranks, sizes)]
-    shared = (
-        f"With more ranks than {cores().usable} cores, ranks wait for a turn of a core. The cluster has one for each."
-    )
+    found = {kind: list(made(times, ranks, sizes)) for kind, made in KINDS.items()}
+    seconds = [time_row(point, *both) for point, both in times.items()]
     return [
-        Table(
-            "predict: seconds of an all-reduce on this machine", [time_row(p, *t) for p, t in times.items()], [shared]
-        ),
-        Table("predict: ratios on this machine", ratios, [summary(kind, ratios) for kind in KINDS]),
+        Table("predict: an all-reduce on this machine", seconds, [surroundings(load)]),
+        *(Table(f"predict: ratios of {kind} on this machine", list(map(ratio_row, of)), [summary(kind, of)])
+          for kind, of in found.items()),
         bus_bandwidth.table(),
-    ]
+    ]  # fmt: skip
+
+
+def surroundings(load: float) -> str:
+    usable = cores().usable
+    busy = "Others were at work, too: trust the least times." if load > usable / 4 else "The machine was quiet."
+    return f"Ranks share {usable} cores, there and here. Load of the machine before it began: {load:.1f}. {busy}"
 
 
 def measured(size: Size) -> dict[Point, tuple[float, Seconds]]:
@@ -68,54 +77,61 @@ def time_row(point: Point, virtual: float, real: Seconds) -> Row:
         "size": size_of(nbytes),
         "all-reduce": algorithm,
         "virtual [µs]": virtual * 1e6,
-        "median [µs]": real.median * 1e6,
-        "ratio": virtual / real.median,
         "least [µs]": real.least * 1e6,
-        "least's ratio": virtual / real.least,
+        "ratio": virtual / real.least,
+        "median [µs]": real.median * 1e6,
     }
 
 
-KINDS = ("algorithms", "ranks", "sizes")
+class Compared(NamedTuple):
+    """How many times as long one thing takes as another."""
+
+    told: str
+    predicted: float
+    least: float
+    median: float
 
 
-def of_algorithms(times: Times, ranks: tuple[int, ...], sizes: tuple[int, ...]) -> Iterator[Row]:
+def of_algorithms(times: Times, ranks: tuple[int, ...], sizes: tuple[int, ...]) -> Iterator[Compared]:
     for k, n, algorithm in ((k, n, a) for k in ranks for n in sizes for a in COMPARED[1:]):
-        yield ratio_row(times, KINDS[0], f"{algorithm} : {BASE}", (k, algorithm, n), (k, BASE, n))
+        told = f"{algorithm} : {BASE}, {k} ranks, {size_of(n)}"
+        yield compared(times, told, (k, algorithm, n), (k, BASE, n))
 
 
-def of_ranks(times: Times, ranks: tuple[int, ...], sizes: tuple[int, ...]) -> Iterator[Row]:
+def of_ranks(times: Times, ranks: tuple[int, ...], sizes: tuple[int, ...]) -> Iterator[Compared]:
     for algorithm, n, (few, many) in ((a, n, p) for a in COMPARED for n in sizes for p in pairwise(ranks)):
-        yield ratio_row(times, KINDS[1], f"{many} : {few} ranks", (many, algorithm, n), (few, algorithm, n))
+        told = f"{many} : {few} ranks, {algorithm}, {size_of(n)}"
+        yield compared(times, told, (many, algorithm, n), (few, algorithm, n))
 
 
-def of_sizes(times: Times, ranks: tuple[int, ...], sizes: tuple[int, ...]) -> Iterator[Row]:
+def of_sizes(times: Times, ranks: tuple[int, ...], sizes: tuple[int, ...]) -> Iterator[Compared]:
     for k, algorithm, (short, long) in ((k, a, p) for k in ranks for a in COMPARED for p in pairwise(sizes)):
-        told = f"{size_of(long)} : {size_of(short)}"
-        yield ratio_row(times, KINDS[2], told, (k, algorithm, long), (k, algorithm, short))
+        told = f"{size_of(long)} : {size_of(short)}, {algorithm}, {k} ranks"
+        yield compared(times, told, (k, algorithm, long), (k, algorithm, short))
 
 
-def ratio_row(times: Times, kind: str, told: str, above: Point, below: Point) -> Row:
+KINDS = {"algorithms": of_algorithms, "ranks": of_ranks, "sizes": of_sizes}
+
+
+def compared(times: Times, told: str, above: Point, below: Point) -> Compared:
     (virtual, real), (virtual_below, real_below) = times[above], times[below]
-    predicted, measured = virtual / virtual_below, real.median / real_below.median
-    least = real.least / real_below.least
+    return Compared(told, virtual / virtual_below, real.least / real_below.least, real.median / real_below.median)
+
+
+def ratio_row(c: Compared) -> Row:
     return {
-        "of": kind,
-        "compared": told,
-        "all-reduce": above[1],
-        "ranks": above[0],
-        "size": size_of(above[2]),
-        "predicted ratio": predicted,
-        "median's ratio": measured,
-        "error %": 100 * (predicted / measured - 1),
-        "least's ratio": least,
-        "least's error %": 100 * (predicted / least - 1),
+        "compared": c.told,
+        "ratio": c.predicted,
+        "of least": c.least,
+        "error %": 100 * (c.predicted / c.least - 1),
+        "of medians": c.median,
     }
 
 
-def summary(kind: str, rows: list[Row]) -> str:
+def summary(kind: str, found: Sequence[Compared]) -> str:
     """How far the ratios of a kind are off: the usual one, and the worst."""
     told = []
-    for what in ("error %", "least's error %"):
-        off = [abs(float(row[what])) for row in rows if row["of"] == kind]
+    for measured in ([c.least for c in found], [c.median for c in found]):
+        off = [100 * abs(c.predicted / m - 1) for c, m in zip(found, measured, strict=True)]
         told.append(f"{median(off):.0f} % (at worst {max(off):.0f} %)")
-    return f"Ratios of {kind}: usually off by {told[0]}; of the least times by {told[1]}."
+    return f"Ratios of {kind}: usually off by {told[0]} of the least times, by {told[1]} of the medians."

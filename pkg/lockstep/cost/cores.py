@@ -88,4 +88,4 @@ def shared(link: Link, ranks: int, cores: int | None) -> Link:
     if cores is None or ranks < 2:
         return link
     turns = max(1.0, ranks * min(ENDS, cores) / cores)
-    return Link(turns * link.alpha, turns * link.beta, link.source)
+    return Link(turns * link.alpha, turns * link.beta, link.source, link.links)

@@ -80,7 +80,7 @@ def _cluster_times(kind: str, nbytes: int, ranks: Sequence[int], cluster: Cluste
     per_node = _per_node(ranks, cluster)
     most = max(per_node, default=0)
     inside, between = (shared(link, most, cluster.cores) for link in (cluster.inside, cluster.between))
-    return _times(kind, nbytes, per_node, inside, between)
+    return _times(kind, nbytes, per_node, inside.together(most), between)
 
 
 def _per_node(ranks: Sequence[int], cluster: Cluster) -> tuple[int, ...]:

@@ -44,14 +44,15 @@ WITH_DATA: tuple[tuple[Any, str], ...] = (
     (device_mesh.DeviceMesh, "_unflatten"),
     (torch._C._distributed_c10d.Reducer, "_rebuild_buckets"),
     (ddp, "_verify_param_shape_across_processes"),
-    (schedules._PipelineSchedule, "_warmup_p2p"),
+    (schedules._PipelineSchedule, "_warmup_p2p"),  # 2.13
+    (schedules._PipelineSchedule, "_initialize_pipeline_distributed_state"),  # 2.15
 )
 
 
 def install() -> None:
     """Once in a process."""
     for owner, name in WITH_DATA:
-        if hasattr(owner, name):  # _warmup_p2p, for one, is gone from 2.15
+        if hasattr(owner, name):
             setattr(owner, name, outside_fake_mode(getattr(owner, name)))
     for module in (_functional_collectives, _collective_utils):
         setattr(module, "_are_we_tracing", lambda: False)  # noqa: B010
