@@ -63,6 +63,12 @@ class VirtualGroup(_ProcessGroup):  # type: ignore[misc]
     def _device_types(self) -> list[torch.device]:
         return [torch.device("cpu")]
 
+    supports_coalescing = supports_splitting = False
+
+    def _get_backend(self, device: torch.device) -> VirtualGroup:
+        """A group is its own backend: 2.15 asks what it supports."""
+        return self
+
     @property
     def pg_name(self) -> str:
         return self._name
