@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from lockstep.simt.counts import LineCounts
 from lockstep.simt.errors import KernelError
+from lockstep.simt.hazards import Access
 from lockstep.simt.masks import LANES, Mask
 from lockstep.simt.memory import Array, Memory, rubbish
 from lockstep.simt.transactions import sectors, wavefronts
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 Items = NDArray[np.int64]  # of a memory, for each active lane: (count,)
 LANE = np.arange(LANES)
+count = np.count_nonzero
+INT64, UINT64 = np.dtype(np.int64), np.dtype(np.uint64)
 
 
 def load(warp: Warp, mask: Mask, line: LineCounts, array: Array, index: Value) -> Value:
@@ -28,17 +31,18 @@ def load(warp: Warp, mask: Mask, line: LineCounts, array: Array, index: Value) -
     axes = len(index) if isinstance(index, tuple) else 1
     if axes < len(array.shape):
         return array.part(offset, axes)
-    memory = array.memory
+    flat = array.memory.flat
+    if not inside.count:
+        return rubbish(flat.dtype)
     if not isinstance(offset, np.ndarray):  # all lanes read one item
-        items = np.full(inside.count, offset)
-        _note_read(warp, inside, line, memory, items)
-        return memory.flat[offset] if inside.count else rubbish(memory.flat.dtype)
+        _note_read(warp, inside, line, array.memory, np.array([offset]))
+        return flat[offset]
     items = active(inside, offset)
-    _note_read(warp, inside, line, memory, items)
+    _note_read(warp, inside, line, array.memory, items)
     if inside.count == LANES:
-        return memory.flat[items]
-    values = np.zeros(LANES, memory.flat.dtype) if inside is mask else np.full(LANES, rubbish(memory.flat.dtype))
-    values[inside.lanes] = memory.flat[items]
+        return flat[items]
+    values = np.zeros(LANES, flat.dtype) if inside is mask else np.full(LANES, rubbish(flat.dtype))
+    values[inside.lanes] = flat[items]
     return values
 
 
@@ -59,7 +63,7 @@ def store(warp: Warp, mask: Mask, line: LineCounts, array: Array, index: Value, 
     if memory.written is not None:
         memory.written[items] = True
     if memory.watched:
-        warp.block.hazards.wrote(memory, items, warp, inside, line, stored)
+        warp.block.hazards.note(memory, Access(items, warp, inside, warp.epoch, line, True, False, stored))
 
 
 def places(warp: Warp, mask: Mask, line: LineCounts, array: Array, index: Value) -> tuple[Items, Mask]:
@@ -75,10 +79,7 @@ def places(warp: Warp, mask: Mask, line: LineCounts, array: Array, index: Value)
 
 
 def locate(warp: Warp, mask: Mask, line: LineCounts, array: Array, index: Value) -> tuple[Value, Mask]:
-    """Offsets in items, for all lanes or for each, and the lanes that are within bounds."""
-    if array.plain and not isinstance(index, tuple):
-        index, mask = bounded(warp, mask, line, array, 0, index)
-        return index, mask
+    """Numbers of items in the memory, for all lanes or for each, and the lanes that are within bounds."""
     indices = index if isinstance(index, tuple) else (index,)
     if len(indices) > len(array.shape):
         message = f"{array.memory.name} has {len(array.shape)} axes, and {len(indices)} indices."
@@ -86,33 +87,37 @@ def locate(warp: Warp, mask: Mask, line: LineCounts, array: Array, index: Value)
     offset = array.offset
     for axis, one in enumerate(indices):
         one, mask = bounded(warp, mask, line, array, axis, one)
-        offset = offset + one * array.strides[axis]
+        if array.strides[axis] != 1:
+            one = one * (array.steps[axis] if isinstance(one, np.ndarray) else array.strides[axis])
+        offset = one if offset is None else offset + one
     return offset, mask
 
 
 def bounded(warp: Warp, mask: Mask, line: LineCounts, array: Array, axis: int, index: Value) -> tuple[Value, Mask]:
     """The index with negative ones counted from the end, as numba does, and the lanes for which it is in bounds."""
-    size = array.shape[axis]
     if not isinstance(index, np.ndarray):
-        if 0 <= index < size:
+        if 0 <= index < array.shape[axis] and index.dtype.kind in "iu":
             return index, mask
         index = np.full(LANES, index)
+    if index.dtype is not INT64:
+        index = _whole_number(index, line, array)
+    outside = index.view(UINT64) >= array.limits[axis]  # a negative one is a huge one
+    if not count(outside) or not count(outside := outside & mask.lanes):
+        return index, mask
+    return _mended(warp, mask, line, array, axis, index, outside)
+
+
+def _whole_number(index: Value, line: LineCounts, array: Array) -> Value:
     if index.dtype.kind not in "iu":
         remedy = "Use // to divide whole numbers, or int(…)."
         raise KernelError(f"an index of {array.memory.name} is {index.dtype}.", remedy, line.number)
-    if index.dtype.itemsize != 8:
-        index = index.astype(np.int64)
-    outside = index.view(np.uint64) >= size  # a negative one is a huge one
-    if not np.count_nonzero(outside) or not np.count_nonzero(outside := outside & mask.lanes):
-        return index, mask
-    return _mended(warp, mask, line, array, axis, index, outside)
+    return index.astype(INT64)
 
 
 def _mended(
     warp: Warp, mask: Mask, line: LineCounts, array: Array, axis: int, index: Value, outside: NDArray[np.bool_]
 ) -> tuple[Value, Mask]:
     size = array.shape[axis]
-    index = index.view(np.int64)
     negative = outside & (index < 0) & (index >= -size)
     name = array.memory.name
     about = f" along axis {axis}" if len(array.shape) > 1 else ""
@@ -139,30 +144,27 @@ def _first(index: Value, lanes: NDArray[np.bool_]) -> int:
 
 
 def cost(warp: Warp, mask: Mask, line: LineCounts, memory: Memory, items: Items) -> None:
-    """Count what the request of the active lanes moves."""
+    """Count what the request of the active lanes moves. One item stands for all lanes, if all want the same."""
     if memory.space == "global":
-        addresses = memory.base + items * memory.itemsize
-        moved, lines = sectors(addresses, memory.itemsize)
+        moved, lines = sectors(items, memory.itemsize)
         line.global_requests += 1
-        line.global_bytes += len(items) * memory.itemsize
+        line.global_bytes += mask.count * memory.itemsize
         line.sectors += moved
         line.cache_lines += lines
     elif memory.space == "shared":
-        addresses = memory.base + items * memory.itemsize
         line.shared_requests += 1
-        line.wavefronts += wavefronts(addresses, LANE[mask.lanes], memory.itemsize)
+        line.wavefronts += wavefronts(items, LANE[mask.lanes], memory.itemsize) if len(items) > 1 else 1
     if warp.recorder is not None:
-        warp.recorder.access(memory, items, mask)
+        warp.recorder.access(memory, np.broadcast_to(items, mask.count), mask)
 
 
 def _note_read(warp: Warp, mask: Mask, line: LineCounts, memory: Memory, items: Items) -> None:
-    if not mask.count:
-        return
     cost(warp, mask, line, memory, items)
     missing = memory.written is not None and np.count_nonzero(memory.written[items]) < len(items)
     if missing:
         assert memory.written is not None
-        empty = ~memory.written[items]
+        empty = np.broadcast_to(~memory.written[items], mask.count)
+        items = np.broadcast_to(items, mask.count)
         warp.block.hazards.read_empty(memory, items[empty], warp, LANE[mask.lanes][empty], line)
     if memory.watched:
-        warp.block.hazards.read(memory, items, warp, mask, line)
+        warp.block.hazards.note(memory, Access(items, warp, mask, warp.epoch, line, False, False, 0))

@@ -219,6 +219,9 @@ def _conditional(scope: Scope, node: ast.IfExp) -> Evaluate:
 
 def _tuple(scope: Scope, node: ast.Tuple) -> Evaluate:
     items = [expression(scope, item) for item in node.elts]
+    if len(items) == 2:  # most are the indices of a matrix
+        first, second = items
+        return lambda warp, mask: (first(warp, mask), second(warp, mask))
     return lambda warp, mask: tuple(item(warp, mask) for item in items)
 
 

@@ -25,7 +25,7 @@ TOLD = 16  # pairs of one interval that get a sentence; all of them are counted
 
 
 class Access(NamedTuple):
-    """One request of a warp; ``epoch`` counts the warp's syncwarps."""
+    """One request of a warp; ``epoch`` counts the warp's syncwarps. One item stands for all lanes, if all read it."""
 
     items: Ints
     warp: Warp
@@ -45,35 +45,24 @@ class BlockHazards:
         self.grid = grid
         self.findings = findings
         self._touched: dict[Memory, list[Access]] = {}
-        self._written: set[Memory] = set()
         self._empty: list[tuple[Memory, Ints, Warp, Ints, LineCounts]] = []
 
-    def read(self, memory: Memory, items: Ints, warp: Warp, mask: Mask, line: LineCounts) -> None:
-        self._note(memory, Access(items, warp, mask, warp.epoch, line, False, False, 0))
-
-    def wrote(self, memory: Memory, items: Ints, warp: Warp, mask: Mask, line: LineCounts, values: Any) -> None:
-        self._written.add(memory)
-        self._note(memory, Access(items, warp, mask, warp.epoch, line, True, False, values))
-
-    def atomic(self, memory: Memory, items: Ints, warp: Warp, mask: Mask, line: LineCounts) -> None:
-        self._written.add(memory)
-        self._note(memory, Access(items, warp, mask, warp.epoch, line, True, True, 0))
-
-    def read_empty(self, memory: Memory, items: Ints, warp: Warp, lanes: Ints, line: LineCounts) -> None:
-        """Nothing has been written there. Told at the barrier: if another thread writes it until then, it is a race."""
-        self._empty.append((memory, items, warp, lanes, line))
-
-    def _note(self, memory: Memory, access: Access) -> None:
+    def note(self, memory: Memory, access: Access) -> None:
         if memory in self._touched:
             self._touched[memory].append(access)
         else:
             self._touched[memory] = [access]
 
+    def read_empty(self, memory: Memory, items: Ints, warp: Warp, lanes: Ints, line: LineCounts) -> None:
+        """Nothing has been written there. Told at the barrier: if another thread writes it until then, it is a race."""
+        self._empty.append((memory, items, warp, lanes, line))
+
     def barrier(self) -> None:
         """All threads of the block have come here, or have ended: judge, and begin anew."""
         raced: dict[Memory, set[int]] = {}
-        for memory in self._written:
-            raced[memory] = self._judge(memory, self._touched[memory])
+        for memory, accesses in self._touched.items():
+            if any(access.write for access in accesses):
+                raced[memory] = self._judge(memory, accesses)
         for memory, items, warp, lanes, line in self._empty:
             kept = [n for n, item in enumerate(items.tolist()) if item not in raced.get(memory, ())]
             if kept:
@@ -81,7 +70,7 @@ class BlockHazards:
         for memory, accesses in self._touched.items():
             if memory.space == "global":
                 self.grid.touched(memory, self.block, accesses)
-        self._touched, self._written, self._empty = {}, set(), []
+        self._touched, self._empty = {}, []
 
     def _judge(self, memory: Memory, accesses: Sequence[Access]) -> set[int]:
         """Races of different warps, then of lanes of one warp. Returns the items that are raced for."""
@@ -195,6 +184,7 @@ class Touched(NamedTuple):
 
 def _records(memory: Memory, accesses: Sequence[Access]) -> tuple[list[LineCounts], Records, Ints, Ints]:
     """Lane by lane, what touches an item that somebody writes: lines by number, records, warps, epochs."""
+    accesses = [_for_each_lane(access) for access in accesses]
     kept, lengths = _contested(accesses, memory.flat.size)
     lines, numbers = _numbered([access.line for access in accesses])
     records = Records(
@@ -208,6 +198,12 @@ def _records(memory: Memory, accesses: Sequence[Access]) -> tuple[list[LineCount
     warps = np.repeat([access.warp.number for access in accesses], lengths)[kept]
     epochs = np.repeat([access.epoch for access in accesses], lengths)[kept]
     return lines, records, warps, epochs
+
+
+def _for_each_lane(access: Access) -> Access:
+    if len(access.items) == access.mask.count:
+        return access
+    return access._replace(items=np.repeat(access.items, access.mask.count))
 
 
 def _contested(log: Sequence[Access] | Sequence[Touched], size: int) -> tuple[Ints, list[int]]:

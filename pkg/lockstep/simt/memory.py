@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -68,16 +67,21 @@ def rubbish(dtype: np.dtype[Any]) -> Any:
     return dtype.type(math.nan if dtype.kind in "fc" else RUBBISH & 127)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class Array:
-    """What a kernel indexes: a view of a memory. ``offset``: its first item, for all lanes or for each; ``strides`` in
-    items."""
+    """What a kernel indexes: a view of a memory.
 
-    memory: Memory
-    offset: Value
-    shape: tuple[int, ...]
-    strides: tuple[int, ...]
-    plain: bool = False  # one axis, from the memory's first item, without gaps
+    ``offset``: its first item, for all lanes or for each; None for the memory's first. ``strides`` in items.
+    ``limits`` and ``steps`` are shape and strides as NumPy computes with them fastest.
+    """
+
+    def __init__(self, memory: Memory, offset: Value | None, shape: Sequence[int], strides: Sequence[int]) -> None:
+        self.memory = memory
+        self.offset = offset
+        self.shape = tuple(shape)
+        self.strides = tuple(strides)
+        self.limits = [np.array(size, np.uint64) for size in shape]
+        self.steps = [np.array(stride, np.int64) for stride in strides]
+        self.plain = offset is None and self.strides == (1,)  # an index is an item's number
 
     def part(self, offset: Value, axes: int) -> Array:
         """The view that is left when the first axes have their index."""
@@ -92,8 +96,7 @@ def whole(memory: Memory, shape: Sequence[int], interleaved: bool = False) -> Ar
     """All of a memory, in C order. ``interleaved``: each lane has its own, item by item beside its neighbours'."""
     step = LANES if interleaved else 1
     strides = tuple(step * math.prod(shape[axis + 1 :]) for axis in range(len(shape)))
-    offset = np.arange(LANES) if interleaved else np.int64(0)
-    return Array(memory, offset, tuple(shape), strides, plain=len(shape) == 1 and not interleaved)
+    return Array(memory, np.arange(LANES) if interleaved else None, shape, strides)
 
 
 def constant_array(name: str, array: NDArray[Any]) -> Array:
@@ -121,9 +124,8 @@ class GlobalMemory:
             raise UsageError(f"{name} is a view that does not lie in one piece.", "Pass a copy: numpy.copy(…).")
         memory = self._memory(owner, name)
         apart = passed.__array_interface__["data"][0] - owner.__array_interface__["data"][0]
-        strides = tuple(stride // passed.itemsize for stride in passed.strides)
-        plain = strides == (1,) and apart == 0
-        return Array(memory, np.int64(apart // passed.itemsize), passed.shape, strides, plain)
+        strides = [stride // passed.itemsize for stride in passed.strides]
+        return Array(memory, np.int64(apart // passed.itemsize) if apart else None, passed.shape, strides)
 
     def _memory(self, owner: NDArray[Any], name: str) -> Memory:
         if id(owner) not in self._of:

@@ -17,41 +17,43 @@ from lockstep.simt.masks import LANES
 
 SECTOR, LINE, BANKS, WORD = 32, 128, 32, 4  # bytes, bytes, banks, bytes
 
-Addresses = NDArray[np.int64]
+Items = NDArray[np.int64]  # numbers of items, counted from the beginning of a memory that begins with a new line
 
 _SECTORS: dict[tuple[int, bytes], tuple[int, int]] = {}
 _WAVEFRONTS: dict[tuple[int, bytes, bytes], int] = {}
 
 
-def sectors(addresses: Addresses, itemsize: int) -> tuple[int, int]:
-    """Different sectors and different cache lines of one request; an address for each active lane, in bytes."""
-    pattern = addresses - addresses[0] // LINE * LINE
+def sectors(items: Items, itemsize: int) -> tuple[int, int]:
+    """Different sectors and different cache lines of one request; an item for each active lane."""
+    pattern = _from_line(items, itemsize)
     key = itemsize, pattern.tobytes()
     if key not in _SECTORS:
-        touched = _bytes_apart(pattern, itemsize, SECTOR)
-        _SECTORS[key] = len(np.unique(touched // SECTOR)), len(np.unique(touched // LINE))
+        addresses = pattern * itemsize
+        _SECTORS[key] = len(np.unique(addresses // SECTOR)), len(np.unique(addresses // LINE))
     return _SECTORS[key]
 
 
-def wavefronts(addresses: Addresses, lanes: NDArray[Any], itemsize: int) -> int:
+def wavefronts(items: Items, lanes: NDArray[Any], itemsize: int) -> int:
     """How often shared memory has to be asked for one request: the fullest bank decides.
 
-    ``lanes``: which lane each address belongs to. Where an item has 8 bytes, half a warp is served at a time.
+    ``lanes``: which lane each item is for. Where an item has 8 bytes, half a warp is served at a time.
     """
-    pattern = addresses - addresses[0] // LINE * LINE
+    pattern = _from_line(items, itemsize)
     key = itemsize, pattern.tobytes(), lanes.tobytes() if itemsize > WORD else b""
     if key not in _WAVEFRONTS:
         together = max(1, LANES * WORD // max(WORD, itemsize))
         groups = [pattern[lanes // together == group] for group in range(LANES // together)]
-        _WAVEFRONTS[key] = sum(_fullest_bank(group, itemsize) for group in groups if len(group))
+        _WAVEFRONTS[key] = sum(_fullest_bank(group * itemsize, itemsize) for group in groups if len(group))
     return _WAVEFRONTS[key]
 
 
-def _fullest_bank(addresses: Addresses, itemsize: int) -> int:
-    words = np.unique(_bytes_apart(addresses, itemsize, WORD) // WORD)
-    return int(np.bincount(words % BANKS).max())
+def _from_line(items: Items, itemsize: int) -> Items:
+    """Counted from the line that the first one is in: the same pattern elsewhere costs the same."""
+    line = LINE // itemsize
+    first = items.item(0) // line * line
+    return items - first if first else items
 
 
-def _bytes_apart(addresses: Addresses, itemsize: int, step: int) -> Addresses:
-    """The addresses, and those of every further unit of ``step`` bytes that an item reaches into."""
-    return np.concatenate([addresses + offset for offset in [*range(0, itemsize, step), itemsize - 1]])
+def _fullest_bank(addresses: Items, itemsize: int) -> int:
+    words = [(addresses + offset) // WORD for offset in range(0, itemsize, WORD)]
+    return int(np.bincount(np.unique(np.concatenate(words)) % BANKS).max())
