@@ -1,7 +1,7 @@
 """The instruments of the survey: how fast one thread computes, and how fast two ranks talk.
 
 Single-thread work is timed by the thread's own clock, and the best of several short runs counts, so that other programs
-disturb it little. Messages can be timed by the wall clock alone.
+disturb it little. Messages can be timed by the wall clock alone: by many short batches, of which the best counts, too.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from contextlib import contextmanager
 
 import torch
 import torch.distributed as dist
+
+BATCHES, SHORT = 25, 0.005  # many batches of so many seconds: some of them find the machine quiet
 
 
 @contextmanager
@@ -62,19 +64,19 @@ def best_time(work: Callable[[], object], seconds: float = 0.3) -> float:
     return max(min(times), 1e-9)
 
 
-def ping_pong_times(sizes: tuple[int, ...], seconds: float = 0.25) -> list[float]:
-    """One-way seconds for each size, the best of several means, measured for about ``seconds`` a size on rank 0."""
+def ping_pong_times(sizes: tuple[int, ...]) -> list[float]:
+    """One-way seconds for each size: the least of the means of BATCHES short batches."""
     ping_pong(1, 5)  # the first message makes the connection
-    once = [max(ping_pong(n, 2), 1e-6) for n in sizes]
+    once = [max(min(ping_pong(n, 1) for _ in range(3)), 1e-6) for n in sizes]
     agreed = torch.tensor(once, dtype=torch.float64)
     dist.broadcast(agreed, src=0)  # every rank must repeat equally often
-    repeats = [max(1, min(200, int(seconds / 5 / 2 / t))) for t in agreed.tolist()]
-    return [min(ping_pong(n, r) for _ in range(5)) for n, r in zip(sizes, repeats, strict=True)]
+    repeats = [max(1, min(100, int(SHORT / 2 / t))) for t in agreed.tolist()]
+    return [min(ping_pong(n, r) for _ in range(BATCHES)) for n, r in zip(sizes, repeats, strict=True)]
 
 
 def ping_pong(nbytes: int, repeats: int) -> float:
     """Mean seconds of one way between ranks 0 and 1; 0.0 on other ranks."""
-    me, ball = dist.get_rank(), torch.zeros(nbytes, dtype=torch.uint8)
+    me, ball = dist.get_rank(), torch.ones(nbytes, dtype=torch.uint8)  # not zeros: those are paged in only when written
     if me > 1:
         return 0.0
     begin = time.perf_counter()

@@ -6,6 +6,7 @@ A rank is one core with its share of the memory. Measured, each as the best of s
     bandwidth     the STREAM triad, a = b + s·c, on arrays far larger than a cache (McCalpin 1995)
     launch        an operation on a single number, which has nothing to do
     alpha, beta   ping-pong between two gloo ranks over loopback, and the fit of ``cost.fit``
+    cores         counted: all ranks share them, and their messages with them (``cost.cores``)
 
 The result is kept as ``survey.json`` in ``progress.home()``, and measured anew when the machine, our share of it or
 torch has changed. Where two ranks could not be had, that part is typical values, and is tried again after ten minutes.
