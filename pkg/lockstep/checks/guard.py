@@ -25,9 +25,21 @@ def _refuse(*args: Any, **kwargs: Any) -> Any:
     raise LibraryAnswer("this is the library's own answer, which you are asked to write")
 
 
+def refuses(function: object) -> bool:
+    """Whether ``function`` is one of the library's answers, and shut now. For those who read a function's source
+    instead of calling it."""
+    return getattr(function, "__code__", None) is _refuse.__code__
+
+
 _lock = threading.Lock()
 _inside = 0
 _originals: dict[FunctionType, CodeType] = {}
+_refused = ""
+
+
+def refused() -> str:
+    """The module whose answers a learner may not use now; "" for none. For a watch that looks at code, not at calls."""
+    return _refused
 
 
 @contextmanager
@@ -35,9 +47,10 @@ def references_refuse(module: str) -> Iterator[None]:
     """The functions of ``module`` (a package with all that is in it; "" for none) raise LibraryAnswer.
 
     Ranks may be threads of one process: the first one in shuts the door, the last one out opens it."""
-    global _inside
+    global _inside, _refused
     with _lock:
         if _inside == 0:
+            _refused = module
             _shut(module)
         _inside += 1
     try:
@@ -46,6 +59,7 @@ def references_refuse(module: str) -> Iterator[None]:
         with _lock:
             _inside -= 1
             if _inside == 0:
+                _refused = ""
                 _open()
 
 

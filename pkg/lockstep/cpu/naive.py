@@ -1,0 +1,65 @@
+# mypy: disable-error-code="untyped-decorator"
+"""Beside the fast kernels, the slow ones: the same values, and what they do wrong is their only difference."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit, prange
+
+
+@njit
+def naive_dot(x: Any, y: Any) -> Any:
+    """The sum in the order of the elements. ``x`` and ``y``: float32 arrays of one length."""
+    s = np.float32(0)
+    for i in range(x.size):
+        s += x[i] * y[i]
+    return s
+
+
+@njit
+def saxpy_in_float64(a: float, x: Any, y: Any) -> None:
+    """saxpy without the conversion of ``a``: each element makes the way to float64 and back."""
+    for i in range(x.size):
+        y[i] = a * x[i] + y[i]
+
+
+@njit
+def matmul_by_columns(A: Any, B: Any) -> Any:
+    """As in a textbook of mathematics. ``A`` is (n, p), ``B`` is (p, m), float64."""
+    n, p, m = A.shape[0], A.shape[1], B.shape[1]
+    C = np.zeros((n, m))
+    for i in range(n):
+        for j in range(m):
+            s = 0.0
+            for k in range(p):
+                s += A[i, k] * B[k, j]
+            C[i, j] = s
+    return C
+
+
+@njit
+def matmul_by_rows(A: Any, B: Any) -> Any:
+    """The inner two loops exchanged: now B and C are walked along their rows."""
+    n, p, m = A.shape[0], A.shape[1], B.shape[1]
+    C = np.zeros((n, m))
+    for i in range(n):
+        for k in range(p):
+            a = A[i, k]
+            for j in range(m):
+                C[i, j] += a * B[k, j]
+    return C
+
+
+@njit(parallel=True)
+def parallel_sum_in_shared_line(x: Any, workers: int) -> float:
+    """A parallel sum with false sharing: every addition goes to an array whose elements share a cache line."""
+    partial = np.zeros(workers)
+    for w in prange(workers):
+        for i in range(w * x.size // workers, (w + 1) * x.size // workers):
+            partial[w] += x[i]
+    total = 0.0
+    for w in range(workers):
+        total += partial[w]
+    return total

@@ -1,0 +1,42 @@
+"""Lanes and accumulators as a picture: each row is a vector register that accumulates, each box a number in it."""
+
+from __future__ import annotations
+
+from lockstep.show import palette, svg
+
+BOX, GAP, LEFT, TOP, MOST_ROWS = 26.0, 4.0, 20.0, 58.0, 16
+WIDTH = 700.0
+
+
+def draw_registers(lanes: int, bits: int, chains: int, accumulates: bool, note: str = "") -> str:
+    """``chains`` registers of ``lanes`` numbers of ``bits`` bits. If nothing is ``accumulates``, one instruction."""
+    rows = min(chains, MOST_ROWS)
+    head = _head(lanes, bits, chains, accumulates)
+    bottom = TOP + rows * (BOX + GAP)
+    body = [
+        svg.text(LEFT, 24, head, 14, font_weight=600),
+        svg.faint(LEFT, 43, _told(lanes, chains, accumulates), 12),
+        *(_box(lane, row, accumulates) for row in range(rows) for lane in range(lanes)),
+        svg.faint(LEFT, bottom + 14, note, 12) if note else "",
+    ]
+    return svg.document(WIDTH, bottom + (26 if note else 8), head, _told(lanes, chains, accumulates), body)
+
+
+def _head(lanes: int, bits: int, chains: int, accumulates: bool) -> str:
+    numbers = f"{lanes} float{bits} in each instruction" if lanes > 1 else f"one float{bits} in each instruction"
+    if not accumulates:
+        return f"The innermost loop: {numbers}"
+    return f"The innermost loop: {numbers}, {chains} accumulator{'s' if chains > 1 else ''}"
+
+
+def _told(lanes: int, chains: int, accumulates: bool) -> str:
+    if not accumulates:
+        return "Nothing waits for the turn before: every element stands for itself."
+    under_way = lanes * chains
+    return f"{under_way} sum{'s' if under_way > 1 else ''} that need nothing of each other: a box is a sum."
+
+
+def _box(lane: int, row: int, accumulates: bool) -> str:
+    x, y = LEFT + lane * (BOX + GAP), TOP + row * (BOX + GAP)
+    fill = palette.COLOURS["recv"] if accumulates else palette.COLOURS["gather"]
+    return svg.element("rect", x=x, y=y, width=BOX, height=BOX, rx=3, fill=fill, stroke=palette.INK, stroke_width=0.6)
