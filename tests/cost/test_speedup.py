@@ -5,7 +5,14 @@ import random
 
 import pytest
 
-from lockstep.cost.speedup import amdahl, fit_parallel_fraction, gustafson, most_speedup, parallel_fraction_alone
+from lockstep.cost.speedup import (
+    amdahl,
+    fit_parallel_fraction,
+    gustafson,
+    most_speedup,
+    parallel_fraction_alone,
+    workers_needed,
+)
 from lockstep.errors import UsageError
 
 WORKERS = [1, 2, 3, 4, 8, 16, 64, 1000]
@@ -99,3 +106,21 @@ def test_senseless_questions_are_refused(p: float, s: float) -> None:
 def test_what_cannot_be_fitted_is_refused(workers: list[int], times: list[float], told: str) -> None:
     with pytest.raises(UsageError, match=told):
         fit_parallel_fraction(workers, times)
+
+
+@pytest.mark.parametrize("p", [0.5, 0.9, 0.95, 0.999, 1.0])
+@pytest.mark.parametrize("deadline", [0.7, 2.0, 5.5, 30.0, 99.0])
+def test_the_workers_needed_meet_the_deadline_and_one_less_does_not(p: float, deadline: float) -> None:
+    s = workers_needed(100, p, deadline)
+    if s is None:
+        assert 100 / most_speedup(p) >= deadline
+    else:
+        assert 100 / amdahl(p, s) <= deadline * (1 + 1e-12)
+        assert 100 / amdahl(p, s - 1) > deadline
+
+
+def test_a_deadline_that_is_met_exactly_needs_no_worker_more() -> None:
+    """(0.95 · 100) / (5.95 - 5) is 100.00000000000003 in floating point: rounded up, that was 101."""
+    assert workers_needed(100, 0.95, 5.95) == 100
+    assert workers_needed(100, 0.95, 5.0) is None
+    assert workers_needed(100, 0.95, 100) == workers_needed(100, 0.0, 200) == 1

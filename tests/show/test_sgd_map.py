@@ -23,7 +23,7 @@ def test_every_lane_is_within_the_time_and_in_order() -> None:
         for ends in level.blocks:
             assert list(ends) == sorted(ends)
             assert 0 < ends[0] <= ends[-1] <= 1
-        assert {share for share in level.meetings} <= set(level.blocks[0])  # all stop where they meet
+        assert set(level.meetings) <= set(level.blocks[0])  # all stop where they meet
 
 
 def test_it_is_drawn_and_told() -> None:

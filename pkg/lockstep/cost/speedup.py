@@ -26,6 +26,8 @@ from collections.abc import Sequence
 
 from lockstep.errors import UsageError
 
+ROUNDING = 1e-9  # a share of one worker that only rounding can have caused
+
 
 def amdahl(p: float, s: float) -> float:
     """The speedup of s workers on work that stays the same, when the share p of one worker's time can be divided."""
@@ -48,6 +50,20 @@ def most_speedup(p: float) -> float:
 def parallel_fraction_alone(p: float, s: float) -> float:
     """Amdahl's p of a program whose p by Gustafson, on s workers, is given: one worker would need (1-p) + p·s."""
     return p * s / gustafson(p, s)
+
+
+def workers_needed(hours: float, p: float, deadline: float) -> int | None:
+    """The fewest workers that finish by ``deadline`` what one worker needs ``hours`` for; None if no number does.
+
+    By Amdahl hours·((1-p) + p/s) must not exceed the deadline, so s is at least p·hours / (deadline - (1-p)·hours).
+    """
+    _check(p, 1)
+    if min(hours, deadline) <= 0:
+        raise UsageError(f"Hours are above 0, not {hours} and {deadline}.")
+    left = deadline - (1 - p) * hours  # what the serial part leaves for the parallel one
+    if hours <= deadline:
+        return 1
+    return math.ceil(p * hours / left - ROUNDING) if left > 0 else None
 
 
 def fit_parallel_fraction(workers: Sequence[float], times: Sequence[float]) -> float:

@@ -1,0 +1,9 @@
+"""The learner thought: the formula says it all."""
+
+import math
+
+MISCONCEPTION = "impossible-not-none"
+
+
+def workers_needed(hours, p, deadline):
+    return max(1, math.ceil(p * hours / (deadline - (1 - p) * hours)))

@@ -1,0 +1,12 @@
+"""The learner thought: no hurry, no workers."""
+
+import math
+
+MISCONCEPTION = "at-least-one"
+
+
+def workers_needed(hours, p, deadline):
+    left = deadline - (1 - p) * hours
+    if left <= 0:
+        return None
+    return math.ceil(p * hours / left) if hours > deadline else 0
