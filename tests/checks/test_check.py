@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -12,12 +13,13 @@ import torch
 import torch.distributed as dist
 
 from lockstep import checks, progress
-from lockstep.checks import find
+from lockstep.checks import Finding, Score, find
 from lockstep.checks.observe import observe
 from lockstep.collectives import ring_all_reduce as reference
 from lockstep.errors import UsageError
 
 RING = "communication.ring_all_reduce"
+HANGING = ("crashed:TimeLimit", "crashed:Stuck")
 
 
 def not_written(tensor, group=None):
@@ -118,7 +120,7 @@ def test_an_endless_loop_ends() -> None:
 
     score = checks.check(RING, endless)
     assert score.verdict == "crashed"
-    assert score.findings[0].misconception in ("crashed:TimeLimit", "crashed:Stuck")
+    assert score.findings[0].misconception in HANGING
 
 
 def test_nothing_reaches_the_cell_beside_the_score(capfd: pytest.CaptureFixture[str]) -> None:
@@ -283,7 +285,7 @@ def test_the_reference_is_asked_only_where_a_slow_machine_could_be_why(monkeypat
             tensor = tensor + 1
         return tensor
 
-    assert checks.check(RING, counts_for_ever).findings[0].misconception == "crashed:TimeLimit"
+    assert checks.check(RING, counts_for_ever).findings[0].misconception in HANGING
     assert asked == [(2,)]
 
 
@@ -304,4 +306,40 @@ def test_a_hang_is_told_of_the_case_that_hung() -> None:
     assert [(s.case.size, bool(s.failure)) for s in observation] == [(1, False), (2, False), (2, True)]
     assert observation.seen[2].case.settings["numel"] % 2 == 1
     findings = checks.score_of(exercise, observation).findings
-    assert [f.misconception for f in findings] == ["only-even-sizes", "crashed:TimeLimit"]
+    assert findings[0].misconception == "only-even-sizes"
+    assert findings[1].misconception in HANGING
+
+
+def test_on_a_busy_machine_a_function_gets_several_times_what_the_reference_takes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A short limit tells of an endless loop soon. Where even the reference takes that long, it is no sign of one."""
+    from lockstep.checks import assess
+    from lockstep.checks.observation import Failure, Observation, Seen
+
+    given = []
+
+    def slow(exercise, fn, on, limit=20.0):
+        case = exercise.cases(4, 0)[0]
+        if fn is reference:
+            time.sleep(0.8)
+            return Observation(exercise.id, "virtual", seen=(Seen(case),))
+        given.append(exercise.seconds)
+        late = Failure("TimeLimit", "The run did not end.")
+        return Observation(exercise.id, "virtual", seen=(Seen(case, failure=late if len(given) == 1 else None),))
+
+    monkeypatch.setattr(assess, "observe", slow)
+    monkeypatch.setattr(
+        assess, "score_of", lambda exercise, seen: Score(exercise.id, 5, 5, _verdict(seen), _late(seen))
+    )
+    assert checks.check(RING, lambda tensor, group=None: tensor).passed
+    assert given[0] == 2.5
+    assert given[1] >= 4 * 0.8
+
+
+def _late(observation: Any) -> list[Finding]:
+    return [Finding("", "crashed:TimeLimit") for seen in observation if seen.failure]
+
+
+def _verdict(observation: Any) -> str:
+    return "crashed" if _late(observation) else "passed"

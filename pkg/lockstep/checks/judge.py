@@ -62,8 +62,9 @@ def mark(
     faults = [(seen, fault_of(seen, examine)) for seen in observation]
     if any(fault for _, fault in faults):
         return _wrong(observation, faults, points, values)
-    careless = _careless(observation, points)
-    return _unseen(observation, points) or [*careless, *_wasteful(observation, economise, points * (1 - values))]
+    return _unseen(observation, points) or _with_praise(
+        [*_careless(observation, points), *_wasteful(observation, economise, points * (1 - values))]
+    )
 
 
 def fault_of(seen: Seen, examine: Examine) -> Fault | None:
@@ -154,7 +155,7 @@ def _careless(observation: Observation, points: float) -> list[Finding]:
     """Where values are right, it is luck, and costs a quarter of the points."""
     told = [(seen, never_waited(seen)) for seen in _from_the_plainest(observation)]
     cost = max(STEP, floor(points / 4 / STEP) * STEP)
-    return [Finding(f"{_RIGHT}{message}", "never-waited", cost, seen.case) for seen, message in told if message][:1]
+    return [Finding(message, "never-waited", cost, seen.case) for seen, message in told if message][:1]
 
 
 def _case_of(found: Sequence[Finding]) -> Case | None:
@@ -182,13 +183,13 @@ def _unseen(observation: Observation, points: float) -> list[Finding]:
 
 
 def _wasteful(observation: Observation, economise: Economise, share: float) -> list[Finding]:
-    """Every value is right; what did it cost?"""
-    told: dict[str, tuple[Seen, Fault]] = {}
-    for seen in _from_the_plainest(observation):
-        for fault in economise(seen):
-            told.setdefault(fault.misconception, (seen, fault))
-    each = floor(share / max(1, len(told)) / STEP) * STEP
-    return [Finding(f"{_RIGHT}{fault.message}", fault.misconception, each, seen.case) for seen, fault in told.values()]
+    """Every value is right; what did it cost? The plainest case that shows it speaks for the others."""
+    told = ((seen, {f.misconception: f for f in economise(seen)}) for seen in _from_the_plainest(observation))
+    for seen, faults in told:
+        each = floor(share / max(1, len(faults)) / STEP) * STEP
+        if faults:
+            return [Finding(f.message, f.misconception, each, seen.case) for f in faults.values()]
+    return []
 
 
 def _from_the_plainest(observation: Observation) -> list[Seen]:
@@ -196,4 +197,5 @@ def _from_the_plainest(observation: Observation) -> list[Seen]:
     return sorted(observation, key=lambda s: (special(s.case), abs(s.case.size - 4.5)))
 
 
-_RIGHT = "The values are right. "
+def _with_praise(found: list[Finding]) -> list[Finding]:
+    return [replace(f, message=f"The values are right. {f.message}") for f in found[:1]] + found[1:]

@@ -127,6 +127,5 @@ PING_PONG = Exercise(
     inputs=_inputs,
     judge=_judge,
     reference="lockstep.collectives:ping_pong",
-    seconds=2.5,
     worlds=(1, 2, 3, 4, 5),
 )

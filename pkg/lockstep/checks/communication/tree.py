@@ -59,7 +59,7 @@ def _broadcast_examine(seen: Seen) -> Fault | None:
         return Fault("returns-nothing", f"{fault.message} {told}")
     told = (
         f"{named_ranks(unchanged).capitalize()} never receive{'' if len(unchanged) > 1 else 's'} anything: is there a "
-        f"round missing? {counted(seen.case.size, 'rank')} need ceil(log2 K)."
+        f"round missing? {counted(seen.case.size, 'rank')} need {counted((seen.case.size - 1).bit_length(), 'round')}."
     )
     return Fault("forgets-last-step", f"{fault.message} {told}")
 
