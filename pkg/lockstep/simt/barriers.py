@@ -12,9 +12,9 @@ from collections.abc import Callable, Generator
 
 import numpy as np
 
-from lockstep.simt.calls import CompileExpression, device_course, device_function
+from lockstep.simt.calls import device_course, device_function
 from lockstep.simt.masks import LANES, Mask
-from lockstep.simt.scope import Scope
+from lockstep.simt.scope import CompileExpression, Scope
 from lockstep.simt.source import UNKNOWN
 from lockstep.simt.values import Value, truth
 from lockstep.simt.warp import Arrival, Vote, Warp

@@ -14,12 +14,10 @@ from lockstep.simt.atomics import atomics
 from lockstep.simt.functions import cast, pure_functions
 from lockstep.simt.intrinsics import intrinsics
 from lockstep.simt.masks import Mask
-from lockstep.simt.scope import Device, Evaluate, Scope
+from lockstep.simt.scope import CompileExpression, Device, Evaluate, Scope
 from lockstep.simt.source import UNKNOWN
 from lockstep.simt.values import Value
 from lockstep.simt.warp import Arrival, Frame, Warp
-
-CompileExpression = Callable[[Scope, ast.expr], Evaluate]
 
 
 def call(scope: Scope, node: ast.Call, expression: CompileExpression) -> Evaluate:

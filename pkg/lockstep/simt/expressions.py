@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 from lockstep.simt.access import load
 from lockstep.simt.calls import call
-from lockstep.simt.intrinsics import DIMENSIONS, constant_of, thread_constant
 from lockstep.simt.masks import Mask
-from lockstep.simt.memory import Array, constant_array
+from lockstep.simt.memory import Array
+from lockstep.simt.names import attribute, name, outside
 from lockstep.simt.scope import Evaluate, Scope
-from lockstep.simt.source import UNKNOWN
 from lockstep.simt.values import BINARY, COMPARISONS, UNARY, Operation, Value, select, truth, typed
 from lockstep.simt.warp import Warp
 
@@ -36,77 +34,6 @@ def _constant(scope: Scope, node: ast.Constant) -> Evaluate:
         )
     value = typed(node.value)
     return lambda warp, mask: value
-
-
-def _name(scope: Scope, node: ast.Name) -> Evaluate:
-    if node.id not in scope.source.locals:
-        return outside(scope, node, scope.known(node))
-    name, line = node.id, scope.line(node)
-
-    def read(warp: Warp, mask: Mask) -> Value:
-        frame = warp.frame
-        try:
-            value = frame.values[name]
-        except KeyError:
-            raise scope.refuse(node, f"{name} has no value yet.", "Give it one before this line.") from None
-        if frame.partly and name in frame.partly:
-            missing = mask.lanes & ~frame.partly[name]
-            if missing.any():
-                threads = warp.threads(missing)
-                message = f"Line {line.number}: {threads[0]} reads the variable {name}, which it has given no value."
-                warp.findings.add("uninitialised_read", line.number, message, threads, name, times=len(threads))
-        return value
-
-    return read
-
-
-def outside(scope: Scope, node: ast.expr, value: Any) -> Evaluate:
-    """A constant from outside of the kernel: compiled in, as numba does."""
-    special = thread_constant(value)
-    if special is not None:
-        return special
-    if isinstance(value, np.ndarray):
-        array = constant_array(ast.unparse(node), value)
-        return lambda warp, mask: array
-    constant = typed(value)
-    if isinstance(constant, np.generic | tuple):
-        return lambda warp, mask: constant
-    what = "a module" if isinstance(value, ModuleType) else f"of type {type(value).__name__}"
-    raise scope.refuse(node, f"{ast.unparse(node)} is {what}; a kernel needs a number or an array here.")
-
-
-def _attribute(scope: Scope, node: ast.Attribute) -> Evaluate:
-    owner = scope.known(node.value)
-    of_axis = constant_of(owner) if node.attr in DIMENSIONS else None
-    if of_axis is not None:
-        axis = DIMENSIONS[node.attr]
-        return lambda warp, mask: of_axis(warp)[axis]
-    known = scope.known(node)
-    if known is not UNKNOWN:
-        return outside(scope, node, known)
-    return _of_array(scope, node)
-
-
-ATTRIBUTES: dict[str, Callable[[Array], Value]] = {
-    "shape": lambda array: typed(array.shape),
-    "size": lambda array: np.int64(array.size),
-    "ndim": lambda array: np.int64(len(array.shape)),
-}
-
-
-def _of_array(scope: Scope, node: ast.Attribute) -> Evaluate:
-    owner = expression(scope, node.value)
-    find = ATTRIBUTES.get(node.attr)
-    if find is None:
-        raise scope.refuse(node, f"a kernel cannot use .{node.attr}.", "An array has shape, size and ndim.")
-
-    def of(warp: Warp, mask: Mask) -> Value:
-        array = owner(warp, mask)
-        if not isinstance(array, Array):
-            raise scope.refuse(node, f"{ast.unparse(node.value)} is no array: it has no {node.attr}.")
-        return find(array)
-
-    return of
 
 
 def _binary(scope: Scope, node: ast.BinOp) -> Evaluate:
@@ -259,8 +186,8 @@ def _call(scope: Scope, node: ast.Call) -> Evaluate:
 
 COMPILERS: dict[type[ast.AST], Callable[[Scope, Any], Evaluate]] = {
     ast.Constant: _constant,
-    ast.Name: _name,
-    ast.Attribute: _attribute,
+    ast.Name: name,
+    ast.Attribute: lambda scope, node: attribute(scope, node, expression),
     ast.BinOp: _binary,
     ast.Compare: _compare,
     ast.BoolOp: _bool,

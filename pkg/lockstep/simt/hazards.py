@@ -6,6 +6,7 @@ blocks of a grid.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from lockstep.simt.warp import Block, Warp
 
 LANE = np.arange(LANES)
-TOLD = 16  # pairs of one interval that get a sentence; all of them are counted
 
 
 class Access(NamedTuple):
@@ -80,8 +80,8 @@ class BlockHazards:
         alike = records.items * len(self.block.warps) + warps  # one item and one warp
         within = races(records, alike * (int(epochs.max(initial=0)) + 1) + epochs, records.actors)
         found += [race for race in within if int(records.items[race.writer]) not in items]
-        for race in found[:TOLD]:
-            self._tell(memory, records, lines, race, len(found))
+        for race, times in _by_lines(found, records):
+            self._tell(memory, records, lines, race, times)
         return {int(records.items[race.writer]) for race in found}
 
     def _tell(self, memory: Memory, records: Records, lines: Sequence[LineCounts], race: Race, times: int) -> None:
@@ -147,8 +147,8 @@ class GridHazards:
             np.concatenate([_floats(touched.values, len(touched.items)) for touched in log])[kept],
         )
         found = races(records, records.items, records.actors)
-        for race in found[:TOLD]:
-            self._tell(memory, records, lines, race, blocks, len(found))
+        for race, times in _by_lines(found, records):
+            self._tell(memory, records, lines, race, blocks, times)
 
     def _tell(
         self,
@@ -204,6 +204,14 @@ def _for_each_lane(access: Access) -> Access:
     if len(access.items) == access.mask.count:
         return access
     return access._replace(items=np.repeat(access.items, access.mask.count))
+
+
+def _by_lines(found: Sequence[Race], records: Records) -> list[tuple[Race, int]]:
+    """One race for each pair of lines, and how many items are raced for there."""
+    pairs = [(int(records.lines[race.writer]), int(records.lines[race.other])) for race in found]
+    times = Counter(pairs)
+    first = dict(zip(reversed(pairs), reversed(found), strict=True))
+    return [(race, times[pair]) for pair, race in first.items()]
 
 
 def _contested(log: Sequence[Access] | Sequence[Touched], size: int) -> tuple[Ints, list[int]]:

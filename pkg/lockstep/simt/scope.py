@@ -33,6 +33,8 @@ class Device:
 
 @dataclass(frozen=True)
 class Scope:
+    """Of one function."""
+
     source: Source
     device: Callable[[FunctionType, ast.AST, Source], Device]
 
@@ -44,3 +46,6 @@ class Scope:
 
     def known(self, node: ast.expr) -> Any:
         return self.source.known(node)
+
+
+CompileExpression = Callable[[Scope, ast.expr], Evaluate]

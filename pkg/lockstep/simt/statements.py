@@ -9,17 +9,15 @@ import ast
 from collections.abc import Callable, Generator, Sequence
 from typing import Any
 
-from lockstep.simt.access import load, store
 from lockstep.simt.barriers import Waiting, hoisted, waiting, waits
-from lockstep.simt.expressions import expression, operation, subscript_index
+from lockstep.simt.expressions import expression
 from lockstep.simt.loops import for_loop, while_loop
 from lockstep.simt.masks import NONE, Mask
-from lockstep.simt.memory import Array
 from lockstep.simt.scope import Body, Compound, Evaluate, Scope, Simple
+from lockstep.simt.targets import augmented_item, target
 from lockstep.simt.values import Value, select, truth
 from lockstep.simt.warp import Arrival, Warp
 
-Store = Callable[[Warp, Mask, Value], None]
 Step = tuple[Any, bool]  # a statement, and whether it is a generator
 
 
@@ -100,82 +98,14 @@ def _assign(scope: Scope, node: ast.Assign | ast.AnnAssign) -> Simple:
     return lambda warp, mask: finish(warp, mask, evaluate(warp, mask))
 
 
-def target(scope: Scope, node: ast.expr) -> Store:
-    """Where a value goes: a variable, several, or an item of an array."""
-    if isinstance(node, ast.Name):
-        return variable(node.id)
-    if isinstance(node, ast.Tuple | ast.List):
-        return _unpacking(scope, node)
-    if isinstance(node, ast.Subscript):
-        owner, index, line = expression(scope, node.value), subscript_index(scope, node), scope.line(node)
-
-        def put(warp: Warp, mask: Mask, value: Value) -> None:
-            store(warp, mask, line, _array(scope, node, owner(warp, mask)), index(warp, mask), value)
-
-        return put
-    raise scope.refuse(node, f"a kernel cannot assign to {ast.unparse(node)}.")
-
-
-def _array(scope: Scope, node: ast.Subscript, owner: Value) -> Array:
-    if not isinstance(owner, Array):
-        raise scope.refuse(node, f"{ast.unparse(node.value)} is no array: nothing can be stored into it.")
-    return owner
-
-
-def variable(name: str) -> Store:
-    """Lanes that are switched off keep what they have."""
-
-    def put(warp: Warp, mask: Mask, value: Value) -> None:
-        frame = warp.frame
-        if mask.count == frame.alive.count:
-            frame.values[name] = value
-            frame.partly.pop(name, None)
-        elif name not in frame.values:
-            frame.values[name] = value
-            frame.partly[name] = mask.lanes
-        else:
-            frame.values[name] = select(mask, value, frame.values[name])
-            if name in frame.partly:
-                frame.partly[name] = frame.partly[name] | mask.lanes
-
-    return put
-
-
-def _unpacking(scope: Scope, node: ast.Tuple | ast.List) -> Store:
-    stores = [target(scope, item) for item in node.elts]
-
-    def put(warp: Warp, mask: Mask, value: Value) -> None:
-        if not isinstance(value, tuple) or len(value) != len(stores):
-            raise scope.refuse(node, f"{ast.unparse(node)} needs {len(stores)} values.")
-        for one, item in zip(stores, value, strict=True):
-            one(warp, mask, item)
-
-    return put
-
-
 def _augmented(scope: Scope, node: ast.AugAssign) -> Simple:
     """``x[i] += y``: a load, an operation and a store; the index is computed once."""
     if isinstance(node.target, ast.Subscript):
-        return _augmented_item(scope, node, node.target)
+        return augmented_item(scope, node, node.target)
     name = node.target
     read = ast.copy_location(ast.Name(getattr(name, "id", ""), ast.Load()), name)
     both = ast.copy_location(ast.BinOp(read, node.op, node.value), node)
     return _assign(scope, ast.copy_location(ast.Assign([name], both), node))
-
-
-def _augmented_item(scope: Scope, node: ast.AugAssign, item: ast.Subscript) -> Simple:
-    owner, index, line = expression(scope, item.value), subscript_index(scope, item), scope.line(node)
-    value = expression(scope, node.value)
-    held: list[Value] = [None]
-    update = operation(scope, node, node.op, lambda warp, mask: held[0], value)
-
-    def run(warp: Warp, mask: Mask) -> Mask:
-        array, at = _array(scope, item, owner(warp, mask)), index(warp, mask)
-        held[0] = load(warp, mask, line, array, at)
-        store(warp, mask, line, array, at, update(warp, mask))
-        return mask
-
-    return run
 
 
 def _if(scope: Scope, node: ast.If) -> Compound:

@@ -1,19 +1,13 @@
-"""A tensor core, emulated: one warp multiplies a 16 x 16 by a 16 x 8 matrix in one instruction.
+"""Tensor cores: one instruction by which a warp multiplies small matrices, D = A·B + C, its operands spread over lanes.
 
-``mma.sync.aligned.m16n8k16`` computes D = A·B + C, with A (16, 16) and B (16, 8) in fp16 or bf16 (here fp16 alone), C
-and D (16, 8) in fp32 or fp16. No lane holds a matrix. Each of the 32 lanes holds a **fragment**: 8 elements of A, 4 of
-B, 4 of C, in its registers. Which ones is laid down (NVIDIA, "PTX ISA", "Matrix fragments for mma.m16n8k16")::
+``mma.sync.m16n8k16`` takes A (16 x 16), B (16 x 8) in float16 or bfloat16 and C, D (16 x 8) in float32 or float16. No
+lane has a matrix: each holds a *fragment*, 8 items of A, 4 of B and 4 of C, in its registers. With g = lane // 4 and
+t = lane % 4 (PTX ISA, "Matrix Fragments for mma.m16n8k16")::
 
-    group = lane // 4     t = lane % 4
+    A: rows g and g + 8, columns 2t, 2t + 1, 2t + 8, 2t + 9       B: rows 2t, 2t + 1, 2t + 8, 2t + 9, column g
+    C: rows g and g + 8, columns 2t, 2t + 1
 
-    A: row group or group + 8,   column 2t, 2t + 1, 2t + 8 or 2t + 9       8 registers of 16 bits
-    B: row 2t, 2t + 1, 2t + 8 or 2t + 9,   column group                    4
-    C: row group or group + 8,   column 2t or 2t + 1                       4
-
-In one instruction a warp does 16·8·16 = 2,048 multiplications with addition; an ordinary one does 32.
-
-Products of two fp16 numbers are exact in fp32. What the hardware rounds inside its sum is not published; here the sum
-of 16 products and C is exact to float64, and rounded once, to the type of the accumulator.
+That is 2,048 multiply-adds for one instruction of a warp, where an ordinary one does 32.
 """
 
 from __future__ import annotations
@@ -21,76 +15,77 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
+from numpy.typing import NDArray
 
 from lockstep.errors import UsageError
+from lockstep.simt.masks import LANES
 
-Matrix = npt.NDArray[Any]
-Places = npt.NDArray[np.int64]  # (lane, register, 2): row and column
 M, N, K = 16, 8, 16
-WARP = 32
 
-_lane = np.arange(WARP)
-_group, _t = _lane // 4, _lane % 4
+Places = tuple[NDArray[np.int64], NDArray[np.int64]]  # (rows, columns) of each lane's items: (32, items)
+Matrix = NDArray[Any]
+Fragment = NDArray[Any]  # (32, items)
 
-
-def _places(rows: list[Any], columns: list[Any]) -> Places:
-    return np.stack([np.stack([r, c], axis=-1) for r, c in zip(rows, columns, strict=True)], axis=1)
+_G, _T = (np.arange(LANES) // 4)[:, None], (np.arange(LANES) % 4)[:, None]
 
 
-A_PLACES = _places(
-    [_group + 8 * (i // 2 % 2) for i in range(8)], [2 * _t + i % 2 + 8 * (i // 4) for i in range(8)]
-)  # (32, 8, 2)
-B_PLACES = _places([2 * _t + i % 2 + 8 * (i // 2) for i in range(4)], [_group] * 4)  # (32, 4, 2)
-C_PLACES = _places([_group + 8 * (i // 2) for i in range(4)], [2 * _t + i % 2 for i in range(4)])  # (32, 4, 2)
+def _places(rows: list[int], columns: list[int], row: Any, column: Any) -> Places:
+    return row + np.array(rows)[None, :], column + np.array(columns)[None, :]
 
 
-def load_fragment(matrix: Matrix, places: Places) -> Matrix:
-    """(lane, register): what each lane holds of ``matrix``, as `A_PLACES`, `B_PLACES` or `C_PLACES` lay it down."""
-    wanted = tuple(places.reshape(-1, 2).max(axis=0) + 1)
-    if np.shape(matrix) != wanted:
-        raise UsageError(
-            f"A fragment here is of a {wanted} matrix, and this one is {np.shape(matrix)}.", "Cut it first."
-        )
-    return np.asarray(matrix)[places[..., 0], places[..., 1]]
+A_PLACES = _places([0, 0, 8, 8, 0, 0, 8, 8], [0, 1, 0, 1, 8, 9, 8, 9], _G, 2 * _T)
+B_PLACES = _places([0, 1, 8, 9], [0, 0, 0, 0], 2 * _T, _G)
+C_PLACES = _places([0, 0, 8, 8], [0, 1, 0, 1], _G, 2 * _T)
 
 
-def store_fragment(fragment: Matrix, places: Places) -> Matrix:
-    """The matrix whose elements the lanes hold: the reverse of `load_fragment`."""
-    matrix = np.empty(places.reshape(-1, 2).max(axis=0) + 1, fragment.dtype)
-    matrix[places[..., 0], places[..., 1]] = fragment
+def load_fragment(matrix: Matrix, places: Places) -> Fragment:
+    """Each lane takes its items: (32, 8) of A, (32, 4) of B or C."""
+    rows, columns = places
+    wanted = int(rows.max()) + 1, int(columns.max()) + 1
+    if matrix.shape != wanted:
+        raise UsageError(f"This fragment is of a matrix {wanted}, and yours is {matrix.shape}.", "Cut a piece of it.")
+    return matrix[rows, columns]
+
+
+def store_fragment(fragment: Fragment, places: Places) -> Matrix:
+    """All lanes put their items back together: the matrix."""
+    rows, columns = places
+    matrix = np.empty((int(rows.max()) + 1, int(columns.max()) + 1), fragment.dtype)
+    matrix[rows, columns] = fragment
     return matrix
 
 
-def mma_m16n8k16(a: Matrix, b: Matrix, c: Matrix) -> Matrix:
-    """The fragment of D = A·B + C. ``a`` is (32, 8), ``b`` (32, 4), ``c`` (32, 4): lane, register.
+def mma_m16n8k16(a: Fragment, b: Fragment, c: Fragment) -> Fragment:
+    """D = A·B + C for one warp, (32, 4), of C's type: float32, or float16.
 
-    ``a`` and ``b`` are float16; ``c`` is float32 or float16, and so is the result. UsageError for anything else.
+    Products of float16 (and of bfloat16, given as float32) are exact, and here so is their sum, up to the last bit of
+    float64; it is rounded once. NVIDIA does not say in which order a tensor core adds, nor how it rounds in between.
     """
-    for name, given, shape in (("a", a, (WARP, 8)), ("b", b, (WARP, 4)), ("c", c, (WARP, 4))):
-        if np.shape(given) != shape:
-            raise UsageError(f"The fragment {name} is {shape}: lane, register; not {np.shape(given)}.")
-    for name, given in (("a", a), ("b", b)):
-        if given.dtype != np.float16:
-            raise UsageError(f"The tensor core multiplies float16; {name} is {given.dtype}.", "Convert it first.")
-    if c.dtype not in (np.float32, np.float16):
-        raise UsageError(f"The tensor core accumulates in float32 or float16; c is {c.dtype}.")
-    A, B, C = store_fragment(a, A_PLACES), store_fragment(b, B_PLACES), store_fragment(c, C_PLACES)
-    D = A.astype(np.float64) @ B.astype(np.float64) + C
-    return load_fragment(D.astype(c.dtype), C_PLACES)
+    for fragment, items in ((a, 8), (b, 4), (c, 4)):
+        if fragment.shape != (LANES, items):
+            message = f"A fragment is {fragment.shape}; the operands are (32, 8), (32, 4) and (32, 4)."
+            raise UsageError(message, "Use load_fragment with A_PLACES, B_PLACES and C_PLACES.")
+    exact = store_fragment(a, A_PLACES).astype(np.float64) @ store_fragment(b, B_PLACES).astype(np.float64)
+    total: Fragment = (load_fragment(exact, C_PLACES) + c).astype(c.dtype)
+    return total
 
 
-def dot(x: Matrix, y: Matrix, accumulate: Any = np.float32) -> float:
-    """x · y by tensor-core steps of 16 elements, x and y rounded to float16 first: shows what the accumulator loses.
+def bfloat16(values: Matrix) -> Matrix:
+    """Rounded to bfloat16, as float32: the same exponents as float32, and 8 bits of precision."""
+    bits = np.asarray(values, np.float32).view(np.uint32)
+    even = ((bits >> np.uint32(16)) & np.uint32(1)) + np.uint32(0x7FFF)
+    rounded = ((bits + even) & np.uint32(0xFFFF0000)).view(np.float32)
+    return np.where(np.isfinite(values), rounded, np.asarray(values, np.float32))
 
-    x and y are vectors whose length is a multiple of 16; ``accumulate`` is float32 or float16.
-    """
-    if x.shape != y.shape or x.ndim != 1 or x.size % K:
+
+def dot(x: Matrix, y: Matrix, accumulator: type[np.floating[Any]] = np.float32) -> float:
+    """x·y as tensor cores add it up: 16 exact products at a time onto an ``accumulator``, rounded after each step."""
+    if len(x) != len(y) or len(x) % K:
         raise UsageError(
-            f"dot takes two vectors of the same length, a multiple of {K}; these are {x.shape}, {y.shape}."
+            f"The vectors have {len(x)} and {len(y)} items.", f"Give two of one length, a multiple of {K}."
         )
-    total = accumulate(0)
-    for k in range(0, x.size, K):
-        products = x[k : k + K].astype(np.float16).astype(np.float64) * y[k : k + K].astype(np.float16)
-        total = accumulate(products.sum() + total)
+    total = accumulator(0)
+    for start in range(0, len(x), K):
+        products = x[start : start + K].astype(np.float64) * y[start : start + K].astype(np.float64)
+        total = accumulator(float(total) + products.sum())
     return float(total)
