@@ -14,7 +14,7 @@ milliseconds instead; all are done at about the same time either way.
 
 from __future__ import annotations
 
-from bisect import bisect_right, insort
+from bisect import bisect_right
 
 from lockstep.machines import Cluster, Link
 
@@ -49,15 +49,23 @@ class Cores:
 
 
 def first(cores: list[list[Span]], ready: float, seconds: float) -> float:
-    """Book the core that can begin first, and of several the one that was busy last. When it will be done."""
-    start, _, i = min((begin(core, ready, seconds), -last_end(core, ready), i) for i, core in enumerate(cores))
-    insert(cores[i], (start, start + seconds))
+    """Book the first core that can begin at once, or else the one that can begin first. When it will be done."""
+    start, chosen = float("inf"), cores[0]
+    for core in cores:
+        possible = begin(core, ready, seconds)
+        if possible < start:
+            start, chosen = possible, core
+        if start == ready:
+            break
+    insert(chosen, (start, start + seconds))
     return start + seconds
 
 
 def begin(core: list[Span], ready: float, seconds: float) -> float:
     """The first moment from ``ready`` on at which the core is free for so long. Ranks ask in the order of their clocks,
     nearly: a gap that was left open may still be filled."""
+    if not core or core[-1][1] <= ready:
+        return ready
     for start, end in core[max(0, bisect_right(core, (ready, ready)) - 1) :]:
         if ready + seconds <= start:
             break
@@ -65,15 +73,10 @@ def begin(core: list[Span], ready: float, seconds: float) -> float:
     return ready
 
 
-def last_end(core: list[Span], ready: float) -> float:
-    before = bisect_right(core, (ready, float("inf")))
-    return core[before - 1][1] if before else 0.0
-
-
 def insert(core: list[Span], span: Span) -> None:
     """Spans that touch become one, so that a busy core stays a short list."""
-    insort(core, span)
-    i = core.index(span)
+    i = bisect_right(core, span)
+    core.insert(i, span)
     while i + 1 < len(core) and core[i + 1][0] <= core[i][1]:
         core[i : i + 2] = [(core[i][0], max(core[i][1], core[i + 1][1]))]
     if i and core[i][0] <= core[i - 1][1]:
