@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -94,3 +95,12 @@ def test_the_signature_of_a_jitted_function_is_read_from_its_text(tmp_path: Path
     (tmp_path / "answer.py").write_text("from numba import cuda\n\n@cuda.jit()\ndef count_up():\n    pass\n")
     observation = observe(exercise(False), checks.load.load(tmp_path / "answer.py", "count_up"))
     assert "takes (limit); yours takes ()" in observation.signature
+
+
+def test_cases_of_a_pure_exercise_share_a_process_until_one_fails() -> None:
+    several = replace(exercise(False), cases=lambda ranks, seed: [Case(1, n, settings={"told": "?"}) for n in range(3)])
+    together = [s.returned[0][0]["process"] for s in observe(several, lambda limit: [0, 1, 2])]
+    assert len(together) == 3
+    assert len(set(together)) == 1
+    failures = [s.failure for s in observe(several, lambda limit: 1 / 0)]
+    assert [f.kind for f in failures if f] == ["RankRaised"] * 3

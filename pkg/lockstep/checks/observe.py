@@ -9,6 +9,7 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 import cloudpickle
@@ -76,11 +77,27 @@ class _Stage:
         return trace.world or self.world, trace.cluster
 
     def perform(self, cases: Sequence[Case]) -> None:
-        shared = self.together and len(cases) > 1 and not self.exercise.pure
-        if shared and not self.stopped and self._perform_together(cases):
+        shared = self.together and len(cases) > 1 and not self.stopped
+        if shared and (self._call_together(cases) if self.exercise.pure else self._perform_together(cases)):
             return
         for case in cases:
             self._perform_alone(case)
+
+    def _call_together(self, cases: Sequence[Case]) -> bool:
+        """The calls of a pure exercise share a process, which then has to import what they need only once."""
+        calls = [self.exercise.inputs(case, 0) for case in cases]
+        try:
+            outcome = self._call([call for of_case in calls for call in of_case])
+        except RunError:
+            self.together = False
+            return False
+        values = iter(outcome.values[0])
+        for case, of_case in zip(cases, calls, strict=True):
+            self.seen.append(_seen(case, [(list(islice(values, len(of_case))), [])], Trace(ranks=1), outcome))
+        return True
+
+    def _call(self, calls: Sequence[tuple[Any, ...]]) -> Any:
+        return self._run(play_pure, calls, self.exercise.watch or returned, ranks=1)
 
     def _perform_together(self, cases: Sequence[Case]) -> bool:
         acts = [_act(self.exercise, case) for case in cases]
@@ -122,8 +139,7 @@ class _Stage:
     def _try(self, case: Case) -> Seen:
         try:
             if self.exercise.pure:
-                watch = self.exercise.watch or returned
-                outcome = self._run(play_pure, self.exercise.inputs(case, 0), watch, ranks=1)
+                outcome = self._call(self.exercise.inputs(case, 0))
                 return _seen(case, [(outcome.values[0], [])], outcome.trace, outcome)
             outcome = self._run(play, [_act(self.exercise, case)], ranks=case.ranks)
             return _seen(case, [of_rank[0] for of_rank in outcome.values], part(outcome.trace, 1)[0], outcome)

@@ -12,7 +12,7 @@ from lockstep.simt.tensor_core import A_PLACES, B_PLACES, C_PLACES, load_fragmen
 M, N, K = tensor_core.M, tensor_core.N, tensor_core.K
 
 
-def fragment_matmul(A: Any, B: Any) -> Any:
+def fragment_matmul(A: Any, B: Any, mma: Any = tensor_core.mma_m16n8k16) -> Any:
     """C = A·B in float32; A (m, k) and B (k, n) in float16; m and k multiples of 16, n of 8.
 
     The accumulator stays in the lanes' registers while k runs; only then is it stored.
@@ -25,6 +25,6 @@ def fragment_matmul(A: Any, B: Any) -> Any:
             for step in range(0, k, K):
                 a = load_fragment(A[i : i + M, step : step + K], A_PLACES)
                 b = load_fragment(B[step : step + K, j : j + N], B_PLACES)
-                c = tensor_core.mma_m16n8k16(a, b, c)
+                c = mma(a, b, c)
             C[i : i + M, j : j + N] = store_fragment(c, C_PLACES)
     return C

@@ -2,7 +2,7 @@
 
 from numba import cuda, float32
 
-MISCONCEPTION = "uninitialised"
+MISCONCEPTION = "divergent-barrier"
 THREADS = 128
 
 
