@@ -16,7 +16,7 @@ from drawn_traces import ring_trace
 from lockstep import progress
 from lockstep.errors import Deadlock, Standing
 from lockstep.events import Event, Trace
-from lockstep.show import costs, predict, reconcile, ring, timeline
+from lockstep.show import costs, predict, reconcile, ring, roofline, timeline
 from lockstep.show.figure import Figure, style
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
@@ -394,3 +394,34 @@ def test_a_figure_that_is_closed_leaves_nothing_behind(show: Any) -> None:
     assert page.evaluate("listening()") == 3
     page.evaluate("undo()")
     assert page.evaluate("listening()") == 0
+
+
+# The roofline
+
+
+ROOFS = {"L1": 250e9, "memory": 20e9}
+KERNELS = {"dot": (2e6, 8e6, 5e-4), "polynomial": (18e6, 8e6, 6e-4), "matmul": (2e9, 12e6, 4e-2)}
+
+
+def test_roofline_reads_the_roof_under_the_pointer_and_each_kernel(show: Any) -> None:
+    page = show(roofline(100e9, ROOFS, KERNELS))
+    readout = page.locator(".ls-readout")
+    page.hover("[data-kernel='1'] circle")
+    assert "polynomial: 18 MFLOP and 8 MB, 2.25 FLOP/byte. At most 45 GFLOP/s" in readout.text_content()
+    page.mouse.move(800, 300)
+    assert "limited by computing" in readout.text_content()
+    page.mouse.move(120, 300)
+    assert "limited by memory (20 GB/s)" in readout.text_content()
+    assert page.locator(".ls-cross").count() == 1
+
+
+def test_roofline_by_keyboard_in_the_dark(show: Any) -> None:
+    page = show(roofline(100e9, ROOFS, KERNELS), DARK)
+    page.focus(".ls-picture")
+    names = []
+    for _ in range(4):
+        page.keyboard.press("ArrowRight")
+        names.append(page.locator(".ls-readout").text_content().partition(":")[0])
+    assert names == ["dot", "polynomial", "matmul", "dot"]
+    page.keyboard.press("ArrowLeft")
+    assert page.locator(".ls-readout").text_content().startswith("matmul")

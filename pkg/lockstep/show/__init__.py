@@ -5,8 +5,9 @@ from lockstep.show.costs import costs
 from lockstep.show.predict import predict
 from lockstep.show.reconcile import reconcile
 from lockstep.show.ring import ring
+from lockstep.show.roofline import roofline
 from lockstep.show.sgd_map import sgd_map
 from lockstep.show.survey import survey
 from lockstep.show.timeline import timeline
 
-__all__ = ["amdahl", "costs", "predict", "reconcile", "ring", "sgd_map", "survey", "timeline"]
+__all__ = ["amdahl", "costs", "predict", "reconcile", "ring", "roofline", "sgd_map", "survey", "timeline"]

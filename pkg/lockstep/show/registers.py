@@ -32,8 +32,9 @@ def _head(lanes: int, bits: int, chains: int, accumulates: bool) -> str:
 def _told(lanes: int, chains: int, accumulates: bool) -> str:
     if not accumulates:
         return "Nothing waits for the turn before: every element stands for itself."
-    under_way = lanes * chains
-    return f"{under_way} sum{'s' if under_way > 1 else ''} that need nothing of each other: a box is a sum."
+    if lanes * chains == 1:
+        return "One sum: each addition waits for the one before."
+    return f"{lanes * chains} sums that need nothing of each other: a box is a sum."
 
 
 def _box(lane: int, row: int, accumulates: bool) -> str:

@@ -1,0 +1,54 @@
+"""roofline(): kernels under the roofs of a machine; point at one to read it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import traitlets
+
+from lockstep.show import roofline_svg
+from lockstep.show.figure import Figure, script
+from lockstep.show.roofline_model import Roofline, placed
+
+
+class RooflineFigure(Figure):
+    """The widget. See ``roofline``."""
+
+    _esm = script("roofline")
+    drawing = traitlets.Unicode().tag(sync=True)
+    facts = traitlets.Dict().tag(sync=True)
+
+    def __init__(self, model: Roofline) -> None:
+        self.model = model
+        super().__init__(drawing=roofline_svg.draw(model), facts=_readable(model))
+
+    def caption(self) -> str:
+        return f"Roofline. {roofline_svg.words(self.model)}"
+
+    def svg(self) -> str:
+        return roofline_svg.draw(self.model)
+
+
+def roofline(
+    peak: float, bandwidths: float | Mapping[str, float], kernels: Mapping[str, Sequence[float]] | None = None
+) -> RooflineFigure:
+    """Draw ``kernels`` under their roofs.
+
+    ``peak``: FLOP/s. ``bandwidths``: bytes/s of the memory, or of several places by name. ``kernels``: name → (flops,
+    nbytes), or (flops, nbytes, seconds) for one that was measured. Raises UsageError for values without sense.
+    """
+    slopes = bandwidths if isinstance(bandwidths, Mapping) else {"memory": bandwidths}
+    return RooflineFigure(Roofline(peak, dict(slopes), placed(kernels or {})))
+
+
+def _readable(model: Roofline) -> dict[str, Any]:
+    """What the pointer reads: the roofs, a sentence for each kernel, and where the axes are on the drawing."""
+    return {
+        "told": [roofline_svg.told(model, kernel) for kernel in model.kernels],
+        "peak": model.peak,
+        "bandwidth": model.bandwidths[model.memory],
+        "memory": model.memory,
+        "intensities": list(model.intensities),
+        "area": [roofline_svg.LEFT, roofline_svg.RIGHT, roofline_svg.TOP, roofline_svg.BOTTOM],
+    }
