@@ -18,7 +18,7 @@ function render({ model, el }) {
   };
   root.append(make("div", { class: "ls-bar" }, p.node, workers.node), picture, spoken);
   draw();
-  return follow(model, ["drawing"], draw);
+  return follow(model, ["drawing", "told"], draw);
 }
 
 export default { render };

@@ -1,0 +1,48 @@
+"""The figure of speedups in headless Chromium: its sliders, its keys, its colours in the dark."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from test_widgets_browser import DARK, show  # noqa: F401
+
+from lockstep.show import amdahl
+
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+
+
+def slide(page: Any, name: str, index: int) -> None:
+    page.get_by_role("slider", name=name).fill(str(index))
+
+
+def test_the_sliders_move_the_figure_and_python(show: Any) -> None:  # noqa: F811
+    figure = amdahl(0.95, 16)
+    page = show(figure)
+    slide(page, "workers s", figure.choices.index(1000))
+    page.wait_for_function("document.querySelector('.ls-picture').textContent.includes('1,000 workers')")
+    slide(page, "parallel fraction p", figure.shares.index(0.5))
+    page.wait_for_function("document.querySelector('.ls-picture').textContent.includes('1/(1-p) = 2')")
+    assert (figure.p, figure.workers) == (0.5, 1000)
+    assert page.locator("output").all_text_contents() == ["0.5", "1,000"]
+    assert "2 times as fast by 1,000 workers" in page.locator("[aria-live]").text_content()
+
+
+def test_by_keyboard_alone(show: Any) -> None:  # noqa: F811
+    figure = amdahl(0.95, 16)
+    page = show(figure)
+    page.get_by_role("slider", name="workers s").focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function("document.querySelector('.ls-picture').textContent.includes('24 workers')")
+    assert figure.workers == 24
+
+
+def test_python_moves_the_sliders(show: Any) -> None:  # noqa: F811
+    figure = amdahl(0.95, 16, {1: 1.0, 2: 0.55})
+    page = show(figure, DARK)
+    before = page.locator(".ls-picture circle").count()
+    assert "measured" in page.locator(".ls-picture").text_content()
+    assert page.locator(".ls-picture svg text").first.evaluate("e => getComputedStyle(e).fill") == "rgb(255, 255, 255)"
+    slide(page, "parallel fraction p", 0)
+    page.wait_for_function("document.querySelector('.ls-picture').textContent.includes('p = 0:')")
+    assert page.locator(".ls-picture circle").count() == before
