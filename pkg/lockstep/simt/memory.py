@@ -107,32 +107,32 @@ class GlobalMemory:
     """Where the arrays of the host lie for a kernel. Views of one array share its memory, as slices on a device do."""
 
     def __init__(self) -> None:
-        self._of: dict[int, Memory] = {}
+        self._of: dict[tuple[int, str], Memory] = {}
         self._owners: list[NDArray[Any]] = []  # kept alive, so that an id stays theirs
         self._next = ALIGNMENT
 
     def array(self, passed: NDArray[Any], name: str) -> Array:
         """Raises UsageError for what a GPU could not be given."""
-        owner = passed
-        while isinstance(owner.base, np.ndarray):
-            owner = owner.base
         if passed.dtype.kind not in "biufc" or passed.dtype.byteorder == ">":
             raise UsageError(f"{name} has items of type {passed.dtype}.", "Pass an array of numbers.")
         if not passed.flags.writeable:
-            passed, owner = passed.copy(), passed.copy()
-        if not owner.flags.forc or owner.dtype != passed.dtype:
-            raise UsageError(f"{name} is a view that does not lie in one piece.", "Pass a copy: numpy.copy(…).")
-        memory = self._memory(owner, name)
+            passed = passed.copy()
+        owner = passed
+        while isinstance(owner.base, np.ndarray):
+            owner = owner.base
+        if not owner.flags.forc or owner.nbytes % passed.itemsize:
+            raise UsageError(f"{name} is a view of memory with gaps.", "Pass a copy: numpy.copy(…).")
+        memory = self._memory(owner, passed, name)
         apart = passed.__array_interface__["data"][0] - owner.__array_interface__["data"][0]
         strides = [stride // passed.itemsize for stride in passed.strides]
         return Array(memory, np.int64(apart // passed.itemsize) if apart else None, passed.shape, strides)
 
-    def _memory(self, owner: NDArray[Any], name: str) -> Memory:
-        if id(owner) not in self._of:
+    def _memory(self, owner: NDArray[Any], passed: NDArray[Any], name: str) -> Memory:
+        key = id(owner), passed.dtype.char
+        if key not in self._of:
             self._owners.append(owner)
-            self._of[id(owner)] = Memory(name, "global", owner.reshape(-1, order="A"), self._next, None, owner.shape)
+            flat = owner.reshape(-1, order="A").view(passed.dtype)
+            shape = owner.shape if owner.flags.c_contiguous and owner.dtype == passed.dtype else ()
+            self._of[key] = Memory(name, "global", flat, self._next, None, shape)
             self._next += -(-max(1, owner.nbytes) // ALIGNMENT) * ALIGNMENT
-        return self._of[id(owner)]
-
-    def memories(self) -> list[Memory]:
-        return list(self._of.values())
+        return self._of[key]
