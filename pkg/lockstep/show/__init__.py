@@ -9,5 +9,6 @@ from lockstep.show.roofline import roofline
 from lockstep.show.sgd_map import sgd_map
 from lockstep.show.survey import survey
 from lockstep.show.timeline import timeline
+from lockstep.show.warp import warp
 
-__all__ = ["amdahl", "costs", "predict", "reconcile", "ring", "roofline", "sgd_map", "survey", "timeline"]
+__all__ = ["amdahl", "costs", "predict", "reconcile", "ring", "roofline", "sgd_map", "survey", "timeline", "warp"]
