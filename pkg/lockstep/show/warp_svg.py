@@ -52,8 +52,8 @@ def touched(frame: Frame) -> str:
         sectors = len({a // SECTOR for a in addresses})
         return f"{where}: {_several(sectors, 'sector')} of 32 bytes for {_several(len(addresses), 'lane')}."
     if frame.step.space == "shared":
-        return f"{where}, 32 banks: {_several(_wavefronts(addresses), 'wavefront')} for "
-               f"{_several(len(addresses), 'lane')}."
+        wavefronts = _several(_wavefronts(addresses), "wavefront")
+        return f"{where}, 32 banks: {wavefronts} for {_several(len(addresses), 'lane')}."
     return f"{where}."
 
 
