@@ -173,7 +173,7 @@ def _laptop() -> Cluster:
     loopback = Link(65e-6, 1 / 1.5e9, "gloo loopback.")
     home = Link(150e-6, 8e-9, "Gigabit Ethernet at its wire rate; alpha: estimate, 150 µs, a small home switch.")
     return Cluster(
-        "laptop", core, 8, loopback, home, "A textbook laptop; two of them would talk over Gigabit Ethernet."
+        "laptop", core, 8, loopback, home, "A textbook laptop; two of them would talk over Gigabit Ethernet.", cores=8
     )
 
 

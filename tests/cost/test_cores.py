@@ -49,6 +49,17 @@ def test_a_message_beside_a_computation_leaves_it_a_core_less() -> None:
     assert book.carry(1, 2, 0.0, 1.0) == 2.0  # its ends one after the other: core 1 is free
 
 
+def test_a_collective_keeps_busy_what_its_ranks_can() -> None:
+    """Four ranks have eight ends: on 16 cores half of them are left for computing, on 8 or 2 none."""
+    for cores, beside in ((16, 1.0), (8, 6.0), (2, 6.0), (None, 1.0)):
+        book = Cores(machine(cores))
+        assert book.collective(range(4), 0.0, 5.0) == 5.0
+        assert max(book.compute(rank, 0.0, 1.0) for rank in range(4)) in (beside, beside + 1)
+    apart = Cores(machine(1, ranks_per_node=2))
+    assert apart.compute(2, 0.0, 1.0) == 1.0
+    assert apart.collective((0, 2), 0.0, 2.0) == 3.0  # the node that is busy decides
+
+
 def test_a_gap_that_was_left_is_filled() -> None:
     """
     core 0   . . . . . A B B        A asked first, but for later

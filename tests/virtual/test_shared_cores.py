@@ -75,6 +75,27 @@ def test_a_collective_of_many_ranks_takes_turns_too() -> None:
     assert shared == pytest.approx(4 * alone)
 
 
+def test_on_shared_cores_an_all_reduce_leaves_nothing_to_hide_it_behind() -> None:
+    def overlapped() -> float:
+        x = torch.empty(SECOND // 4000)
+        begin = time.perf_counter()
+        work = dist.all_reduce(torch.ones(1000), async_op=True)
+        for _ in range(1000):
+            x.neg_()  # 2 s in all
+        work.wait()
+        return time.perf_counter() - begin
+
+    def alone() -> float:
+        begin = time.perf_counter()
+        dist.all_reduce(torch.ones(1000))
+        return time.perf_counter() - begin
+
+    hidden, exposed = (run(fn, ranks=2, on=machine(None)).time for fn in (overlapped, alone))
+    assert hidden == pytest.approx(max(2, exposed), rel=0.01)
+    both, shared = (run(fn, ranks=2, on=machine(2)).time for fn in (overlapped, alone))
+    assert both == pytest.approx(2 + shared, rel=0.01)
+
+
 def test_the_same_run_gives_the_same_times() -> None:
     first, second = (run(shift, ranks=5, on=machine(2)) for _ in range(2))
     assert first.trace.events == second.trace.events

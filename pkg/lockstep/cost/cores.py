@@ -15,6 +15,7 @@ milliseconds instead; all are done at about the same time either way.
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Sequence
 
 from lockstep.machines import Cluster, Link
 
@@ -39,6 +40,15 @@ class Cores:
         if self._cluster.node(source) == self._cluster.node(destination):
             return self._book(source, ready, seconds, ENDS)
         return max(self._book(rank, ready, seconds, 1) for rank in (source, destination))
+
+    def collective(self, group: Sequence[int], ready: float, seconds: float) -> float:
+        """How long a collective of ``seconds`` takes, which keeps busy what its ranks can of the cores of each node."""
+        if self._cluster.cores is None:
+            return seconds
+        on_nodes: dict[int, list[int]] = {}
+        for rank in group:
+            on_nodes.setdefault(self._cluster.node(rank), []).append(rank)
+        return max(self._book(ranks[0], ready, seconds, ENDS * len(ranks)) for ranks in on_nodes.values())
 
     def _book(self, rank: int, ready: float, seconds: float, jobs: int) -> float:
         C = self._cluster.cores
