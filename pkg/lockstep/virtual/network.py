@@ -117,7 +117,8 @@ class Network:
     def _carry_out(self, parts: list[Operation], move: Callable[[list[Operation]], None]) -> None:
         group = parts[0].group
         start = max(max(p.posted for p in parts), *(max(self._out[r], self._in[r]) for r in group))
-        end = start + collective_time(parts[0].kind, max(p.nbytes for p in parts), group, self.cluster)
+        seconds = collective_time(parts[0].kind, max(p.nbytes for p in parts), group, self.cluster)
+        end = start + self.cores.collective(group, start, seconds)
         for r in group:
             self._out[r] = self._in[r] = end
         move(parts)
