@@ -201,6 +201,28 @@ print(f"192 GB / 27e9 parameters = {192 / 27:.1f} bytes for each")
 # All this is without the **activations**, what the layers compute on the way forward. They come on top.
 #
 # This is the second reason: **memory**. If a model does not fit, a faster machine does not help. It has to be split.
+#
+# Play with both. H100s have 80 GB each. A model needs about 20 tokens for each parameter, by a common rule (Hoffmann et
+# al., arXiv:2203.15556); most get more.
+
+# %%
+from ipywidgets import SelectionSlider, interact
+
+models = [("1 billion", 1e9), ("7 billion", 7e9), ("70 billion", 70e9), ("405 billion", 405e9), ("1,000 billion", 1e12)]
+
+
+@interact(
+    params=SelectionSlider(options=models, value=70e9),
+    tokens_each=SelectionSlider(options=[20, 40, 100, 200]),
+    gpus=SelectionSlider(options=[1, 8, 64, 512, 1024, 4096, 16384], value=512),
+    utilisation=(0.1, 0.7, 0.05),
+    recipe=list(RECIPES)[1:],
+)
+def plan(params, tokens_each, gpus, utilisation, recipe="adam mixed"):
+    days = training_days(params, tokens_each * params, gpus, 989e12, utilisation)
+    states = training_memory(params, RECIPES[recipe])
+    print(f"{days:,.1f} days. {states / 1e9:,.0f} GB of model states: at least {math.ceil(states / 80e9):,} H100.")
+
 
 # %% [markdown]
 # ## 5. Data and energy
@@ -428,6 +450,7 @@ for name, size in machine.caches.items():
         axes.annotate(f" {name}", (size / 2**10, max(curve)), color="#D55E00", va="top")
 axes.set(xlabel="size of the table, KiB", ylabel="ns for a lookup", title="A lookup is as fast as the cache it hits")
 axes.set_ylim(0)
+axes.set_xticks([16, 128, 1024, 8192, 65536], ["16", "128", "1,024", "8,192", "65,536"])
 figure.tight_layout()
 
 # %% [markdown]
@@ -446,7 +469,7 @@ for s, t in times.items():
 show.amdahl(p=1.0, workers=8, times=times, points_are="measured: one worker's share")
 
 # %% [markdown]
-# Points above the dotted line are **super-linear**: more than s times as fast. Nothing is wrong. The workers do not
+# Points above the line are **super-linear**: more than s times as fast. Nothing is wrong. The workers do not
 # only bring cores, they bring caches. The piece of each fits where the whole did not. Amdahl's law assumes that a
 # lookup takes as long as before, and that is not so.
 #

@@ -82,7 +82,7 @@ def _curves(axes: Axes) -> Iterator[str]:
         yield svg.line(LEFT, y, RIGHT, y, stroke=AMDAHL, stroke_dasharray="3 4", stroke_width=1.2)
         below = y < TOP + 16
         told = f"Amdahl's limit, 1/(1-p) = {speedups.limit:,.4g}"
-        yield svg.text(LEFT + 6, y + (15 if below else -5), told, 11, **HALO, fill=AMDAHL)
+        yield svg.text(LEFT + 6, y + (15 if below else -5), told, 11, **HALO, fill=AMDAHL, class_="ls-halo")
     yield _curve(axes, speedups.by_gustafson, GUSTAFSON, "8 4", "Gustafson", 2.2)
     yield _curve(axes, speedups.by_amdahl, AMDAHL, "", "Amdahl", 2.6)
 
