@@ -40,8 +40,8 @@ def measuring(fit: Callable[[int], Any]) -> Measure:
     """
 
     def measure(openmp: int = 1, blas: int = 1, n_jobs: int = 1) -> Usage:
-        settle()
         with turned(openmp, blas):
+            settle()
             return usage(lambda: fit(n_jobs))
 
     return measure
@@ -54,7 +54,7 @@ def turned(openmp: int, blas: int) -> Iterator[None]:
         yield
 
 
-def settle(longest: float = 0.3, pause: float = 0.02) -> None:
+def settle(longest: float = 0.3, pause: float = 0.005) -> None:
     """Wait until the idle threads of this process have stopped spinning, ``longest`` seconds at most."""
     deadline = time.monotonic() + longest
     while time.monotonic() < deadline:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from lockstep.classical.knobs import Measure
 
 KINDS = ("serial", "openmp", "blas", "threads", "processes")
-LEAST = 0.1  # more of the CPU time than with every knob at 1
+LEAST = 0.2  # more of the CPU time than with every knob at 1
 
 
 def classify_parallelism(measure: Measure) -> str:

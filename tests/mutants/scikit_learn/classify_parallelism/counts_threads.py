@@ -1,0 +1,11 @@
+"""The learner thought: where there are more threads, there is more parallelism."""
+
+MISCONCEPTION = "counts-threads"
+
+
+def classify_parallelism(measure):
+    alone = measure().threads
+    for knob, kind in (("openmp", "openmp"), ("blas", "blas"), ("n_jobs", "threads")):
+        if measure(**{knob: 2}).threads > alone:
+            return kind
+    return "serial"

@@ -1,0 +1,11 @@
+"""The learner thought: joblib starts processes, so n_jobs means processes."""
+
+MISCONCEPTION = "n_jobs-is-processes"
+
+
+def classify_parallelism(measure):
+    alone = measure().elsewhere
+    for knob, kind in (("openmp", "openmp"), ("blas", "blas"), ("n_jobs", "processes")):
+        if measure(**{knob: 2}).elsewhere - alone > 0.2:
+            return kind
+    return "serial"

@@ -1,0 +1,23 @@
+"""The learner thought: the tasks append their trees to one list."""
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.tree import DecisionTreeClassifier
+
+MISCONCEPTION = "loses-trees"
+
+
+def grow(X, y, random):
+    rows = random.integers(len(X), size=len(X))
+    tree = DecisionTreeClassifier(max_features="sqrt", random_state=int(random.integers(2**31)))
+    return tree.fit(X[rows], y[rows])
+
+
+def parallel_forest(X, y, n_trees, n_jobs, seed):
+    trees = []
+
+    def task(i):
+        trees.append(grow(X, y, np.random.default_rng([seed, i])))
+
+    Parallel(n_jobs=n_jobs)(delayed(task)(i) for i in range(n_trees))
+    return trees

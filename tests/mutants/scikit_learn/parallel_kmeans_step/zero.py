@@ -1,0 +1,22 @@
+"""The learner thought: a centre without rows has the mean 0."""
+
+import numpy as np
+from joblib import Parallel, delayed
+
+MISCONCEPTION = "empty-centre"
+
+
+def nearest(part, centres):
+    return ((part[:, None] - centres[None]) ** 2).sum(axis=2).argmin(axis=1)
+
+
+def partial(part, centres):
+    chosen = np.eye(len(centres))[nearest(part, centres)]
+    return chosen.T @ part, chosen.sum(axis=0)
+
+
+def parallel_kmeans_step(X, centres, n_jobs):
+    parts = np.array_split(X, n_jobs)
+    found = Parallel(n_jobs=n_jobs)(delayed(partial)(part, centres) for part in parts)
+    sums, counts = sum(s for s, _ in found), sum(c for _, c in found)
+    return sums / np.maximum(counts, 1)[:, None]
