@@ -105,3 +105,9 @@ def test_comments_are_no_operands() -> None:
     assert arm.instructions[1].operands == ("v1", "v1", "v0")
     x86 = innermost_loops("f:\n.L1:\n\taddss\t%xmm1, %xmm0 # %rax\n\tjne\t.L1\n")[0]
     assert x86.instructions[0].operands == ("%xmm1", "%xmm0")
+
+
+def test_a_jump_back_to_the_return_is_no_loop() -> None:
+    """A counting kernel seemed to have one loop more, with a `retq` in it."""
+    text = "f:\n\tjmp .L2\n.L1:\n\taddss %xmm1, %xmm0\n\tretq\n.L2:\n\tdecq %rax\n\tjle .L1\n"
+    assert innermost_loops(text) == []

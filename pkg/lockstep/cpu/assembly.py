@@ -144,6 +144,7 @@ def _is_local(label: str) -> bool:
 
 
 def _loops_of(function: str, lines: Sequence[str], arm: bool) -> list[Loop]:
+    """A jump back to the function's end is no loop: a compiler puts that in front where it likes."""
     instructions: list[Instruction] = []
     places: dict[str, int] = {}  # label → the instruction that follows it
     for line in lines:
@@ -154,7 +155,8 @@ def _loops_of(function: str, lines: Sequence[str], arm: bool) -> list[Loop]:
             instructions.append(parsed)
     spans = [(places[i.target], at) for at, i in enumerate(instructions) if places.get(i.target, at + 1) <= at]
     inner = [s for s in spans if not any(o != s and s[0] <= o[0] and o[1] <= s[1] for o in spans)]
-    return [Loop(tuple(instructions[first : last + 1]), function) for first, last in inner]
+    bodies = [tuple(instructions[first : last + 1]) for first, last in inner]
+    return [Loop(body, function) for body in bodies if not any(i.mnemonic.startswith("ret") for i in body)]
 
 
 def _instruction(line: str, arm: bool) -> Instruction | None:

@@ -1,7 +1,7 @@
 """Which values does one turn of a loop hand to the next, and how many steps does each of them wait for?
 
-An addition takes about four cycles, and a core can begin two of them in every cycle. So one accumulator leaves seven
-places of eight empty: each addition waits for the one before. Accumulators that do not need each other fill the places.
+An addition takes two to four cycles, and a core can begin two of them in every cycle. So one accumulator leaves most
+places empty: each addition waits for the one before. Accumulators that do not need each other fill the places.
 
     chain     a value that depends, through arithmetic, on what it was one turn ago: an accumulator
     steps     the arithmetic instructions on that way: the time of a turn is steps x latency, whatever else goes on

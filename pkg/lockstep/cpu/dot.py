@@ -1,7 +1,7 @@
 # mypy: disable-error-code="untyped-decorator"
 """The dot product: sum of x[i]·y[i]. One number depends on all that came before, which is the trouble.
 
-    one accumulator      s += x[i]·y[i]           each addition waits for the one before: about 4 cycles
+    one accumulator      s += x[i]·y[i]           each addition waits for the one before: 2 to 4 cycles
     four accumulators    s0 += ... s3 += ...      four additions are under way at once: instruction-level parallelism
     fastmath             the compiler may reorder additions, so each accumulator becomes a vector: SIMD
 

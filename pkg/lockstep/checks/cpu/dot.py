@@ -112,7 +112,7 @@ def _economise(seen: Seen) -> Iterator[Fault]:
         yield Fault(
             "few-accumulators",
             f"But only {found['accumulators']:.3g} of your additions can be under way at once, not {ACCUMULATORS}: "
-            "in each turn an addition waits for the one before, about four cycles. Keep four sums that do not "
+            "in each turn an addition waits for the one before, two to four cycles. Keep four sums that do not "
             f"need each other, and add them up after the loop. {loop}",
         )
     if found["lanes"] == 1:

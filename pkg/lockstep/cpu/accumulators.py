@@ -1,0 +1,47 @@
+# mypy: disable-error-code="untyped-decorator"
+"""The same sum with k accumulators, for any k: instruction-level parallelism with nothing else beside it.
+
+The sums are of floating-point numbers in the order written, so the compiler may not make vectors of them: what gets
+faster with k does so because additions overlap. Each accumulator is a variable with a name of its own, since an array
+of accumulators would lie in memory; so the program text is written for each k.
+
+    def sum_4(x, turns):                x is (n, 4)
+        s0 = s1 = s2 = s3 = 0.0
+        for _ in range(turns):
+            for i in range(x.shape[0]):
+                s0 += x[i, 0]
+                ...
+        return s0 + s1 + s2 + s3
+
+How far it goes: an addition takes 2 to 4 cycles (its latency), and a core begins 2 or more in each cycle (its ports).
+Latency x ports accumulators keep it busy, and more gain nothing. (Fog, Instruction tables, has both for each core.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from numba import njit
+
+
+def source(k: int) -> str:
+    """The program for ``k`` accumulators."""
+    names = [f"s{j}" for j in range(k)]
+    lines = [
+        f"def sum_{k}(x, turns):",
+        f"    {' = '.join(names)} = 0.0",
+        "    for _ in range(turns):",
+        "        for i in range(x.shape[0]):",
+        *(f"            {name} += x[i, {j}]" for j, name in enumerate(names)),
+        f"    return {' + '.join(names)}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def with_accumulators(k: int) -> Callable[[Any, int], float]:
+    """Compiled: the sum of all elements of an array of shape (n, ``k``), float64, taken ``turns`` times over."""
+    written: dict[str, Any] = {}
+    exec(source(k), written)
+    compiled: Callable[[Any, int], float] = njit(written[f"sum_{k}"])
+    return compiled
