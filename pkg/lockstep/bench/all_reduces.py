@@ -35,7 +35,7 @@ ALGORITHMS: Mapping[str, Callable[[Tensor], object]] = {
     "tree": tree_all_reduce,
 }
 
-IN_A_ROW = 5
+IN_A_ROW, LONG = 5, 2**20  # bytes
 Case = tuple[str, int]  # algorithm, bytes
 
 
@@ -54,14 +54,14 @@ def taking_turns(cases: Sequence[Case], repeats: int) -> dict[Case, list[float]]
 
 
 def seconds(algorithm: str, nbytes: int) -> float:
-    """Of one all-reduce, in a row of several: ranks do not leave a barrier at the same time, and with one alone the
-    wait for the last of them would be in it."""
-    x = torch.zeros(nbytes // 4)
+    """Of one all-reduce, short ones in a row of several: ranks do not leave a barrier at the same time, and with one
+    alone the wait for the last of them would be in it."""
+    x, row = torch.zeros(nbytes // 4), IN_A_ROW if nbytes < LONG else 1
     dist.barrier()
     begin = time.perf_counter()
-    for _ in range(IN_A_ROW):
+    for _ in range(row):
         ALGORITHMS[algorithm](x)
-    return (time.perf_counter() - begin) / IN_A_ROW
+    return (time.perf_counter() - begin) / row
 
 
 class Seconds(NamedTuple):

@@ -25,7 +25,7 @@ from lockstep.launch.survey import measure
 from lockstep.worlds import run
 
 RANKS: Mapping[Size, tuple[int, ...]] = {"quick": (2, 4), "normal": (2, 4), "full": (2, 4, 8)}
-REPEATS: Mapping[Size, int] = {"quick": 1, "normal": 15, "full": 31}
+REPEATS: Mapping[Size, int] = {"quick": 1, "normal": 25, "full": 51}
 SIZES: Mapping[Size, tuple[int, ...]] = {
     "quick": (2**10, 2**12),
     "normal": (2**10, 2**16, 2**20, 2**23),
