@@ -58,8 +58,8 @@ def sleep(harm: Harm) -> None:
 
 
 def compute(harm: Harm) -> None:
-    until = time.monotonic() + harm.seconds
-    while time.monotonic() < until:
+    """About as long on a processor; the virtual cluster's clock is no guide here."""
+    for _ in range(int(500 * harm.seconds)):
         torch.ones(200, 200) @ torch.ones(200, 200)
 
 

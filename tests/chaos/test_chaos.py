@@ -6,105 +6,99 @@ Everything follows from the seed, which is in the test's name: ``pytest "tests/c
 
 from __future__ import annotations
 
-import random
-from dataclasses import dataclass
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
-from chaos_harms import HARMLESS, HARMS, Harm
-from chaos_programs import Script, expected, program, script, turns
+from chaos_cases import Case, expectation, judge, outcome, undisturbed
+from chaos_harms import HARMS
 
-from lockstep import run
-from lockstep.errors import Deadlock, RankDied, RankRaised, RunError, Stuck
-from lockstep.worlds import Result
+from lockstep import errors
 
-TIMEOUT = 2.0  # seconds for a run that would be endless
-
-
-@dataclass(frozen=True)
-class Case:
-    """One run: a program, and what is to happen in it."""
-
-    script: Script
-    ranks: int
-    harm: Harm
-
-    @classmethod
-    def draw(cls, seed: int, most: int, apart: bool) -> Case:
-        """``apart``: ranks are processes of their own, so that one can strike another."""
-        draw = random.Random(seed)
-        size = draw.randint(2, most)
-        steps = script(draw, size, draw.randint(4, 12))
-        kind, rank = list(HARMS)[seed % len(HARMS)], draw.randrange(size)
-        agent = draw.randrange(size) if apart and kind in ("kill", "stop") else rank
-        turn = draw.randint(1, turns(steps, agent, size) or 1)
-        return cls(steps, size, Harm(kind, rank, agent, turn, seconds=draw.choice((0.01, 0.2, 1.6))))
-
-    def __str__(self) -> str:
-        told = ", ".join(f"{s.kind}{s.ranks}" for s in self.script)
-        return f"{self.harm} of {self.ranks} ranks in: {told}"
+HERE = Path(__file__).parent
+LIMIT = 120  # seconds: a hang fails
 
 
-def outcome(case: Case, on: str, timeout: float = TIMEOUT) -> Result | RunError:
-    """``timeout`` is for runs that would be endless; others may take their time on a busy machine."""
-    limit = timeout if case.harm.kind in ("loop", "poll") else 60.0
-    try:
-        return run(program, case.script, case.harm, ranks=case.ranks, on=on, timeout=limit)
-    except RunError as error:
-        return error
-
-
-def judge(case: Case, found: Result | RunError) -> None:
-    """Named, and the right one; or the right values."""
-    harm, rank = case.harm, case.harm.rank
-    if harm.kind in HARMLESS or not happens(case):
-        assert not isinstance(found, RunError), f"{case}\n{found}"
-        assert found.values == expected(case.script, case.ranks), str(case)
-        return
-    assert isinstance(found, RunError), f"{case}\nended well: {found}"
-    told = f"{case}\n{type(found).__name__}: {found}"
-    expect = {
-        "kill": (RankDied, f"rank {rank} was killed by SIGKILL"),
-        "stop": (Stuck, f"Stuck: rank {rank} is stopped"),
-        "leave": (RankDied, f"rank {rank} "),
-        "fail": (RankRaised, f"rank {rank} raised ValueError: in the middle of it"),
-        "loop": (Stuck, f"Stuck: rank {rank} has done no operation"),
-        "poll": ((Stuck, Deadlock), f"rank {rank} "),
-    }
-    kind, sentence = expect[harm.kind]
-    assert isinstance(found, kind), told
-    assert sentence in found.message, told
-    if harm.kind in ("loop", "poll"):
-        (mine,) = [s for s in found.standings if s.rank == rank]
-        assert f", in {harm.kind}" in mine.where, told
-    if harm.kind == "poll":
-        assert "recv(src=" in mine.operation, told
-
-
-def happens(case: Case) -> bool:
-    """A rank that makes no call cannot strike."""
-    return turns(case.script, case.harm.agent, case.ranks) > 0
-
-
-def then_a_good_run(case: Case, on: str) -> None:
-    assert run(program, case.script, ranks=case.ranks, on=on).values == expected(case.script, case.ranks), str(case)
+def more(few: int, many: int) -> list[object]:
+    """The first seeds in every run of the tests, the others with ``-m slow``."""
+    return [*range(few), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(few, many))]
 
 
 def test_a_seed_always_gives_the_same_case() -> None:
-    assert str(Case.draw(5, 4, True)) == str(Case.draw(5, 4, True))
-    assert len({str(Case.draw(s, 4, True)) for s in range(100)}) == 100
+    assert str(Case.draw(5, (2, 3))) == str(Case.draw(5, (2, 3)))
+    assert len({str(Case.draw(s, (2, 3))) for s in range(100)}) == 100
+    assert {Case.draw(s, (2, 3)).harm.kind for s in range(8)} == set(HARMS)
 
 
-@pytest.mark.timeout(120)
-@pytest.mark.parametrize("seed", range(32))
+@pytest.mark.timeout(LIMIT)
+@pytest.mark.parametrize("seed", more(24, 140))
 def test_processes(seed: int) -> None:
-    case = Case.draw(seed, 4, apart=True)
+    case = Case.draw(seed, (2, 3, 4))
     judge(case, outcome(case, "processes"))
-    then_a_good_run(case, "processes")
+    undisturbed(case, "processes")
 
 
-@pytest.mark.timeout(120)
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.timeout(LIMIT)
+@pytest.mark.parametrize("seed", more(32, 200))
 def test_virtual(seed: int) -> None:
-    case = Case.draw(seed, 12, apart=False)
+    case = Case.draw(seed, (2, 3, 5, 8, 12), apart=False)
     judge(case, outcome(case, "dgx-a100"))
-    then_a_good_run(case, "dgx-a100")
+    undisturbed(case, "dgx-a100")
+
+
+# ---- under torchrun: what a rank survives, one after the other in the same processes; what it does not, once each
+
+
+def torchrun(directory: Path, ranks: int, *seeds: int) -> subprocess.CompletedProcess[str]:
+    """Ended with all its ranks when it takes too long."""
+    script = str(HERE / "chaos_under_torchrun.py")
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(ranks), script]
+    clean = {k: v for k, v in os.environ.items() if k not in ("RANK", "WORLD_SIZE", "MASTER_ADDR", "LOCAL_RANK")}
+    path = os.pathsep.join([str(HERE), str(HERE.parents[1] / "pkg")])
+    started = subprocess.Popen(
+        [*command, str(directory), *map(str, seeds)],
+        env={**clean, "PYTHONPATH": path, "OMP_NUM_THREADS": "1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        out, _ = started.communicate(timeout=LIMIT - 20)
+    except subprocess.TimeoutExpired:
+        os.killpg(started.pid, signal.SIGKILL)
+        raise
+    return subprocess.CompletedProcess(command, started.returncode, out)
+
+
+@pytest.mark.timeout(LIMIT)
+@pytest.mark.parametrize("seeds", [range(6), *(pytest.param(range(s, s + 6), marks=pytest.mark.slow) for s in (6, 12))])
+def test_spmd_goes_on(seeds: range, tmp_path: Path) -> None:
+    """The script judges each outcome on each rank, and runs the same program undisturbed after it."""
+    done = torchrun(tmp_path, 3, *seeds)
+    assert done.returncode == 0, done.stdout[-4000:]
+    for rank in range(3):
+        assert json.loads((tmp_path / f"rank-{rank}.json").read_text()) == list(seeds)
+
+
+@pytest.mark.timeout(LIMIT)
+@pytest.mark.parametrize("seed", more(3, 12))
+def test_spmd_ends(seed: int, tmp_path: Path) -> None:
+    """A rank that is killed or stopped: every other one tells of it, and the launcher ends."""
+    seed += 1000
+    done = torchrun(tmp_path, 3, seed)
+    case = Case.draw(seed, (3,), kinds=FATAL)
+    assert done.returncode != 0
+    told = [json.loads(p.read_text()) for p in sorted(tmp_path.glob("error-*.json"))]
+    assert told, f"{case}\n{done.stdout[-4000:]}"
+    kind, sentence = expectation(case.harm)
+    for name, message in told:
+        assert issubclass(getattr(errors, name), kind), f"{case}\n{name}: {message}"
+        assert sentence in message, f"{case}\n{name}: {message}"
+
+
+FATAL = ("kill", "stop", "leave")

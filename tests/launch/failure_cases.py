@@ -18,6 +18,10 @@ def good():
     return x[0].item()
 
 
+def good_with_large_values():
+    return good(), torch.ones(2_000_000)
+
+
 def raise_on_one():
     if dist.get_rank() == 2:
         raise ValueError("bad shape in my_all_reduce")

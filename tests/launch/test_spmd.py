@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ import spmd_program
 import torch
 
 from lockstep.errors import UsageError
+from lockstep.launch import group
 from lockstep.launch.job import Job
 from lockstep.launch.launchers import Environment, detect
 from lockstep.launch.pool import run_processes
@@ -128,3 +130,19 @@ def test_several_nodes_must_know_where_rank_0_is():
     with pytest.raises(UsageError, match="Set MASTER_ADDR"):
         detect(OPENMPI | {"OMPI_COMM_WORLD_SIZE": "4"})
     assert detect(OPENMPI | {"OMPI_COMM_WORLD_SIZE": "4", "MASTER_ADDR": "head"}).master == "head"
+
+
+def test_looking_for_connections_opens_nothing():
+    """It left one file open for each that is no socket, and twice as many the next time: after a few runs that failed,
+    a rank under torchrun could open no file any more."""
+    before = len(os.listdir("/dev/fd"))
+    for _ in range(3):
+        group.sockets()
+    assert len(os.listdir("/dev/fd")) == before
+
+
+def test_connections_are_found():
+    with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname()) as mine:
+        found = group.sockets()
+        assert mine.fileno() in found
+        assert server.fileno() not in found

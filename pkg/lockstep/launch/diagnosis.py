@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from lockstep import explain
 from lockstep.errors import RunError, Standing, TimeLimit
@@ -31,14 +31,18 @@ def read_journal(directory: str, rank: int) -> list[Operation]:
 
 
 class Diagnosis:
-    """The state of a run at one moment. ``began``: the time.monotonic of its beginning."""
+    """The state of a run at one moment, ``now`` seconds after its beginning: the operations of each rank."""
 
-    def __init__(self, ranks: int, directory: str, began: float) -> None:
-        self.ranks = ranks
-        self.logs = [read_journal(directory, r) for r in range(ranks)]
-        self.matching = Matching(self.logs)
-        self.now = time.monotonic() - began
-        self.trace = Trace.of(self.matching.events(self.logs, self.now), ranks, "processes", CLUSTER)
+    def __init__(self, logs: Sequence[Sequence[Operation]], now: float, world: str, cluster: str) -> None:
+        self.ranks, self.logs, self.now = len(logs), logs, now
+        self.matching = Matching(logs)
+        self.trace = Trace.of(self.matching.events(logs, now), len(logs), world, cluster)
+
+    @classmethod
+    def of_journals(cls, ranks: int, directory: str, began: float) -> Diagnosis:
+        """``began``: the time.monotonic of the run's beginning."""
+        logs = [read_journal(directory, r) for r in range(ranks)]
+        return cls(logs, time.monotonic() - began, "processes", CLUSTER)
 
     def of_success(self) -> RunError | None:
         """Every rank has returned, but did they do the same?"""
@@ -62,11 +66,26 @@ class Diagnosis:
 
     def of_time_limit(self, stacks: Mapping[int, Stack], ends: Mapping[int, End], limit: float) -> RunError:
         standings = self.standings(stacks, ends)
+        idle = [self.now - max((o.end or o.start for o in log), default=0.0) for log in self.logs]
         for s in standings:
-            idle = self.now - max((o.end or o.start for o in self.logs[s.rank]), default=0.0)
-            if s.state == "computing" and idle >= min(IDLE, limit / 2):
-                return self._complete(explain.idle(s, idle, standings))
+            if s.state == "computing" and idle[s.rank] >= min(IDLE, limit / 2):
+                return self._complete(explain.idle(s, idle[s.rank], standings))
+        if self._cannot_go_on(standings, idle, min(IDLE, limit / 2)):
+            return self._complete(self.matching.mismatch() or explain.deadlock(standings))
         return self._complete(TimeLimit(f"The run did not end within {limit:.0f} s.", standings))
+
+    def _cannot_go_on(self, standings: Sequence[Standing], idle: Sequence[float], long: float) -> bool:
+        """Whether all have waited for long, and some of them for what nobody does."""
+        waiting = [s.rank for s in standings if s.state == "waiting"]
+        if any(s.state == "computing" for s in standings) or not all(idle[r] >= long for r in waiting):
+            return False
+        return any(not self.matching.served(o) for r in waiting for o in self.logs[r] if o.end is None)
+
+    def of_broken_operations(self, ends: Mapping[int, End]) -> RunError:
+        """Operations that failed on every rank that had one, and on none for a reason of its own."""
+        if any(o.end is None for r in ends for o in self.logs[r]):
+            return self.of_deadlock({}, ends)
+        return self.of_failure({}, ends)
 
     def standings(self, stacks: Mapping[int, Stack], ends: Mapping[int, End]) -> list[Standing]:
         return [self._standing(r, stacks, ends) for r in range(self.ranks)]

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from lockstep import places
 from lockstep.errors import RankDied, RankRaised, Standing
+from lockstep.launch.watchdog import Stack
 from lockstep.places import Place
 
 # What a rank meets when another one has ended: not a cause.
@@ -67,6 +68,21 @@ class Died:
             return f"ended with exit status {self.exitcode}"
         name = signal.Signals(-self.exitcode).name
         return f"was killed by {name}{_HINTS.get(name, '')}"
+
+
+@dataclass(frozen=True)
+class Overdue:
+    """Its time was up, and there it stood."""
+
+    stack: Stack
+
+
+@dataclass(frozen=True)
+class Gone(Died):
+    """The process has ended, and its exit status is known to its launcher alone."""
+
+    def __str__(self) -> str:
+        return super().__str__() if self.exitcode is not None else "has ended without a word: killed? out of memory?"
 
 
 @dataclass(frozen=True)

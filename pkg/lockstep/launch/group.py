@@ -6,6 +6,7 @@ import contextlib
 import datetime
 import os
 import socket
+import stat
 import sys
 import time
 from collections.abc import Iterable
@@ -66,12 +67,15 @@ def others_run() -> bool:
 
 def sockets() -> set[int]:
     """The TCP connections of this process, by file descriptor."""
-    found: set[int] = set()
-    for name in os.listdir("/dev/fd"):
-        with contextlib.suppress(OSError), socket.socket(fileno=os.dup(int(name))) as connection:
-            if connection.family in (socket.AF_INET, socket.AF_INET6) and connection.getpeername():
-                found.add(int(name))
-    return found
+    return {fd for fd in map(int, os.listdir("/dev/fd")) if is_connection(fd)}
+
+
+def is_connection(fd: int) -> bool:
+    with contextlib.suppress(OSError):
+        if stat.S_ISSOCK(os.fstat(fd).st_mode):
+            with socket.socket(fileno=os.dup(fd)) as end:
+                return end.family in (socket.AF_INET, socket.AF_INET6) and bool(end.getpeername())
+    return False
 
 
 def hang_up(connections: Iterable[int]) -> None:

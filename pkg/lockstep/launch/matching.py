@@ -71,6 +71,12 @@ class Matching:
                     meeting.parts.append(o)
         self.meetings = list(meetings.values())
 
+    def served(self, operation: Operation) -> bool:
+        """Whether all that it needs of other ranks has been called: it only takes time."""
+        if operation.kind in POINT_TO_POINT:
+            return any(operation is end for pair in self.pairs for end in pair)
+        return not self._of[id(operation)].missing
+
     def waits_for(self, operation: Operation) -> tuple[int, ...]:
         """The ranks whose action would settle this operation."""
         if operation.kind not in POINT_TO_POINT:

@@ -129,7 +129,7 @@ class Run:
             self._hear(left)
 
     def _diagnosis(self) -> Diagnosis:
-        return Diagnosis(self.job.ranks, self.directory, self.began)
+        return Diagnosis.of_journals(self.job.ranks, self.directory, self.began)
 
     def pending(self) -> list[int]:
         return [r for r in range(self.job.ranks) if r not in self.returned and r not in self.failed]

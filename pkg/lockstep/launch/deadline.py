@@ -1,0 +1,97 @@
+"""The end of a rank's time, where nobody watches from outside: a thread of the rank's own process, and a signal.
+
+(1) the time is up: note where the main thread stands, and tell it
+(2) hang up: what waits for a message inside gloo fails at once
+(3) SIGUSR2: what loops or sleeps in Python raises TimeUp; again every second, for code that swallows it
+"""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from lockstep.launch.watchdog import Stack
+
+AGAIN = 1.0  # seconds
+
+
+class TimeUp(BaseException):
+    """Raised in the main thread when the time is up."""
+
+
+class Terminated(BaseException):
+    """Raised in the main thread when the launcher ends this rank."""
+
+
+class Deadline:
+    """A context that lasts ``seconds`` at most. ``tell``, with the main thread's stack, and ``hang_up`` are called in a
+    thread of their own. Outside the main thread, where no signal can be handled, there is no (3)."""
+
+    def __init__(self, seconds: float, tell: Callable[[Stack], None], hang_up: Callable[[], None]) -> None:
+        self._seconds, self._tell, self._hang_up = seconds, tell, hang_up
+        self._lock = threading.Lock()
+        self._over = threading.Event()
+        self.passed = False
+
+    def __enter__(self) -> Deadline:
+        self._main = threading.get_ident()
+        self._signals = threading.current_thread() is threading.main_thread()
+        if self._signals:
+            signal.signal(signal.SIGUSR2, self._interrupt)
+        threading.Thread(target=self._watch, name="deadline", daemon=True).start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        with self._lock:
+            self._over.set()
+
+    def _watch(self) -> None:
+        if self._over.wait(self._seconds):
+            return
+        with self._lock:
+            if self._over.is_set():
+                return
+            self.passed = True
+        self._tell(stack_of(self._main))
+        self._hang_up()
+        while True:
+            with self._lock:
+                if self._over.is_set() or not self._signals:
+                    return
+                signal.pthread_kill(self._main, signal.SIGUSR2)
+            self._over.wait(AGAIN)
+
+    def _interrupt(self, *_: Any) -> None:
+        if not self._over.is_set():
+            raise TimeUp
+
+
+@contextlib.contextmanager
+def terminable() -> Iterator[None]:
+    """The first SIGTERM of the launcher raises Terminated, so that the rank can say why; the next one ends it."""
+    if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGTERM) != signal.SIG_DFL:
+        yield
+        return
+
+    def tell(*_: Any) -> None:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        raise Terminated
+
+    signal.signal(signal.SIGTERM, tell)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+def stack_of(thread: int) -> Stack:
+    """Where a thread of this process stands."""
+    frame, frames = sys._current_frames().get(thread), []
+    while frame is not None:
+        frames.append((frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name))
+        frame = frame.f_back
+    return Stack(tuple(frames))

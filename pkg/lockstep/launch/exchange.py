@@ -1,0 +1,113 @@
+"""How ranks that a launcher has started tell each other what became of them: through the group's store, which still
+works when the group is broken, and with an eye on those that tell nothing.
+
+A rank that is killed says nothing, and one that is stopped does not either. The ranks of one node see each other's
+processes; of a rank on another node it is only known that it has not come.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import os
+import pickle
+import platform
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import psutil
+
+from lockstep.launch.launchers import Environment
+
+SLICE = 0.3  # seconds of waiting between two looks at the ranks that are missing
+_NAMESPACE = Path("/proc/self/ns/pid")
+
+
+class Lost(Exception):
+    """``rank`` will not tell: its process is "gone", "stopped", or has been "silent" for too long."""
+
+    def __init__(self, rank: int, how: str, exitcode: int | None = None) -> None:
+        super().__init__(f"rank {rank} is {how}")
+        self.rank, self.how, self.exitcode = rank, how, exitcode
+
+
+class Identity(NamedTuple):
+    """A process, so that another one can find it, if it is on the same node."""
+
+    node: str
+    pid: int
+    born: float
+
+    @classmethod
+    def mine(cls) -> Identity:
+        namespace = os.readlink(_NAMESPACE) if _NAMESPACE.exists() else ""
+        return cls(f"{platform.node()} {namespace}", os.getpid(), psutil.Process().create_time())
+
+    def state(self) -> tuple[str, int | None]:
+        """ "gone" (and its exit status, if that can still be read), "stopped", or "there"."""
+        try:
+            process = psutil.Process(self.pid)
+            status = process.status() if process.create_time() == self.born else "gone"
+        except psutil.NoSuchProcess:
+            status = "gone"
+        except psutil.Error:
+            status = "there"
+        if status in ("gone", psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD):
+            return "gone", self._exitcode()
+        return ("stopped" if status == psutil.STATUS_STOPPED else "there"), None
+
+    def _exitcode(self) -> int | None:
+        """Of a process whose parent has not asked for it yet: the last number of its stat."""
+        with contextlib.suppress(OSError, ValueError):
+            return os.waitstatus_to_exitcode(int(Path(f"/proc/{self.pid}/stat").read_text().split()[-1]))
+        return None
+
+
+class Exchange:
+    """What each rank has to tell, told to all. ``limit``: seconds until a rank that tells nothing counts as lost."""
+
+    def __init__(self, store: Any, environment: Environment, limit: float) -> None:
+        self._store, self._me, self._size = store, environment.rank, environment.world_size
+        self._limit = limit
+        self._identities: list[Identity] = []
+
+    def begin(self) -> None:
+        """Every rank is here, and knows the others' processes."""
+        self.tell("begin", Identity.mine())
+        self._identities = self.hear("begin")
+
+    def tell(self, what: str, mine: Any) -> None:
+        self._store.set(f"{what}-{self._me}", pickle.dumps(mine))
+
+    def hear(self, what: str) -> list[Any]:
+        """What all ranks have told. Raises Lost when one of them will not."""
+        deadline, suspects = time.monotonic() + self._limit, frozenset[int]()
+        while missing := self._missing(what):
+            if time.monotonic() > deadline:
+                raise Lost(missing[0], "silent")
+            suspects = self.look(missing, suspects)
+            with contextlib.suppress(RuntimeError):  # the slice is over
+                self._store.wait([f"{what}-{r}" for r in missing], datetime.timedelta(seconds=SLICE))
+        return self.heard(what)
+
+    def heard(self, what: str) -> list[Any]:
+        """What ranks have told so far; None for those that have not."""
+        missing = self._missing(what)
+        return [None if r in missing else pickle.loads(self._store.get(f"{what}-{r}")) for r in range(self._size)]
+
+    def _missing(self, what: str) -> list[int]:
+        return [r for r in range(self._size) if not self._store.check([f"{what}-{r}"])]
+
+    def look(self, missing: Sequence[int], suspects: frozenset[int] = frozenset()) -> frozenset[int]:
+        """Which of the missing ranks are stopped. Raises Lost for one that is gone, or was stopped before
+        (``suspects``)."""
+        here = [i.node for i in self._identities[self._me : self._me + 1]]
+        states = {r: self._identities[r].state() for r in missing if here and self._identities[r].node == here[0]}
+        for rank, (state, exitcode) in states.items():
+            if state == "gone":
+                raise Lost(rank, state, exitcode)
+            if state == "stopped" and rank in suspects:
+                raise Lost(rank, state)
+        return frozenset(r for r, (state, _) in states.items() if state == "stopped")

@@ -1,0 +1,209 @@
+"""One rank's part in a run under a launcher: live, tell the others what became of it, and hear what became of them.
+
+Nobody watches from outside. So each rank ends itself when its time is up (``deadline``), looks after those that tell
+nothing (``exchange``), and comes from what all have told to the same verdict as every other rank.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import faulthandler
+import os
+import signal
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any, Protocol
+
+import torch.distributed as dist
+
+from lockstep.errors import RunError, Stuck
+from lockstep.events import Outcome
+from lockstep.launch import values
+from lockstep.launch.deadline import Deadline, Terminated, TimeUp, terminable
+from lockstep.launch.diagnosis import Diagnosis
+from lockstep.launch.ending import Gone, Overdue, Raised, as_error
+from lockstep.launch.exchange import Exchange, Lost
+from lockstep.launch.job import INSIDE, Job
+from lockstep.launch.launchers import Environment
+from lockstep.launch.prints import Tagged
+from lockstep.launch.watchdog import Stack
+from lockstep.launch.worker import Returned, carry_out
+from lockstep.record import Operation, Recorder
+from lockstep.residency import Residency
+
+PATIENCE = 30.0  # seconds more than the job has, after which a rank that does not come back is ended
+
+
+class Member(Protocol):
+    """The place in the group."""
+
+    def leave(self) -> None: ...
+
+    def hang_up(self) -> None: ...
+
+
+class Part:
+    """What this rank does in one run."""
+
+    def __init__(self, job: Job, environment: Environment, exchange: Exchange, member: Member) -> None:
+        self.job, self.environment, self.exchange, self.member = job, environment, exchange, member
+        self.printed: list[str] = []
+        self.operations: list[Operation] = []
+        self.blob = b""
+
+    def outcome(self) -> Outcome:
+        self.began = time.monotonic()
+        try:
+            with terminable():
+                return self._outcome()
+        except Lost as lost:
+            raise self._complete(self._without(lost)) from None
+        except Terminated:
+            raise self._complete(self._without(self._who_is_gone())) from None
+
+    def _outcome(self) -> Outcome:
+        self.exchange.begin()
+        self.began = time.monotonic()
+        with self._as_rank():
+            self._live()
+        told = self.exchange.hear("ended")
+        ends = [end for end, _ in told]
+        diagnosis = self._diagnosis([log for _, log in told])
+        if error := verdict(diagnosis, ends, self.job.timeout):
+            raise self._complete(error)
+        blobs = self._all_values()
+        memory, peaks = [end.memory for end in ends], [end.memory.peak for end in ends]
+        ended, printed = max(end.time for end in ends), "".join(self.printed)
+        return Outcome(list(map(values.loads, blobs)), diagnosis.trace, ended, peaks, printed, memory=memory)
+
+    def _live(self) -> None:
+        """Run the function, and tell what became of it: a value, an exception, or the end of the time."""
+        deadline = Deadline(self.job.timeout, self._overdue, self.member.hang_up)
+        mine: Returned | Raised | None = None
+        try:
+            with deadline:
+                mine = self._try()
+        except TimeUp:
+            mine = None
+        if deadline.passed:
+            return  # it was told when the time was up
+        if isinstance(mine, Raised):
+            self.member.leave()  # so that ranks which wait for this one see at once that it will not come
+        self.exchange.tell("ended", (mine, self.operations))
+
+    def _try(self) -> Returned | Raised:
+        residency = Residency(lambda: time.monotonic() - self.began)
+        try:
+            value = carry_out(self.job, self.environment.rank, self.began, residency, keep=self._keep)
+            ended = time.monotonic() - self.began
+            self.blob = values.dumps(value)
+            return Returned(b"", ended, residency.memory())
+        except (TimeUp, Terminated):
+            raise
+        except BaseException as error:
+            return Raised.of(error)
+
+    def _keep(self, recorder: Recorder) -> None:
+        self.operations = recorder.operations
+
+    def _overdue(self, stack: Stack) -> None:
+        self.exchange.tell("ended", (Overdue(stack), list(self.operations)))
+
+    def _all_values(self) -> list[Any]:
+        blobs: list[Any] = [None] * self.environment.world_size
+        try:
+            dist.all_gather_object(blobs, self.blob)
+        except RuntimeError:
+            self.exchange.tell("values", None)  # who cannot any more?
+            self.exchange.hear("values")
+            raise
+        return blobs
+
+    # ---- when it does not end well
+
+    def _diagnosis(self, logs: list[list[Operation]]) -> Diagnosis:
+        return Diagnosis(logs, time.monotonic() - self.began, "spmd", self.environment.launcher)
+
+    def _without(self, lost: Lost) -> RunError:
+        """A rank does not tell what became of it."""
+        told: list[Any] = [None] * self.environment.world_size
+        with contextlib.suppress(RuntimeError):
+            told = self.exchange.heard("ended")
+        told[self.environment.rank] = told[self.environment.rank] or (None, self.operations)
+        diagnosis = self._diagnosis([t[1] if t else [] for t in told])
+        ends = {r: t[0] for r, t in enumerate(told) if t and isinstance(t[0], Raised)}
+        stacks = {r: Stack() for r, t in enumerate(told) if not t}
+        if lost.how == "stopped":
+            return diagnosis.of_a_stop(lost.rank, stacks, ends)
+        if lost.how == "silent":
+            waited = f"{self.job.timeout + PATIENCE:.0f} s"
+            return Stuck(
+                f"Stuck: rank {lost.rank} has not come back within {waited}.", diagnosis.standings(stacks, ends)
+            )
+        end = Gone(lost.exitcode, 0.0)
+        return as_error(lost.rank, end, diagnosis.standings({}, {**ends, lost.rank: end}))
+
+    def _who_is_gone(self) -> Lost:
+        """The launcher ends this rank, as it does when another one has died."""
+        others = [r for r in range(self.environment.world_size) if r != self.environment.rank]
+        for _ in range(10):
+            try:
+                self.exchange.look(others)
+            except Lost as lost:
+                return lost
+            time.sleep(0.05)
+        return Lost(self.environment.rank, "gone", -signal.SIGTERM)
+
+    def _complete(self, error: RunError) -> RunError:
+        error.printed = "".join(self.printed)
+        return error
+
+    @contextlib.contextmanager
+    def _as_rank(self) -> Iterator[None]:
+        """Prints are tagged and kept, run() does not nest, and a rank that never comes back is ended with its stack."""
+        out, prints = sys.stdout, Tagged(self._print, self.job.output_limit)
+        faulthandler.dump_traceback_later(self.job.timeout + PATIENCE, exit=True, file=sys.__stderr__ or 2)
+        os.environ[INSIDE] = "spmd"
+        self._out = out
+        sys.stdout = _Passing(prints, self.environment.rank)
+        try:
+            yield
+        finally:
+            sys.stdout = out
+            prints.close()
+            del os.environ[INSIDE]
+            faulthandler.cancel_dump_traceback_later()
+
+    def _print(self, text: str) -> None:
+        self.printed.append(text)
+        self._out.write(text)
+        self._out.flush()
+
+
+def verdict(diagnosis: Diagnosis, ends: Sequence[Any], limit: float) -> RunError | None:
+    """What went wrong, from how each rank has ended; None when all is well. Every rank comes to the same."""
+    raised = {r: end for r, end in enumerate(ends) if isinstance(end, Raised)}
+    overdue = {r: end.stack for r, end in enumerate(ends) if isinstance(end, Overdue)}
+    if any(not end.secondary for end in raised.values()):
+        return diagnosis.of_failure(overdue, raised)
+    if overdue:
+        return diagnosis.of_time_limit(overdue, raised, limit)
+    if raised:
+        return diagnosis.of_broken_operations(raised)
+    return diagnosis.of_success()
+
+
+class _Passing:
+    def __init__(self, prints: Tagged, rank: int) -> None:
+        self._prints, self._rank = prints, rank
+
+    def write(self, text: str) -> int:
+        self._prints.add(self._rank, text)
+        return len(text)
+
+    def flush(self) -> None:
+        """Whole lines are passed on at once."""
+
+    def isatty(self) -> bool:
+        return False
