@@ -1,8 +1,8 @@
 # %% [markdown] lab="readonly title"
 # # Lab 03: Inside a GPU
 #
-# You write CUDA kernels: first one that is right, then ones that waste nothing. You need no GPU. A *warp machine* runs
-# your kernels' source, 32 threads at a time, and counts what a GPU would have to do.
+# You write CUDA kernels: first one that is right, then ones that waste nothing. You need no GPU. A *warp machine*
+# runs your kernels' source, 32 threads at a time, and counts what a GPU would have to do.
 #
 # The lesson of this unit, `course/03_gpu/lesson.ipynb`, explains what you need.
 
@@ -12,9 +12,9 @@
 # - Write each kernel in its cell, in place of `raise NotImplementedError()`. Names and parameters stay.
 # - Run the cell below it. It launches your kernel with several grids and sizes. It looks at the results *and* at what
 #   your kernel did to get them: instructions, lanes at work, memory sectors, bank conflicts, barriers, races.
-# - A kernel may use what CUDA kernels use: arithmetic, `if`, `for` with `range`, `while`, and the names of `cuda`: `grid`, `gridsize`,
-#   `threadIdx`, `blockIdx`, `blockDim`, `gridDim`, `laneid`, `shared.array`, `syncthreads`, `syncwarp`, `atomic.add`,
-#   `shfl_down_sync` and its relatives. No `print`, no lists, no NumPy functions.
+# - A kernel may use what CUDA kernels use: arithmetic, `if`, `for` with `range`, `while`, and the names of `cuda`:
+#   `grid`, `gridsize`, `threadIdx`, `blockIdx`, `blockDim`, `gridDim`, `laneid`, `shared.array`, `syncthreads`,
+#   `syncwarp`, `atomic.add`, `shfl_down_sync` and its relatives. No `print`, no lists, no NumPy functions.
 # - Sizes of shared arrays are constants, as on a GPU.
 # - The same source runs on a GPU: `kernel[blocks, threads](…)` instead of `launch(kernel, blocks, threads, …)`.
 #
@@ -44,7 +44,8 @@ print(result.table())
 # %% [markdown] lab="readonly about-vector_add"
 # ## 1. Vector addition (10 minutes)
 #
-# `a`, `b` and `out` are vectors of n floats. Compute `out[i] = a[i] + b[i]` for all i, and leave `a` and `b` as they are.
+# `a`, `b` and `out` are vectors of n floats. Compute `out[i] = a[i] + b[i]` for all i, and leave `a` and `b` as they
+# are.
 #
 # The grid is one-dimensional. It has at least n threads in all, and most often some more: the last block is not full.
 # Give each thread one element, and let neighbouring threads take neighbouring elements.
@@ -67,11 +68,11 @@ check("gpu.vector_add", vector_add)
 # %% [markdown] lab="readonly about-saxpy_grid_stride"
 # ## 2. A loop as wide as the grid (15 minutes)
 #
-# Compute `y[i] = alpha * x[i] + y[i]` for vectors of n floats, with a one-dimensional grid of **any** size: it may have
-# far fewer threads than there are elements, or more. So each thread works in a loop.
+# Compute `y[i] = alpha * x[i] + y[i]` for vectors of n floats, with a one-dimensional grid of **any** size: it may
+# have far fewer threads than there are elements, or more. So each thread works in a loop.
 #
-# In every turn of the loop the 32 threads of a warp must touch 32 neighbouring elements. Each element is touched by one
-# thread only. `cuda.gridsize(1)` is the number of all threads.
+# In every turn of the loop the 32 threads of a warp must touch 32 neighbouring elements. Each element is touched by
+# one thread only. `cuda.gridsize(1)` is the number of all threads.
 
 
 # %% lab="answer saxpy_grid_stride"
@@ -90,13 +91,15 @@ check("gpu.saxpy_grid_stride", saxpy_grid_stride)
 # %% [markdown] lab="readonly about-mend_divergent_reduction"
 # ## 3. A sum that is sometimes right (20 minutes)
 #
-# This kernel adds up the vector `values`. Each block sums its part in shared memory, as a tree: in the first round every
-# second thread adds its right neighbour's number to its own, then every fourth thread, and so on. At the end the block adds its
-# sum to `out[0]`, which is 0 at the start. Blocks have 128 threads, and there are as many blocks as it takes.
+# This kernel adds up the vector `values`. Each block sums its part in shared memory, as a tree: in the first round
+# every second thread adds its right neighbour's number to its own, then every fourth thread, and so on. At the end
+# the block adds its sum to `out[0]`, which is 0 at the start. Blocks have 128 threads, and there are as many blocks
+# as it takes.
 #
-# With one block of 32 threads and 32 numbers it may well print the right sum. It has four faults: threads read what other threads
-# have not written yet, twice; it reads beyond the end of `values`; and several blocks change `out[0]` at once. Run the
-# check as it is first, and read what it says. Then mend the kernel in the cell below this one. The tree stays as it is.
+# With one block of 32 threads and 32 numbers it may well print the right sum. It has four faults: threads read what
+# other threads have not written yet, twice; it reads beyond the end of `values`; and several blocks change `out[0]`
+# at once. Run the check as it is first, and read what it says. Then mend the kernel in the cell below this one. The
+# tree stays as it is.
 
 # %% lab="given mend_divergent_reduction"
 THREADS = 128  # of a block
@@ -146,12 +149,12 @@ check("gpu.mend_divergent_reduction", mend_divergent_reduction)
 # %% [markdown] lab="readonly about-reduce_sequential"
 # ## 4. Let whole warps go (15 minutes)
 #
-# The same sum, by another tree. In the first round threads 0 to 63 add the numbers of threads 64 to 127 to their own, in
-# the second round threads 0 to 31 those of 32 to 63, and so on. Now the threads at work stand side by side: warps
+# The same sum, by another tree. In the first round threads 0 to 63 add the numbers of threads 64 to 127 to their own,
+# in the second round threads 0 to 31 those of 32 to 63, and so on. Now the threads at work stand side by side: warps
 # without work have nothing to issue.
 #
-# Same parameters, same blocks of `THREADS` = 128 threads, any number of blocks; `out[0]` is 0 at the start. The check counts how often
-# your warps go to shared memory, and looks for bank conflicts.
+# Same parameters, same blocks of `THREADS` = 128 threads, any number of blocks; `out[0]` is 0 at the start. The check
+# counts how often your warps go to shared memory, and looks for bank conflicts.
 
 
 # %% lab="answer reduce_sequential"
@@ -181,11 +184,12 @@ check("gpu.reduce_sequential", reduce_sequential)
 # %% [markdown] lab="readonly about-reduce_shuffle"
 # ## 5. Without memory (15 minutes)
 #
-# Within a warp nobody needs shared memory: `cuda.shfl_down_sync(0xFFFFFFFF, value, offset)` returns the `value` of the lane
-# that is `offset` further on. Beyond lane 31 there is nobody: such a lane gets its own value back. All 32 lanes must take part.
+# Within a warp nobody needs shared memory: `cuda.shfl_down_sync(0xFFFFFFFF, value, offset)` returns the `value` of
+# the lane that is `offset` further on. Beyond lane 31 there is nobody: such a lane gets its own value back. All 32
+# lanes must take part.
 #
-# Sum each warp's 32 numbers by shuffles, in five rounds. Then add the warp's sum to `out[0]` atomically: once a
-# warp, or once a block, but not once a lane. Blocks have 128 threads again; `cuda.laneid` is the lane, 0 to 31. Start with
+# Sum each warp's 32 numbers by shuffles, in five rounds. Then add the warp's sum to `out[0]` atomically: once a warp,
+# or once a block, but not once a lane. Blocks have 128 threads again; `cuda.laneid` is the lane, 0 to 31. Start with
 # `float32(0.0)` where a thread has no element: lanes exchange numbers of one type.
 
 
@@ -211,14 +215,14 @@ check("gpu.reduce_shuffle", reduce_shuffle)
 # %% [markdown] lab="readonly about-transpose"
 # ## 6. A transpose that wastes nothing (25 minutes)
 #
-# `source` has the shape (rows, columns), `target` (columns, rows). Write `target[j, i] = source[i, j]` for all of them.
-# Blocks have 32 x 32 threads, and the grid covers `source`: `x, y = cuda.grid(2)`, where x runs along the columns. Sizes are no
-# multiples of 32, and matrices are not square.
+# `source` has the shape (rows, columns), `target` (columns, rows). Write `target[j, i] = source[i, j]` for all of
+# them. Blocks have 32 x 32 threads, and the grid covers `source`: `x, y = cuda.grid(2)`, where x runs along the
+# columns. Sizes are no multiples of 32, and matrices are not square.
 #
-# Every warp shall read 32 neighbours and write 32 neighbours. So take the way through a tile in shared memory. And
-# no two lanes shall meet in a bank: mind the tile's width.
+# Every warp shall read 32 neighbours and write 32 neighbours. So take the way through a tile in shared memory. And no
+# two lanes shall meet in a bank: mind the tile's width.
 
-# %% lab="given TILE"
+# %% lab="readonly tile"
 TILE = 32
 
 
@@ -246,14 +250,14 @@ check("gpu.transpose", transpose)
 # %% [markdown] lab="readonly about-tiled_matmul"
 # ## 7. Matrix product by tiles (30 minutes)
 #
-# `C = A·B`: A has the shape (M, K), B (K, N), C (M, N), and none of these is a multiple of 16. Blocks have 16 x 16 threads, and the grid covers C:
-# `j, i = cuda.grid(2)`, where j is the column. Each thread computes one element of C.
+# `C = A·B`: A has the shape (M, K), B (K, N), C (M, N), and none of these is a multiple of 16. Blocks have 16 x 16
+# threads, and the grid covers C: `j, i = cuda.grid(2)`, where j is the column. Each thread computes one element of C.
 #
-# Read from global memory as little as tiles allow: in each step the block brings a 16 x 16 tile of A and one of B into
-# shared memory, one element of each a thread; then every thread multiplies a row of the one with a column of the other. What lies beyond
-# an edge counts as zero. Two barriers are needed in each step: find out why.
+# Read from global memory as little as tiles allow: in each step the block brings a 16 x 16 tile of A and one of B
+# into shared memory, one element of each a thread; then every thread multiplies a row of the one with a column of the
+# other. What lies beyond an edge counts as zero. Two barriers are needed in each step: find out why.
 
-# %% lab="given TILE16"
+# %% lab="readonly tile16"
 TILE16 = 16
 
 
@@ -285,19 +289,20 @@ check("gpu.tiled_matmul", tiled_matmul)
 # %% [markdown] lab="readonly about-fragment_matmul"
 # ## 8. Matrix product by tensor cores (20 minutes)
 #
-# A tensor core multiplies a 16 x 16 piece of A by a 16 x 8 piece of B in one instruction of the whole warp, and adds the
-# result to a 16 x 8 piece of C. The instruction is handed to you: `mma(a, b, c)` returns `a·b + c`.
+# A tensor core multiplies a 16 x 16 piece of A by a 16 x 8 piece of B in one instruction of the whole warp, and adds
+# the result to a 16 x 8 piece of C. The instruction is handed to you: `mma(a, b, c)` returns `a·b + c`.
 #
-# `a`, `b` and `c` are **fragments**: arrays of the shape (32 lanes, registers), which say what each lane holds. Two helpers cut and paste:
+# `a`, `b` and `c` are **fragments**: arrays of the shape (32 lanes, registers), which say what each lane holds. Two
+# helpers cut and paste:
 #
 # - `load_fragment(piece, A_PLACES)` takes a piece of exactly 16 x 16 apart (`B_PLACES` and `C_PLACES`: 16 x 8).
 # - `store_fragment(c, C_PLACES)` puts one together again.
 #
-# This is a function on NumPy arrays, not a kernel. `A` is (m, k) and `B` is (k, n), both float16; m and k are multiples of 16, n is one of 8.
-# Return C = A·B as float32, (m, n). Accumulate in float32: an accumulator of zeros is `np.zeros((32, 4), np.float32)`. The
-# check counts how often you call `mma`.
+# This is a function on NumPy arrays, not a kernel. `A` is (m, k) and `B` is (k, n), both float16; m and k are
+# multiples of 16, n is one of 8. Return C = A·B as float32, (m, n). Accumulate in float32: an accumulator of zeros is
+# `np.zeros((32, 4), np.float32)`. The check counts how often you call `mma`.
 
-# %% lab="given places"
+# %% lab="readonly places"
 from lockstep.simt.tensor_core import A_PLACES, B_PLACES, C_PLACES, load_fragment, store_fragment
 
 
@@ -336,13 +341,14 @@ check("gpu.fragment_matmul", fragment_matmul)
 # | `threads` | threads of the launch |
 # | `instructions` | instructions, once for each warp |
 # | `lanes` | active lanes, summed over the instructions: at most 32 for each |
-# | `global_requests`, `global_bytes`, `sectors` | loads and stores of warps; bytes that their lanes asked for; sectors of 32 bytes that were moved |
+# | `global_requests` | loads and stores of warps |
+# | `global_bytes`, `sectors` | bytes that their lanes asked for; sectors of 32 bytes that were moved |
 # | `shared_requests`, `wavefronts` | accesses of warps to shared memory; wavefronts that they took |
 # | `barriers`, `atomics` | warps that came to a barrier; atomic operations of single lanes |
 # | `races` | places where a race was found |
 #
-# No kernel has two illnesses. Healthy ones are small or large, work on float32 or float64, and their last block may not be full. Compare with your own
-# kernels: this cell prints the counts of one.
+# No kernel has two illnesses. Healthy ones are small or large, work on float32 or float64, and their last block may
+# not be full. Compare with your own kernels: this cell prints the counts of one.
 
 # %% lab="readonly counts_of"
 from lockstep.checks.gpu.diagnose import counts_of
