@@ -15,7 +15,16 @@ PACKAGE = Path(__file__).parents[1] / "pkg" / "lockstep"
 LAYERS = [
     ["places", "errors", "events", "progress", "machines", "cost", "explain", "residency", "models", "datasets"],
     ["record"],
-    ["launch.child", "launch.forkserver", "launch.spares", "launch.server", "launch.job", "launch.values"],  # processes
+    [  # processes
+        "launch.child",
+        "launch.ending",
+        "launch.forkserver",
+        "launch.interrupt",
+        "launch.job",
+        "launch.server",
+        "launch.spares",
+        "launch.values",
+    ],
     ["virtual", "launch"],
     ["worlds"],
     ["collectives"],

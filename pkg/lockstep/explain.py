@@ -124,6 +124,7 @@ def stopped(rank: int, standings: Sequence[Standing] = ()) -> Stuck:
 
 
 POLLS = "polls "
+IDLE = 5.0  # seconds without an operation, at the end of the time, that count as stuck
 
 
 def idle(standing: Standing, seconds: float, standings: Sequence[Standing] = ()) -> Stuck:

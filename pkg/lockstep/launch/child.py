@@ -19,6 +19,8 @@ import types
 from collections.abc import Callable, Mapping
 from multiprocessing.connection import Connection, wait
 
+import psutil
+
 STATUS = struct.Struct("i")
 SILENCE = 20.0  # seconds in the middle of a message after which its other end counts as stopped
 
@@ -67,6 +69,14 @@ class Child:
         told = os.read(self._status, STATUS.size)
         # Nothing is told when the server is gone: its children were killed with it.
         return int(STATUS.unpack(told)[0]) if len(told) == STATUS.size else -signal.SIGKILL
+
+    @property
+    def stopped(self) -> bool:
+        """Whether a signal has stopped the process. (One that a debugger holds is in another state.)"""
+        try:
+            return bool(psutil.Process(self.pid).status() == psutil.STATUS_STOPPED)
+        except psutil.Error:
+            return False
 
     def kill(self) -> None:
         """End the process and whatever it has started, at once."""

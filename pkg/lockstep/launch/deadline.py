@@ -12,11 +12,19 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from lockstep.launch.watchdog import Stack
 
 AGAIN = 1.0  # seconds
+
+
+@dataclass(frozen=True)
+class Overdue:
+    """The time of a rank was up, and there it stood."""
+
+    stack: Stack
 
 
 class TimeUp(BaseException):

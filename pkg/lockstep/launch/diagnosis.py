@@ -14,7 +14,6 @@ from lockstep.launch.matching import Matching, standing
 from lockstep.launch.watchdog import Stack, standing_of
 from lockstep.record import Operation, replay
 
-IDLE = 5.0  # seconds without an operation, at the end of the time, that count as stuck
 CLUSTER = "this machine"
 
 
@@ -68,9 +67,9 @@ class Diagnosis:
         standings = self.standings(stacks, ends)
         idle = [self.now - max((o.end or o.start for o in log), default=0.0) for log in self.logs]
         for s in standings:
-            if s.state == "computing" and idle[s.rank] >= min(IDLE, limit / 2):
+            if s.state == "computing" and idle[s.rank] >= min(explain.IDLE, limit / 2):
                 return self._complete(explain.idle(s, idle[s.rank], standings))
-        if self._cannot_go_on(standings, idle, min(IDLE, limit / 2)):
+        if self._cannot_go_on(standings, idle, min(explain.IDLE, limit / 2)):
             return self._complete(self.matching.mismatch() or explain.deadlock(standings))
         return self._complete(TimeLimit(f"The run did not end within {limit:.0f} s.", standings))
 

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 from lockstep import places
 from lockstep.errors import RankDied, RankRaised, Standing
-from lockstep.launch.watchdog import Stack
 from lockstep.places import Place
 
 # What a rank meets when another one has ended: not a cause.
@@ -68,13 +67,6 @@ class Died:
             return f"ended with exit status {self.exitcode}"
         name = signal.Signals(-self.exitcode).name
         return f"was killed by {name}{_HINTS.get(name, '')}"
-
-
-@dataclass(frozen=True)
-class Overdue:
-    """Its time was up, and there it stood."""
-
-    stack: Stack
 
 
 @dataclass(frozen=True)

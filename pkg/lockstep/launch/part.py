@@ -20,9 +20,9 @@ import torch.distributed as dist
 from lockstep.errors import RunError, Stuck
 from lockstep.events import Outcome
 from lockstep.launch import values
-from lockstep.launch.deadline import Deadline, Terminated, TimeUp, terminable
+from lockstep.launch.deadline import Deadline, Overdue, Terminated, TimeUp, terminable
 from lockstep.launch.diagnosis import Diagnosis
-from lockstep.launch.ending import Gone, Overdue, Raised, as_error
+from lockstep.launch.ending import Gone, Raised, as_error
 from lockstep.launch.exchange import Exchange, Lost
 from lockstep.launch.job import INSIDE, Job
 from lockstep.launch.launchers import Environment

@@ -83,7 +83,7 @@ class Watchdog:
     def stopped(self) -> int | None:
         """A rank whose process has been stopped for a second (by SIGSTOP, say). Call it now and then."""
         now = time.monotonic()
-        stopped = [r for r, child in enumerate(self._children) if is_stopped(child)]
+        stopped = [r for r, child in enumerate(self._children) if child.stopped]
         self._stopped = {r: self._stopped.get(r, now) for r in stopped}
         return next((r for r, since in self._stopped.items() if now - since >= QUIET), None)
 
@@ -150,14 +150,6 @@ class Watchdog:
         outermost = ("forkserver.py", "spares.py")
         whole = found and (any(f.endswith(outermost) for f, _, _ in frames) or "\n  ...\n" in block)
         return tuple((f, int(line), function) for f, line, function in frames) if whole else ()
-
-
-def is_stopped(child: Child) -> bool:
-    """Whether a signal has stopped the process. (One that a debugger holds is in another state.)"""
-    try:
-        return bool(psutil.Process(child.pid).status() == psutil.STATUS_STOPPED)
-    except psutil.Error:
-        return False
 
 
 def standing_of(rank: int, log: Sequence[Operation], matching: Matching, stack: Stack) -> Standing:

@@ -27,7 +27,6 @@ from lockstep.launch import server, values
 from lockstep.launch.child import Child
 from lockstep.launch.ending import Died, as_error
 from lockstep.launch.job import INSIDE, Job
-from lockstep.launch.watchdog import is_stopped
 from lockstep.machines import Cluster
 
 PATIENCE = 10.0  # seconds of host time without any operation, after which a rank counts as stuck
@@ -69,7 +68,7 @@ class _Listener:
     def _next(self) -> tuple[str, Any]:
         stopped = 0
         while wait([self.child.conn, self.child.fileno()], GLANCE) == []:
-            stopped = stopped + 1 if is_stopped(self.child) else 0
+            stopped = stopped + 1 if self.child.stopped else 0
             if stopped > 2:
                 raise explain.stopped(whose_turn(self.child))
             if time.monotonic() > self.deadline:

@@ -15,7 +15,6 @@ from lockstep import explain, places
 from lockstep.errors import RankDied, RankRaised, RunError, Standing, Stuck, TimeLimit
 from lockstep.events import Memory, Trace
 from lockstep.launch import values
-from lockstep.launch.diagnosis import IDLE
 from lockstep.launch.job import Job
 from lockstep.machines import Cluster
 from lockstep.residency import Hooks, Residency
@@ -205,7 +204,7 @@ class Simulation:
             if self.scheduler.operations != seen:
                 seen, since = self.scheduler.operations, now
             idle = now - since
-            if idle > patience or (now > deadline and idle >= min(IDLE, self.job.timeout / 2)):
+            if idle > patience or (now > deadline and idle >= min(explain.IDLE, self.job.timeout / 2)):
                 self._fail(self._stuck(idle))
             elif now > deadline:
                 told = f"The run did not end within {self.job.timeout:.0f} s."
