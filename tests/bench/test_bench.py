@@ -87,6 +87,14 @@ def test_a_busy_machine_is_called_busy(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "trust the least times" in predict.surroundings(2.5)
 
 
+def test_simt_runs_the_lab_kernels_in_both_machines() -> None:
+    (table,) = bench.measure("simt", "quick")
+    check([table])
+    told = column(table.rows, "kernel")
+    assert {"vector_add", "saxpy_grid_stride", "transpose", "tiled_matmul"} <= set(told)
+    assert all(row["simulator [ms]"] > 0 and row["machine [ms]"] > 0 for row in table.rows)
+
+
 def test_every_line_of_the_measured_bus_bandwidths_is_used_or_counted() -> None:
     found, others = measurements()
     assert len(found) + others == 84

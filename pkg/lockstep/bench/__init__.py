@@ -7,6 +7,7 @@ A B A B A B, and the median of each. No benchmark says that it passed. Read the 
 ``virtual``      what a message costs the host on the virtual cluster, from 4 ranks to 1,024
 ``collectives``  the reference algorithms beside gloo's own all-reduce, on processes
 ``predict``      what the virtual cluster and the cost model predict, beside what was measured
+``simt``         the warp machine beside numba's own CUDA simulator
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from lockstep.errors import UsageError
 
 __all__ = ["NAMES", "Size", "Table", "measure"]
 
-NAMES = ("launch", "virtual", "collectives", "predict")
+NAMES = ("launch", "virtual", "collectives", "predict", "simt")
 
 
 def measure(name: str, size: Size = "normal") -> list[Table]:

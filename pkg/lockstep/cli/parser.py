@@ -68,7 +68,9 @@ def _parser() -> argparse.ArgumentParser:
     build.add_argument("--check", action="store_true", help="only tell which notebooks are not up to date")
 
     bench = command("bench", "measure Lockstep beside its peers")
-    bench.add_argument("benchmark", nargs="?", metavar="NAME", help="launch, virtual, collectives or predict; else all")
+    bench.add_argument(
+        "benchmark", nargs="?", metavar="NAME", help="launch, virtual, collectives, predict, simt; else all"
+    )
     bench.add_argument("--size", choices=("quick", "normal", "full"), default="normal", help="quick only tries it out")
     bench.add_argument("--full", action="store_const", const="full", dest="size", help="more ranks, sizes and repeats")
     _json(bench)

@@ -86,11 +86,23 @@ def locate(warp: Warp, mask: Mask, line: LineCounts, array: Array, index: Value)
         raise KernelError(message, line=line.number)
     offset = array.offset
     for axis, one in enumerate(indices):
-        one, mask = bounded(warp, mask, line, array, axis, one)
-        if array.strides[axis] != 1:
-            one = one * (array.steps[axis] if isinstance(one, np.ndarray) else array.strides[axis])
-        offset = one if offset is None else offset + one
+        latest, lanes, items = array.latest[axis]
+        if latest is not one or lanes is not mask:  # in a loop, an index often stays what it was
+            items, mask = _along(warp, mask, line, array, axis, one)
+        offset = items if offset is None else offset + items
     return offset, mask
+
+
+def _along(warp: Warp, mask: Mask, line: LineCounts, array: Array, axis: int, index: Value) -> tuple[Value, Mask]:
+    """How many items an index leads on, along its axis."""
+    found, inside = bounded(warp, mask, line, array, axis, index)
+    if not isinstance(index, np.ndarray):
+        return found * array.strides[axis], inside
+    if array.strides[axis] != 1:
+        found = found * array.steps[axis]
+    if inside is mask:
+        array.latest[axis] = index, mask, found
+    return found, inside
 
 
 def bounded(warp: Warp, mask: Mask, line: LineCounts, array: Array, axis: int, index: Value) -> tuple[Value, Mask]:

@@ -16,7 +16,8 @@ from lockstep.simt.counts import LineCounts
 from lockstep.simt.findings import Findings
 from lockstep.simt.masks import LANES, Mask
 from lockstep.simt.memory import Memory
-from lockstep.simt.races import Ints, Race, Records, races
+from lockstep.simt.races import Ints, Race, Records, contested, races
+from lockstep.simt.values import active
 
 if TYPE_CHECKING:
     from lockstep.simt.warp import Block, Warp
@@ -75,6 +76,8 @@ class BlockHazards:
     def _judge(self, memory: Memory, accesses: Sequence[Access]) -> set[int]:
         """Races of different warps, then of lanes of one warp. Returns the items that are raced for."""
         lines, records, warps, epochs = _records(memory, accesses)
+        if not len(records.items):
+            return set()
         found = races(records, records.items, warps)
         items = {int(records.items[race.writer]) for race in found}
         alike = records.items * len(self.block.warps) + warps  # one item and one warp
@@ -133,16 +136,20 @@ class GridHazards:
                 self._judge(memory, log)
 
     def _judge(self, memory: Memory, log: Sequence[Touched]) -> None:
-        kept, lengths = _contested(log, memory.flat.size)
+        lengths = [len(touched.items) for touched in log]
+        items = np.concatenate([touched.items for touched in log])
+        actors = np.repeat([touched.block.number for touched in log], lengths)
+        write = np.repeat([touched.write for touched in log], lengths)
+        kept = contested(items, actors, write, memory.flat.size)
         if not len(kept):
             return
         blocks = {touched.block.number: touched.block for touched in log}
         lines, numbers = _numbered([touched.line for touched in log])
         records = Records(
-            np.concatenate([touched.items for touched in log])[kept],
-            np.repeat([touched.block.number for touched in log], lengths)[kept],
+            items[kept],
+            actors[kept],
             np.repeat(numbers, lengths)[kept],
-            np.repeat([touched.write for touched in log], lengths)[kept],
+            write[kept],
             np.repeat([touched.atomic for touched in log], lengths)[kept],
             np.concatenate([_floats(touched.values, len(touched.items)) for touched in log])[kept],
         )
@@ -183,27 +190,33 @@ class Touched(NamedTuple):
 
 
 def _records(memory: Memory, accesses: Sequence[Access]) -> tuple[list[LineCounts], Records, Ints, Ints]:
-    """Lane by lane, what touches an item that somebody writes: lines by number, records, warps, epochs."""
-    accesses = [_for_each_lane(access) for access in accesses]
-    kept, lengths = _contested(accesses, memory.flat.size)
+    """Lane by lane, what touches a contested item: lines by number, records, warps, epochs."""
+    lengths = [access.mask.count for access in accesses]
+    items = np.concatenate([_of_each_lane(access) for access in accesses])
+    threads = np.concatenate([active(access.mask, access.warp.thread_ids) for access in accesses])
+    write = np.repeat([access.write for access in accesses], lengths)
+    kept = contested(items, threads, write, memory.flat.size)
     lines, numbers = _numbered([access.line for access in accesses])
     records = Records(
-        np.concatenate([access.items for access in accesses])[kept],
-        np.concatenate([access.warp.thread_ids[access.mask.lanes] for access in accesses])[kept],
+        items[kept],
+        threads[kept],
         np.repeat(numbers, lengths)[kept],
-        np.repeat([access.write for access in accesses], lengths)[kept],
+        write[kept],
         np.repeat([access.atomic for access in accesses], lengths)[kept],
-        np.concatenate([_floats(access.values, len(access.items)) for access in accesses])[kept],
+        _values(accesses, kept),
     )
-    warps = np.repeat([access.warp.number for access in accesses], lengths)[kept]
-    epochs = np.repeat([access.epoch for access in accesses], lengths)[kept]
-    return lines, records, warps, epochs
+    warps = threads[kept] // LANES
+    return lines, records, warps, np.repeat([access.epoch for access in accesses], lengths)[kept]
 
 
-def _for_each_lane(access: Access) -> Access:
-    if len(access.items) == access.mask.count:
-        return access
-    return access._replace(items=np.repeat(access.items, access.mask.count))
+def _values(accesses: Sequence[Access], kept: Ints) -> Any:
+    if not len(kept):
+        return np.zeros(0)
+    return np.concatenate([_floats(access.values, access.mask.count) for access in accesses])[kept]
+
+
+def _of_each_lane(access: Access) -> Ints:
+    return access.items if len(access.items) == access.mask.count else np.repeat(access.items, access.mask.count)
 
 
 def _by_lines(found: Sequence[Race], records: Records) -> list[tuple[Race, int]]:
@@ -212,17 +225,6 @@ def _by_lines(found: Sequence[Race], records: Records) -> list[tuple[Race, int]]
     times = Counter(pairs)
     first = dict(zip(reversed(pairs), reversed(found), strict=True))
     return [(race, times[pair]) for pair, race in first.items()]
-
-
-def _contested(log: Sequence[Access] | Sequence[Touched], size: int) -> tuple[Ints, list[int]]:
-    """The rows whose item somebody writes, and how many rows each access has."""
-    items = np.concatenate([access.items for access in log])
-    written = np.concatenate([access.items for access in log if access.write])
-    if size > 8 * len(items):
-        return np.flatnonzero(np.isin(items, written)), [len(access.items) for access in log]
-    marked = np.zeros(size, bool)
-    marked[written] = True
-    return np.flatnonzero(marked[items]), [len(access.items) for access in log]
 
 
 def _unique(items: Ints, size: int) -> Ints:

@@ -71,7 +71,8 @@ class Array:
     """What a kernel indexes: a view of a memory.
 
     ``offset``: its first item, for all lanes or for each; None for the memory's first. ``strides`` in items.
-    ``limits`` and ``steps`` are shape and strides as NumPy computes with them fastest.
+    ``limits`` and ``steps`` are shape and strides as NumPy computes with them fastest. ``latest``: of each axis, the
+    last index that was checked, for which lanes, and the items that it led to.
     """
 
     def __init__(self, memory: Memory, offset: Value | None, shape: Sequence[int], strides: Sequence[int]) -> None:
@@ -81,7 +82,7 @@ class Array:
         self.strides = tuple(strides)
         self.limits = [np.array(size, np.uint64) for size in shape]
         self.steps = [np.array(stride, np.int64) for stride in strides]
-        self.plain = offset is None and self.strides == (1,)  # an index is an item's number
+        self.latest: list[tuple[Value, object, Value]] = [(None, None, None)] * len(self.shape)
 
     def part(self, offset: Value, axes: int) -> Array:
         """The view that is left when the first axes have their index."""

@@ -47,6 +47,19 @@ class Race:
     other: int
 
 
+def contested(items: Ints, actors: Ints, write: Bools, size: int) -> Ints:
+    """The rows of items that somebody writes and that several actors touch; the others cannot be in a race.
+
+    Of a memory of ``size`` items only those that are touched are looked at, so that a large one costs no more.
+    """
+    written, shared, owner = np.empty(size, bool), np.empty(size, bool), np.empty(size, np.int64)
+    written[items] = shared[items] = False
+    written[items[write]] = True
+    owner[items] = actors  # the last one stays
+    shared[items[owner[items] != actors]] = True
+    return np.flatnonzero(written[items] & shared[items])
+
+
 def races(records: Records, key: Ints, actors: Ints) -> list[Race]:
     """One for each value of ``key`` (accesses that have it touch one item, unordered) with different ``actors``."""
     order = np.argsort(key, kind="stable")
