@@ -36,7 +36,7 @@ class Hardware:
 
     def __str__(self) -> str:
         nodes = f"{len(self.numa)} NUMA nodes" if len(self.numa) > 1 else "1 NUMA node"
-        threads = f"{self.threads_per_core} hardware threads a core"
+        threads = f"{self.threads_per_core} hardware thread{'s' if self.threads_per_core > 1 else ''} a core"
         shared = ", ".join(f"{name} by {count}" for name, count in self.shared.items() if count > 1)
         return "; ".join(filter(None, [nodes, threads, f"shared: {shared}" if shared else ""]))
 

@@ -12,6 +12,7 @@ from lockstep.checks.exercise import Exercise
 from lockstep.checks.judge import Fault, Finding, mark
 from lockstep.checks.observation import Observation, Seen
 from lockstep.checks.values import told
+from lockstep.checks.why_parallel.formulas import number_of
 
 POINTS = 2
 Call = tuple[float, float, float]  # hours, p, deadline
@@ -85,11 +86,14 @@ def calls(case: Case, rank: int = 0) -> tuple[Call, ...]:
 
 def _examine(seen: Seen) -> Fault | None:
     asked, answers = calls(seen.case), seen.returned[0]
+    for call, value in zip(asked, answers, strict=True):
+        if value is not None and number_of(value) is None:
+            return Fault("wrong-type", f"{_told(call)} returns {told(value)}; a whole number, or None, is wanted.")
     off = [(call, value) for call, value in zip(asked, answers, strict=True) if not _same(value, right(*call))]
     if not off:
         return None
     (hours, p, deadline), value = off[0]
-    begin = f"With {seen.case}: workers_needed({hours:g}, {p:g}, {deadline:.4g}) gives {told(value)}. "
+    begin = f"With {seen.case}: {_told(off[0][0])} gives {told(value)}. "
     if seen.case.settings["kind"] == "none":
         serial = (1 - p) * hours
         why = f"The serial part alone takes {serial:.4g} hours, so no number of workers is enough: return None."
@@ -102,20 +106,27 @@ def _examine(seen: Seen) -> Fault | None:
     return Fault("wrong-values", f"{begin}{_late(value, hours, p, deadline)}")
 
 
+def _told(call: Call) -> str:
+    hours, p, deadline = call
+    return f"workers_needed({hours:g}, {p:g}, {deadline:.4g})"
+
+
 def _late(value: Any, hours: float, p: float, deadline: float) -> str:
     """What comes of the learner's number: too late, or more workers than are needed."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 1 <= value < math.inf:
+    s = number_of(value)
+    if s is None or not 1 <= s < math.inf:
         return "A whole number of workers is wanted, 1 or more."
-    taken = hours * ((1 - p) + p / value)
+    taken = hours * ((1 - p) + p / s)
     if taken > deadline:
         return f"They take {taken:.4g} hours, by Amdahl's law: that is too long."
     return f"They take {taken:.4g} hours, by Amdahl's law. Fewer would do."
 
 
 def _same(value: Any, wanted: Answer) -> bool:
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
+    given = number_of(value)
+    if given is None or wanted is None:
         return value is None and wanted is None
-    return wanted is not None and math.isclose(value, wanted, rel_tol=1e-9)
+    return math.isclose(given, wanted, rel_tol=1e-9)
 
 
 def _judge(observation: Observation) -> list[Finding]:

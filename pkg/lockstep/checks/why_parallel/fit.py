@@ -12,6 +12,7 @@ from lockstep.checks.exercise import Exercise
 from lockstep.checks.judge import Fault, Finding, mark
 from lockstep.checks.observation import Observation, Seen
 from lockstep.checks.values import told
+from lockstep.checks.why_parallel.formulas import number_of
 
 Numbers = Sequence[float]
 Guess = Callable[[Numbers, Numbers], Iterator[float]]  # what a misconception might answer, from workers and times
@@ -154,9 +155,9 @@ WRONG_FITS: Sequence[tuple[str, str, Guess]] = (
 
 
 def _examine(seen: Seen) -> Fault | None:
-    answer, case = seen.returned[0][0], seen.case
-    if isinstance(answer, bool) or not isinstance(answer, (int, float)):
-        return Fault("wrong-type", f"With {case}: it returns {told(answer)}; the number p is wanted.")
+    answer, case = number_of(seen.returned[0][0]), seen.case
+    if answer is None:
+        return Fault("wrong-type", f"With {case}: it returns {told(seen.returned[0][0])}; the number p is wanted.")
     p, (s, t) = case.settings["p"], samples(case)
     tolerance = NEAR * (1 - p) if case.settings["kind"] == "noise" else 1e-6
     if math.isclose(answer, p, rel_tol=0, abs_tol=tolerance):
@@ -186,13 +187,13 @@ def _picture(seen: Seen) -> str:
     from lockstep.show.amdahl_model import Speedups
     from lockstep.show.amdahl_svg import draw
 
-    answer = seen.returned[0][0] if seen.returned else None
-    if isinstance(answer, bool) or not isinstance(answer, (int, float)) or not 0 <= answer <= 1:
+    answer = number_of(seen.returned[0][0]) if seen.returned else None
+    if answer is None or not 0 <= answer <= 1:
         return ""
     s, t = samples(seen.case)
     serial, parallel = _against_shares(s, t)
     points = tuple((float(a), (serial + parallel) / b) for a, b in zip(s, t, strict=True))
-    return draw(Speedups(float(answer), 16, points, points_are="the runs", curve_is="your p"))
+    return draw(Speedups(answer, 16, points, points_are="the runs", curve_is="your p"))
 
 
 FIT = Exercise(

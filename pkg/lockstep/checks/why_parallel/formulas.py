@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from torch import Tensor
+
 from lockstep.checks.judge import Fault
 from lockstep.checks.observation import Seen
 from lockstep.checks.values import told
@@ -37,10 +39,12 @@ class Asked:
 
     def examine(self, seen: Seen, calls: Sequence[Call]) -> Fault | None:
         """The first answer that is wrong, told with the formula that would give all of these answers."""
-        answers = seen.returned[0]
-        for call, value in zip(calls, answers, strict=True):
-            if isinstance(value, bool) or not isinstance(value, (int, float)):
+        answers = []
+        for call, value in zip(calls, seen.returned[0], strict=True):
+            answer = number_of(value)
+            if answer is None:
                 return Fault("wrong-type", f"{self.call(*call)} returns {told(value)}; {self.wanted} is wanted.")
+            answers.append(answer)
         off = [
             (call, value) for call, value in zip(calls, answers, strict=True) if not _near(value, self.formula(*call))
         ]
@@ -55,6 +59,18 @@ class Asked:
     def _first(self, off: Sequence[tuple[Call, float]]) -> str:
         call, value = off[0]
         return f"{self.call(*call)} gives {self.answer(value)}; it is {self.answer(self.formula(*call))}."
+
+
+def number_of(value: Any) -> float | None:
+    """A number, as Python's, as numpy's or as a tensor of one element; None for anything else."""
+    if isinstance(value, Tensor) and value.numel() == 1:
+        value = value.item()
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
 
 
 def _near(value: float, right: float) -> bool:

@@ -9,7 +9,7 @@ from lockstep.checks.case import Case
 from lockstep.checks.exercise import Exercise
 from lockstep.checks.judge import Finding, mark
 from lockstep.checks.observation import Observation, Seen
-from lockstep.checks.why_parallel.formulas import Asked, Formula, Wrong, number
+from lockstep.checks.why_parallel.formulas import Asked, Formula, Wrong, number, number_of
 
 POINTS = 1
 WORKERS = (2, 3, 4, 8, 16, 64, 100, 1024)
@@ -103,11 +103,11 @@ def _picture(seen: Seen) -> str:
     from lockstep.show.amdahl_model import Speedups
     from lockstep.show.amdahl_svg import draw
 
-    answers = seen.returned[0] if seen.returned else []
-    numbers = [isinstance(a, (int, float)) and not isinstance(a, bool) and 0 < a < 1e6 for a in answers]
-    if seen.case.trivial or not all(numbers):
+    answers = [number_of(a) for a in seen.returned[0]] if seen.returned else []
+    numbers = [a for a in answers if a is not None and 0 < a < 1e6]
+    if seen.case.trivial or len(numbers) < len(WORKERS):
         return ""
-    points = tuple(zip(WORKERS, map(float, answers), strict=True))
+    points = tuple(zip(map(float, WORKERS), numbers, strict=True))
     return draw(Speedups(seen.case.settings["p"], 16, points, points_are="your function"))
 
 

@@ -1,0 +1,110 @@
+"""The judges of unit 00 are pure: whatever the seed, every known answer is judged as stated, and nothing breaks them.
+
+The mutants and alternatives are run here in this process, with many seeds; ``test_mutants`` runs them as a learner's
+are.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy
+import pytest
+import torch
+
+from lockstep.checks.exercise import Exercise
+from lockstep.checks.judge import Finding
+from lockstep.checks.observation import Failure, Observation, Seen
+from lockstep.checks.plain import plain
+from lockstep.checks.why_parallel import EXERCISES
+
+TESTS = Path(__file__).parents[1]
+SEEDS = range(40)
+BY_CALLING = ("library-call",)  # what only a real check can see
+
+
+def files(kind: str) -> list[object]:
+    found = [(e, p) for e in EXERCISES for p in sorted((TESTS / kind / e.topic / e.function).glob("*.py"))]
+    return [pytest.param(e, p, id=f"{e.function}/{p.stem}") for e, p in found]
+
+
+def loaded(exercise: Exercise, path: Path) -> tuple[Callable[..., Any], str]:
+    """The function of a file, and the misconception that it states."""
+    names: dict[str, Any] = {}
+    exec(compile(path.read_text(), path, "exec"), names)
+    return names[exercise.function], names.get("MISCONCEPTION", "")
+
+
+def judged(exercise: Exercise, fn: Callable[..., Any], seed: int) -> list[Finding]:
+    seen = []
+    for case in exercise.cases(1, seed):
+        try:
+            returned = [plain(fn(*call)) for call in exercise.inputs(case, 0)]
+            seen.append(Seen(case, returned=(returned,)))
+        except ArithmeticError as error:
+            seen.append(Seen(case, failure=Failure("RankRaised", f"{type(error).__name__}: {error}")))
+    for one in seen:
+        if exercise.picture and not one.failure:
+            drawn = exercise.picture(one)
+            assert drawn == "" or drawn.startswith("<svg")
+    return exercise.judge(Observation(exercise.id, "virtual", seen=tuple(seen)))
+
+
+@pytest.mark.parametrize(("exercise", "path"), files("mutants"))
+def test_a_mutant_is_known_by_its_misconception_whatever_the_seed(exercise: Exercise, path: Path) -> None:
+    fn, stated = loaded(exercise, path)
+    if stated in BY_CALLING:
+        return
+    for seed in SEEDS:
+        found = judged(exercise, fn, seed)
+        assert stated in [f.misconception for f in found], (seed, found)
+        assert sum(f.points for f in found) > 0
+
+
+@pytest.mark.parametrize(("exercise", "path"), files("alternatives"))
+def test_an_alternative_passes_whatever_the_seed(exercise: Exercise, path: Path) -> None:
+    fn, _ = loaded(exercise, path)
+    for seed in SEEDS:
+        assert judged(exercise, fn, seed) == []
+
+
+@pytest.mark.parametrize("exercise", EXERCISES, ids=lambda e: e.function)
+def test_the_reference_passes_whatever_the_seed_and_the_kind_of_number(exercise: Exercise) -> None:
+    fn = exercise.reference_function()
+    for seed in SEEDS:
+        assert judged(exercise, fn, seed) == []
+    for kind in (numpy.float64, lambda x: torch.tensor(x, dtype=torch.float64)):
+        assert judged(exercise, lambda *call, kind=kind: None if fn(*call) is None else kind(fn(*call)), 0) == []
+
+
+ODD = [None, "1.5", True, [1.0], {}, 1j, math.nan, math.inf, -math.inf, -1, 0, 10**400, -(10**400), torch.ones(3)]
+
+
+@pytest.mark.parametrize("exercise", EXERCISES, ids=lambda e: e.function)
+@pytest.mark.parametrize("odd", ODD, ids=lambda x: f"{x!r:.12}")
+def test_nothing_that_is_returned_breaks_a_judge(exercise: Exercise, odd: object) -> None:
+    found = judged(exercise, lambda *call: odd, 0)
+    assert found
+    assert 0 < found[0].points <= exercise.points
+    assert all(f.message and len(f.message) < 600 for f in found)
+
+
+def test_every_misconception_of_a_formula_has_a_message_of_its_own() -> None:
+    """Two wrong formulas that give the same answers would be told by the first one's message alone."""
+    from lockstep.checks.why_parallel.laws import AMDAHL_WRONG, GUSTAFSON_WRONG, WORKERS
+
+    for table in (AMDAHL_WRONG, GUSTAFSON_WRONG):
+        answers = [tuple(round(w.formula(0.9, s), 9) for s in WORKERS) for w in table]
+        assert len(set(answers)) == len(answers)
+
+
+def test_no_reference_is_in_a_module_that_its_judge_needs() -> None:
+    """While a learner is watched, the reference's module refuses to be called; a judge has formulas of its own."""
+    for path in (TESTS.parent / "pkg/lockstep/checks/why_parallel").glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom):
+                assert not (node.module or "").startswith("lockstep.cost"), path
