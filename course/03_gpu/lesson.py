@@ -456,46 +456,43 @@ figure.tight_layout()
 #
 # ## 12. What the compiler makes of it
 #
-# `numba.cuda` compiles the same source for a GPU. You can read the result without having one: **PTX**, NVIDIA's
-# portable assembly. It needs one more package.
+# `numba.cuda` compiles the same source for a GPU, and you can read the result without having one. **PTX** is NVIDIA's
+# portable assembly, **SASS** is what one GPU executes. It takes one more set of packages:
+# `pip install "lockstep[gpu]"`.
 
 # %%
-from lockstep.simt.compiled import ptx
+from lockstep.simt.machine_code import machine_code
 
 try:
-    text = ptx(add_one, "void(float32[::1])")
-    print(
-        "\n".join(
-            line.strip()
-            for line in text.splitlines()
-            if any(word in line for word in ("ld.global", "st.global", "add", "setp", "bra"))
-        )
-    )
+    code = machine_code(add_one, np.zeros(100, dtype=np.float32), capability=(9, 0))  # an H100
+    print(f"{len(code.sass)} instructions, {code.registers} registers a thread")
+    for instruction in code.sass:
+        print("   ", instruction)
 except LockstepError as missing:
-    print(missing)
+    print(missing, missing.remedy)
 
 # %% [markdown]
-# `setp` is the comparison of the guard; it switches lanes off. `ld.global` and `st.global` are the two accesses that
-# the warp machine counted.
+# Look for three things. `S2R` reads where the thread is. `ISETP` is the comparison of the guard: it sets a predicate,
+# and instructions that begin with `@P0` are switched off in the lanes where it is not true. `LDG` and `STG` are the
+# load and the store that the warp machine counted.
 #
 # ## 13. On a real GPU
 #
-# Nothing in the kernels changes. If this machine has an NVIDIA GPU, the next cell runs two of them there, and lays
+# Nothing in the kernels changes. If this machine has an NVIDIA GPU, the next cell runs three of them there, and lays
 # time beside counts.
 
 # %%
-from lockstep.simt.device import available, seconds
+from lockstep.errors import WorldUnavailable
+from lockstep.simt.gpu import beside, on_gpu
 
-source, target = np.ones((2048, 2048), dtype=np.float32), np.zeros((2048, 2048), dtype=np.float32)
-if available():
-    for name, kernel in (
-        ("naive", naive_transpose),
-        ("tile of 32", tiled_transpose(32)),
-        ("tile of 33", tiled_transpose(33)),
-    ):
-        print(f"{name:<12}{1e6 * seconds(kernel, (64, 64), (32, 32), source, target):>8.1f} µs")
-else:
-    print("There is no GPU here. Counts decide in this course; time is for those who have one.")
+source, target = np.ones((256, 256), dtype=np.float32), np.zeros((256, 256), dtype=np.float32)
+try:
+    for kernel in (naive_transpose, tiled_transpose(32), tiled_transpose(33)):
+        timed = on_gpu(kernel, (8, 8), (32, 32), source, target)
+        print(beside(launch(kernel, (8, 8), (32, 32), source, target), timed))
+except WorldUnavailable as nothing:
+    print(nothing)
+    print("Counts decide in this course. Time is for those who have one.")
 
 # %% [markdown]
 # ## 14. Other machines for the same work
