@@ -23,8 +23,8 @@ predict(
 # %% [markdown]
 # ## 1. The free lunch is over
 #
-# For 25 years nobody needed to divide anything: next year's processor ran the same program faster. These are processors
-# that people bought. The **clock frequency** is how many steps a processor takes in a second.
+# For 25 years nobody needed to divide anything: next year's processor ran the same program faster. These are
+# processors that people bought. The **clock frequency** is how many steps a processor takes in a second.
 
 # %%
 import matplotlib.pyplot as plt
@@ -50,8 +50,8 @@ figure.tight_layout()
 
 # %% [markdown]
 # Until about 2004 smaller transistors needed a lower voltage. So twice as many of them, running faster, took no more
-# power on the same area: that was **Dennard scaling**. Then the voltage could not fall any further. A faster clock now
-# means more heat than a chip can get rid of.
+# power on the same area: that was **Dennard scaling**. Then the voltage could not fall any further. A faster clock
+# now means more heat than a chip can get rid of.
 #
 # **Transistors are still becoming more** (Moore's law). They no longer make one program faster. They make more
 # **cores**: parts of a processor that each run a program of their own.
@@ -88,6 +88,7 @@ show.survey(machine)
 #   called **NUMA**.
 # - A **message** from one process to another takes some time before its first byte arrives, and then some time for
 #   each byte. Between two machines both are larger.
+# - **GFLOP/s** are billions of additions and multiplications in a second. A **float32** is a number in 32 bits.
 #
 # Every arrow and every block can become the one that everything waits for. `lockstep doctor --survey` measures again.
 
@@ -106,9 +107,9 @@ print(f"{machine.cores} cores together get {together / one:.1f} times the memory
 # Count the arithmetic. A **FLOP** is one addition or multiplication of two numbers. A **parameter** is a number that
 # the model learns. A **token** is a piece of text, about three quarters of a word.
 #
-# For each token, each parameter is multiplied once and added once: 2 FLOP. That is the way *forward*, from the text to
-# the guess. The way *backward*, which finds out how to change the parameters, takes 4 more. So a training on D tokens
-# with N parameters takes
+# For each token, each parameter is multiplied once and added once: 2 FLOP. That is the way *forward*, from the text
+# to the guess. The way *backward*, which finds out how to change the parameters, takes 4 more. So a training on D
+# tokens with N parameters takes
 #
 # $$ 6 \cdot N \cdot D \ \text{FLOP}$$
 #
@@ -137,9 +138,9 @@ for name, rate in rates.items():
     print(f"{name:<26} {flop / rate / year:>5.0f} years")
 
 # %% [markdown]
-# The first number, 282 years, is the one that lecture notes print. Nobody reaches a peak. A training that keeps 40 % of
-# it busy is a good one. That share is called the **utilisation** (MFU, model FLOP utilisation). Llama 3 reached 38 to
-# 43 % on 8,192 to 16,384 GPUs (arXiv:2407.21783, table 4).
+# The first number, 282 years, is the one that lecture notes print. Nobody reaches a peak. A training that keeps 40 %
+# of it busy is a good one. That share is called the **utilisation** (MFU, model FLOP utilisation). Llama 3 reached 38
+# to 43 % on 8,192 to 16,384 GPUs (arXiv:2407.21783, table 4).
 #
 # Beside your prediction, "simulated" is the calculation at 40 %. It asks for your reason: what did you assume?
 
@@ -158,7 +159,8 @@ for gpus in (1, 100, 1_000, 10_000):
 # %% [markdown]
 # This is the first reason for parallelism: **time**. You write `training_days` in the lab.
 #
-# The table has a catch. It assumes that 10,000 GPUs are as busy as one. Whether they are is what this course is about.
+# The table has a catch. It assumes that 10,000 GPUs are as busy as one. Whether they are is what this course is
+# about.
 
 # %% [markdown]
 # ## 4. Does it fit?
@@ -168,7 +170,11 @@ for gpus in (1, 100, 1_000, 10_000):
 # - the **weights**: the parameters themselves,
 # - their **gradients**: in which direction to change them,
 # - what the **optimizer** remembers. Adam keeps two numbers: a mean of the gradients, and one of their squares,
-# - where weights have 16 bits, a **master copy** of them in 32 bits: a step is often so small that it would be lost.
+# - where weights have only 16 bits, a **master copy** of them in 32 bits: a step is often so small that it would be
+#   lost.
+
+# %% [markdown]
+# In the table, `fp32` is a number in 32 bits, and `bf16` one in 16. A byte has 8 bits.
 
 # %%
 from IPython.display import Markdown
@@ -194,16 +200,16 @@ print(f"457 GB / {llama_65b:,} parameters = {457e9 / llama_65b:.2f} bytes for ea
 print(f"192 GB / 27e9 parameters = {192 / 27:.1f} bytes for each")
 
 # %% [markdown]
-# It is exactly 7 bytes, and no recipe has 7. Adam with gradients and weights in 16 bits takes 12, so 783 GB; the paper
-# of QLoRA (arXiv:2305.14314) says "more than 780 GB". With the master copy, as most large models are trained, it is 16
-# bytes and 1,045 GB. In 192 GB that trains 12 billion parameters, not 27.
+# It is exactly 7 bytes, and no recipe has 7. Adam with gradients and weights in 16 bits takes 12, so 783 GB; the
+# paper of QLoRA (arXiv:2305.14314) says "more than 780 GB". With the master copy, as most large models are trained,
+# it is 16 bytes and 1,045 GB. In 192 GB that trains 12 billion parameters, not 27.
 #
 # All this is without the **activations**, what the layers compute on the way forward. They come on top.
 #
 # This is the second reason: **memory**. If a model does not fit, a faster machine does not help. It has to be split.
 #
-# Play with both. H100s have 80 GB each. A model needs about 20 tokens for each parameter, by a common rule (Hoffmann et
-# al., arXiv:2203.15556); most get more.
+# Play with both. H100s have 80 GB each. A model needs about 20 tokens for each parameter, by a common rule (Hoffmann
+# et al., arXiv:2203.15556); most get more.
 
 # %%
 from ipywidgets import SelectionSlider, interact
@@ -264,9 +270,9 @@ for gpus in (1, 10_000):
 show.amdahl(p=0.95, workers=16)
 
 # %% [markdown]
-# On the right: the orange part stays as long as it is, while the blue part is cut in pieces. However many workers there
-# are, the orange part remains. So the speedup never exceeds 1/(1 − p): the dotted line. Every further worker brings
-# less. These are **diminishing returns**.
+# On the right: the orange part stays as long as it is, while the blue part is cut in pieces. However many workers
+# there are, the orange part remains. So the speedup never exceeds 1/(1 − p): the dotted line. Every further worker
+# brings less. These are **diminishing returns**.
 #
 # Beware of letters. Many texts call the *serial* fraction s, and the workers N. Here s counts workers, and p is what
 # can be divided.
@@ -274,8 +280,8 @@ show.amdahl(p=0.95, workers=16)
 # %% [markdown]
 # ## 7. Simulate it, measure it
 #
-# Here is a program with both parts. Rank 0 does `serial` matrix products alone, while the others wait. Then all of them
-# share `parallel` products. A **rank** is one of several copies of the program that run at once.
+# Here is a program with both parts. Rank 0 does `serial` matrix products alone, while the others wait. Then all of
+# them share `parallel` products. A **rank** is one of several copies of the program that run at once.
 
 # %%
 import time
@@ -305,8 +311,8 @@ def job(serial, parallel, repeats=1):
 
 
 # %% [markdown]
-# You have no 100 machines at hand. Lockstep simulates them: the same function, in virtual time. Take small computers of
-# 1 GFLOP/s each, on 10-Gigabit Ethernet. 50 of 1,000 products are serial, so p = 0.95.
+# You have no 100 machines at hand. Lockstep simulates them: the same function, in virtual time. Take small computers
+# of 1 GFLOP/s each, joined by a network of 10 gigabits a second. 50 of 1,000 products are serial, so p = 0.95.
 
 # %%
 from lockstep.machines import Cluster, Device, Link
@@ -331,10 +337,11 @@ for s, seconds in measured.items():
     print(f"{s} process{'es' if s > 1 else ' '}   {1e3 * seconds:>7.1f} ms   speedup {measured[1] / seconds:.2f}")
 
 # %% [markdown]
-# Amdahl promises 1.90 for two workers. If you see less, something else wants your cores, or there is only one of them.
+# Amdahl promises 1.90 for two workers. If you see less, something else wants your cores, or there is only one of
+# them.
 #
-# From times like these you can read p. By Amdahl's law $t = \text{serial} + \text{parallel}/s$: against $1/s$ the times
-# lie on a straight line.
+# From times like these you can read p. By Amdahl's law $t = \text{serial} + \text{parallel}/s$: against $1/s$ the
+# times lie on a straight line.
 
 # %%
 from lockstep.cost.speedup import amdahl, fit_parallel_fraction
@@ -349,8 +356,8 @@ print(f"p of the runs here:      {fit_parallel_fraction(list(measured), list(mea
 # %% [markdown]
 # ## 8. What Amdahl leaves out
 #
-# In Amdahl's law, workers never talk. In machine learning they do: after each share of the work they exchange what they
-# found. Here the work is parallel throughout, p = 1. But the workers exchange 1 MB, once or many times.
+# In Amdahl's law, workers never talk. In machine learning they do: after each share of the work they exchange what
+# they found. Here the work is parallel throughout, p = 1. But the workers exchange 1 MB, once or many times.
 
 
 # %%
@@ -381,8 +388,8 @@ for s in (4, 16, 64):
 # - **Efficiency**: speedup divided by workers. What a worker is worth.
 # - **Contention**: several workers want the same thing, such as the memory of section 2.
 #
-# So 100 times the resources are not 100 times faster. Some serial part, some overhead, some waiting for the slowest: 7
-# fast GPUs and a slow one are as fast as 8 slow ones, if all of them meet after each step.
+# So 100 times the resources are not 100 times faster. Some serial part, some overhead, some waiting for the slowest:
+# 7 fast GPUs and a slow one are as fast as 8 slow ones, if all of them meet after each step.
 #
 # The two numbers that decide what an exchange costs, `alpha` and `beta`, have a unit of their own: 04.
 
@@ -404,8 +411,8 @@ for s in (10, 100, 1000):
     print(f"p = 0.95, {s:>4} workers:  Amdahl {amdahl(0.95, s):>5.1f}   Gustafson {gustafson(0.95, s):>6.1f}")
 
 # %% [markdown]
-# Who is right? Both. Look closely at p: Amdahl's is a part of the time on *one* worker, Gustafson's a part of the time
-# on *s* workers. It is the larger problem that has a smaller serial part:
+# Who is right? Both. Look closely at p: Amdahl's is a part of the time on *one* worker, Gustafson's a part of the
+# time on *s* workers. It is the larger problem that has a smaller serial part:
 
 # %%
 p = parallel_fraction_alone(0.95, 100)  # what one worker's p would be, for the large problem
@@ -419,8 +426,8 @@ print(f"one worker on the large problem: p = {p:.5f}, and Amdahl gives {amdahl(p
 # ## 10. More than s times as fast
 #
 # By Amdahl, s workers are never more than s times as fast. Some lecture notes stop there. Measure. A table is read at
-# random places, always equally often. Only its size changes. (A language model reads its table of words like this.) The
-# clock here counts this program's own time, so that other programs disturb it little.
+# random places, always equally often. Only its size changes. (A language model reads its table of words like this.)
+# The clock here counts this program's own time, so that other programs disturb it little.
 
 # %%
 torch.set_num_threads(1)
@@ -457,8 +464,8 @@ figure.tight_layout()
 # The dotted lines are the caches of one core, from the survey. A table that fits is read fast. A larger one has to be
 # fetched, from the next cache or from the memory.
 #
-# Now let s workers share a table of 16 MiB, and the lookups with it. Each has a piece of the table, and a core's cache
-# of its own. What is the busiest worker's time?
+# Now let s workers share a table of 16 MiB, and the lookups with it. Each has a piece of the table, and a core's
+# cache of its own. What is the busiest worker's time?
 
 # %%
 whole = 2**24
@@ -469,9 +476,9 @@ for s, t in times.items():
 show.amdahl(p=1.0, workers=8, times=times, points_are="measured: one worker's share")
 
 # %% [markdown]
-# Points above the line are **super-linear**: more than s times as fast. Nothing is wrong. The workers do not
-# only bring cores, they bring caches. The piece of each fits where the whole did not. Amdahl's law assumes that a
-# lookup takes as long as before, and that is not so.
+# Points above the line are **super-linear**: more than s times as fast. Nothing is wrong. The workers do not only
+# bring cores, they bring caches. The piece of each fits where the whole did not. Amdahl's law assumes that a lookup
+# takes as long as before, and that is not so.
 #
 # On a machine with very large caches you may have to make `whole` larger to see it. If a colleague reports a
 # super-linear speedup, look for the cache first. Then look whether the one worker was slowed down by something: not
@@ -512,7 +519,7 @@ print(f"torch.sum is {own_time(loop) / own_time(numbers.sum):,.0f} times as fast
 # |---|---|
 # | code that uses SIMD and caches (units 02, 03) | always first |
 # | a better algorithm, or fewer steps | always first |
-# | a smaller model: pruning, fewer bits, distillation | when a little accuracy may be lost |
+# | a smaller model: weights left out (pruning), or in fewer bits (quantisation) | when a little accuracy may be lost |
 # | one large machine, with many cores and much memory | when the data fit: no messages, no failures of machines |
 # | other hardware: a GPU, a TPU | when the work is mostly matrix products |
 # | more patience | when it runs once, overnight |
@@ -546,9 +553,9 @@ for left_out in (0.0, 0.01):
 #
 # $$A_t = F(A_{t-1}, \Delta(\text{data}, A_{t-1}))$$
 #
-# A is the model's state, its parameters. **Δ** computes an update from some data. **F** brings updates into the state.
-# Some notes print only $A_t = \text{update}(\text{data}, A_{t-1})$. That hides what we need: the two places where a
-# program can be cut. Here are both:
+# A is the model's state, its parameters. **Δ** computes an update from some data. **F** brings updates into the
+# state. Some notes print only $A_t = \text{update}(\text{data}, A_{t-1})$. That hides what we need: the two places
+# where a program can be cut. Here are both:
 
 # %%
 torch.manual_seed(0)
@@ -634,9 +641,9 @@ show.sgd_map()
 # %% [markdown]
 # ## 15. A look at a published number
 #
-# FourCastNet forecasts the weather. A talk about it says: a training takes about an hour on large machines, against 40
-# hours on 32 nodes, or 45 days on one GPU. Its paper (arXiv:2208.05419) says 67.4 minutes on 3,072 GPUs. Nodes of that
-# machine have 4 GPUs. What do you make of it?
+# FourCastNet forecasts the weather. A talk about it says: a training takes about an hour on large machines, against
+# 40 hours on 32 nodes, or 45 days on one GPU. Its paper (arXiv:2208.05419) says 67.4 minutes on 3,072 GPUs. Nodes of
+# that machine have 4 GPUs. What do you make of it?
 
 # %%
 minutes = {1: 45 * 24 * 60, 32 * 4: 40 * 60, 3072: 67.4}

@@ -19,7 +19,7 @@ def lanes(speedups: Speedups) -> Iterator[str]:
     yield from _panel(78, "1 worker", [(1 - p, p)], s=1)
     yield from _panel(136, f"{count(s)}, the same work (Amdahl)", [(1 - p, p / s)] * min(s, DRAWN), s)
     took = f"Takes {100 / speedups.by_amdahl(s):.3g} % of the time."
-    waits = f" The workers wait for {100 * speedups.idle:.3g} %." if s > 1 else ""
+    waits = f" Waiting: {100 * speedups.idle:.3g} %." if s > 1 else ""
     yield svg.faint(LEFT, 136 + 24 + ROW * (min(s, DRAWN) + (s > DRAWN)), took + waits, 11)
     yield from _panel(286, f"{count(s)}, the same time (Gustafson)", [(1 - p, p)] * min(s, DRAWN), s)
     done = f"It is {times(speedups.by_gustafson(s))} as much work."
