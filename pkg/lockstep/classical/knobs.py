@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from threadpoolctl import threadpool_limits
 
-from lockstep.classical.usage import Usage, usage
+from lockstep.classical.usage import Usage, children_cpu, usage
 
 # In the environment before Python starts: idle threads of OpenMP and OpenBLAS sleep at once, and pools begin with one.
 SLEEPING = {
@@ -54,11 +54,18 @@ def turned(openmp: int, blas: int) -> Iterator[None]:
         yield
 
 
-def settle(longest: float = 0.3, pause: float = 0.005) -> None:
-    """Wait until the idle threads of this process have stopped spinning, ``longest`` seconds at most."""
-    deadline = time.monotonic() + longest
-    while time.monotonic() < deadline:
-        before = time.process_time()
+def settle(longest: float = 0.3, pause: float = 0.005, calm: int = 4) -> None:
+    """Wait until idle threads have stopped spinning and child processes have come up, ``longest`` seconds at most.
+
+    ``calm`` pauses without any CPU time: after one alone, a thread that spins may just wait for a core."""
+    deadline, quiet = time.monotonic() + longest, 0
+    before = _spent()
+    while quiet < calm and time.monotonic() < deadline:
         time.sleep(pause)
-        if time.process_time() - before < pause / 10:
-            return
+        after = _spent()
+        quiet = quiet + 1 if after - before < pause / 10 else 0
+        before = after
+
+
+def _spent() -> float:
+    return time.process_time() - time.thread_time() + sum(children_cpu().values())

@@ -88,10 +88,13 @@ def _report_end(process: subprocess.Popen[bytes], report: int) -> None:
 
 
 def server_environment() -> dict[str, str]:
-    """The environment of a process that preloads torch: one thread, and this very package importable."""
+    """The environment of a process that preloads torch: one thread, and this very package importable.
+
+    A rank may ask for more threads of BLAS; while these are idle they shall sleep, not spin for 2**26 cycles."""
     packages = str(Path(__file__).resolve().parents[2])
     path = os.pathsep.join([packages, *filter(None, [os.environ.get("PYTHONPATH")])])
-    return {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": path}
+    threads = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "OPENBLAS_THREAD_TIMEOUT": "4"}
+    return {**os.environ, **threads, "PYTHONPATH": path}
 
 
 def _end_with_parent(lifeline: int) -> None:
