@@ -14,6 +14,7 @@ import sysconfig
 import traceback
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from types import FrameType, TracebackType
 from typing import Any, NamedTuple
 
@@ -67,6 +68,7 @@ class Sources:
         """Make this process quote these cells."""
         linecache.cache.update(self.lines)
         _cells.update(self.cells)
+        place.cache_clear()
 
 
 _cells: dict[str, str] = {}
@@ -82,6 +84,7 @@ def is_library(filename: str) -> bool:
     return known
 
 
+@lru_cache(10_000)
 def place(filename: str, line: int, function: str) -> Place:
     name = _cells.get(filename) or os.path.basename(filename)
     return Place(name, line, function, linecache.getline(filename, line).strip())
@@ -90,8 +93,9 @@ def place(filename: str, line: int, function: str) -> Place:
 def of_frame(frame: FrameType | None) -> Place:
     """The innermost line of the learner's at or above ``frame``."""
     while frame is not None:
-        if not is_library(frame.f_code.co_filename):
-            return place(frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name)
+        code = frame.f_code
+        if not (_mine.get(code.co_filename) or is_library(code.co_filename)):
+            return place(code.co_filename, frame.f_lineno, code.co_name)
         frame = frame.f_back
     return NOWHERE
 

@@ -44,6 +44,8 @@ def flat(tensor: Tensor) -> Iterator[Tensor]:
 
 def group_rank(rank: int, group: dist.ProcessGroup | None = None) -> int:
     """The seat in ``group`` of a global rank. UsageError if it has none."""
+    if group is None and 0 <= rank < dist.get_world_size():
+        return rank
     members = dist.get_process_group_ranks(group)
     if rank not in members:
         raise UsageError(

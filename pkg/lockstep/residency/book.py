@@ -88,10 +88,9 @@ class Residency:
 
     def see(self, func: Any, args: Any, out: Any) -> None:
         """Book what an operation has returned, and what its arguments turn out to be."""
-        node = _current_autograd_node()
         kind = OTHER
         self._backward = _current_graph_task_id() != -1
-        if node is not None and type(node).__name__ == "AccumulateGrad":
+        if self._backward and type(_current_autograd_node()).__name__ == "AccumulateGrad":
             kind = GRADIENT
         elif torch.is_grad_enabled() and self._records(func, args):
             kind = ACTIVATION

@@ -9,11 +9,11 @@ import torch
 import torch.distributed as dist
 
 from lockstep.errors import UsageError
-from lockstep.virtual.movement import REDUCTIONS
+from lockstep.virtual.movement import REDUCTIONS, quietly
 
 
 def detached(tensor: torch.Tensor) -> torch.Tensor:
-    return tensor.detach() if tensor.requires_grad else tensor
+    return quietly(torch.Tensor.detach)(tensor) if tensor.requires_grad else tensor
 
 
 def check_contiguous(tensor: torch.Tensor) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 from lockstep.virtual import fake_torch, fake_values
@@ -33,7 +32,7 @@ class FakeSimulation(Simulation):
         super().join(part, sequence, without_data(part, move))
 
     def _carry_out(self, me: int) -> bytes:
-        clock = FakeClock(self.cluster.device, self._residency[me], partial(self._compute, me))
+        clock = FakeClock(*self._clockwork(me))
         fn, args, kwargs = fake_values.loads(self.job.blob, clock.mode)
         self._residency[me].adopt((fn, args, kwargs))
         try:

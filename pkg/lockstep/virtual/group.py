@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import torch
 import torch.distributed as dist
-from torch._C import _AutoDispatchBelowAutograd, _DisableTorchDispatch
 
 from lockstep.explain import ANY_SOURCE, member
 from lockstep.virtual import movement
 from lockstep.virtual.arguments import check_contiguous, describe, detached, reduction, split
+from lockstep.virtual.movement import quietly
 from lockstep.virtual.operations import Operation, nbytes
 from lockstep.virtual.work import VirtualWork
 
@@ -25,19 +25,6 @@ if TYPE_CHECKING:
     from lockstep.virtual.simulation import Simulation
 
 Tensors = Sequence[torch.Tensor]
-Method = TypeVar("Method", bound=Callable[..., Any])
-
-
-def quietly(method: Method) -> Method:
-    """Move data without autograd and without charging the rank's clock for it."""
-
-    @functools.wraps(method)
-    def wrapper(*args: Any, **kwargs: Any) -> Any:
-        with _DisableTorchDispatch(), _AutoDispatchBelowAutograd():
-            return method(*args, **kwargs)
-
-    return wrapper  # type: ignore[return-value]
-
 
 _ProcessGroup: Any = dist.ProcessGroup  # untyped: its stubs overload every method in two ways
 
@@ -46,7 +33,8 @@ class VirtualGroup(_ProcessGroup):  # type: ignore[misc]
     """One rank's end of a process group."""
 
     def __init__(self, simulation: Simulation, me: int, ranks: Sequence[int], name: str) -> None:
-        super().__init__(ranks.index(me), len(ranks))
+        self._seat = ranks.index(me)
+        super().__init__(self._seat, len(ranks))
         self._simulation, self._me, self._ranks, self._name = simulation, me, tuple(ranks), name
         self._collectives = 0
 
@@ -54,7 +42,7 @@ class VirtualGroup(_ProcessGroup):  # type: ignore[misc]
         return len(self._ranks)
 
     def rank(self) -> int:
-        return self._ranks.index(self._me)
+        return self._seat
 
     def getBackendName(self) -> str:
         return "virtual"
@@ -82,7 +70,6 @@ class VirtualGroup(_ProcessGroup):  # type: ignore[misc]
 
     # ---- point to point: dst and src are ranks of the group
 
-    @quietly
     def send(self, tensors: Tensors, dst: int, tag: int = 0) -> VirtualWork:
         check_contiguous(tensors[0])
         peer = member(self._ranks, dst)
@@ -90,11 +77,9 @@ class VirtualGroup(_ProcessGroup):  # type: ignore[misc]
         self._simulation.send(operation)
         return VirtualWork(self._simulation, operation, tensors)
 
-    @quietly
     def recv(self, tensors: Tensors, src: int, tag: int = 0) -> VirtualWork:
         return self._recv(tensors, member(self._ranks, src), tag)
 
-    @quietly
     def recv_anysource(self, tensors: Tensors, tag: int = 0) -> VirtualWork:
         return self._recv(tensors, ANY_SOURCE, tag)
 

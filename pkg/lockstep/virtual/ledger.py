@@ -2,33 +2,51 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass
 
 from lockstep.events import Event
 
 LONGEST_NAME = 60  # characters
 
 
+@dataclass(slots=True)
+class Stretch:
+    """What a rank computes between two communications."""
+
+    rank: int
+    start: float
+    end: float
+    names: list[str]  # each operation once
+    flops: int
+
+    def event(self) -> Event:
+        return Event(self.rank, "compute", self.start, self.end, name=", ".join(self.names), flops=self.flops)
+
+    def extend(self, name: str, end: float, flops: int) -> None:
+        self.end, self.flops = end, self.flops + flops
+        if name not in self.names and len(", ".join(self.names)) <= LONGEST_NAME:
+            self.names.extend(name.split(", "))  # what is replayed has several
+
+
 class Ledger:
-    """``events`` in the order in which they began."""
+    """Books the operations of ``ranks`` ranks."""
 
     def __init__(self, ranks: int) -> None:
-        self.events: list[Event] = []
-        self._open: list[int | None] = [None] * ranks  # where in events each rank's unfinished one is
+        self._stretches: list[Stretch] = []
+        self._open: list[Stretch | None] = [None] * ranks
 
     def book(self, rank: int, name: str, start: float, end: float, flops: int) -> None:
-        at = self._open[rank]
-        if at is not None and self.events[at].end == start:
-            self.events[at] = longer(self.events[at], name, end, flops)
+        open_ = self._open[rank]
+        if open_ is not None and open_.end == start:
+            open_.extend(name, end, flops)
         else:
-            self._open[rank] = len(self.events)
-            self.events.append(Event(rank, "compute", start, end, name=name, flops=flops))
+            self._open[rank] = stretch = Stretch(rank, start, end, name.split(", "), flops)
+            self._stretches.append(stretch)
 
     def interrupt(self, rank: int) -> None:
         """The rank communicates: what it computes next is another event."""
         self._open[rank] = None
 
-
-def longer(event: Event, name: str, end: float, flops: int) -> Event:
-    told = name in event.name.split(", ") or len(event.name) > LONGEST_NAME
-    return replace(event, name=event.name if told else f"{event.name}, {name}", end=end, flops=event.flops + flops)
+    def events(self) -> list[Event]:
+        """In the order in which they began."""
+        return [stretch.event() for stretch in self._stretches]

@@ -1,21 +1,25 @@
-"""What a collective does to the tensors, once every rank of the group is there.
+"""What a message does to two tensors, and what a collective does to those of all ranks, once every rank is there.
 
-Each function takes the parts in group order; ``part.tensors`` is ``(outputs, inputs)``, lists of tensors without
-autograd. Reductions add in group order, so that the result is the same on every run.
+For a collective, each function takes the parts in group order; ``part.tensors`` is ``(outputs, inputs)``, lists of
+tensors without autograd. Reductions add in group order, so that the result is the same on every run.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import reduce as fold
+from functools import wraps
+from typing import Any, TypeVar
 
 import torch
+from torch._C import _AutoDispatchBelowAutograd, _DisableTorchDispatch
 
 from lockstep.errors import Mismatch
 from lockstep.virtual.operations import Operation
 
 Tensor = torch.Tensor
 Parts = Sequence[Operation]
+Mover = TypeVar("Mover", bound=Callable[..., Any])
 
 REDUCTIONS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
     "SUM": torch.add,
@@ -27,6 +31,29 @@ REDUCTIONS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
     "BOR": torch.bitwise_or,
     "BXOR": torch.bitwise_xor,
 }
+
+
+def quietly(move: Mover) -> Mover:
+    """Move data without autograd and without charging the rank's clock for it."""
+
+    @wraps(move)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        with _DisableTorchDispatch(), _AutoDispatchBelowAutograd():
+            return move(*args, **kwargs)
+
+    return wrapper  # type: ignore[return-value]
+
+
+@quietly
+def message(sent: Tensor, received: Tensor) -> None:
+    """The same number of elements, in one piece each; the shapes may differ."""
+    received.copy_(sent if sent.shape == received.shape else sent.view(received.shape))
+
+
+@quietly
+def buffered(sent: Tensor) -> Tensor:
+    """A copy for a sender that does not wait."""
+    return sent.clone()
 
 
 def combine(tensors: Sequence[Tensor], operator: str) -> Tensor:

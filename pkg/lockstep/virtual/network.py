@@ -8,7 +8,7 @@ NCCL: it takes until the receiver has the data. (``eager=True`` buffers it inste
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
+from collections import deque
 from collections.abc import Callable, Iterator
 from itertools import count
 
@@ -20,6 +20,7 @@ from lockstep.cost.network import collective_time
 from lockstep.errors import Mismatch, Standing
 from lockstep.explain import ANY_SOURCE
 from lockstep.machines import Cluster
+from lockstep.virtual import movement
 from lockstep.virtual.operations import Operation
 
 Channel = tuple[str, int, int, int]  # group name, source, destination, tag
@@ -37,8 +38,8 @@ class Network:
         self._wake = wake
         self._out = [0.0] * ranks  # when each rank's way out is free again
         self._in = [0.0] * ranks
-        self._sends: dict[Channel, deque[Operation]] = defaultdict(deque)
-        self._recvs: dict[Channel, deque[Operation]] = defaultdict(deque)
+        self._sends: dict[Channel, deque[Operation]] = {}
+        self._recvs: dict[Channel, deque[Operation]] = {}
         self._meetings: dict[tuple[str, tuple[int, ...], int], list[Operation]] = {}
         self._ids = count()
 
@@ -50,9 +51,9 @@ class Network:
             self._transfer(send, recv)
             return
         if self.eager:
-            send.tensors = send.tensors.clone()
+            send.tensors = movement.buffered(send.tensors)
             send.started, send.done = send.posted, send.posted
-        self._sends[send.group_name, send.rank, send.peer, send.tag].append(send)
+        self._sends.setdefault((send.group_name, send.rank, send.peer, send.tag), deque()).append(send)
 
     def recv(self, recv: Operation) -> None:
         self.log.append(recv)
@@ -61,7 +62,7 @@ class Network:
         if send is not None:
             self._transfer(send, recv)
         else:
-            self._recvs[recv.group_name, recv.peer, recv.rank, recv.tag].append(recv)
+            self._recvs.setdefault((recv.group_name, recv.peer, recv.rank, recv.tag), deque()).append(recv)
 
     def join(self, part: Operation, sequence: int, move: Callable[[list[Operation]], None]) -> None:
         """One more rank comes to a collective; the last one to come carries it out."""
@@ -86,17 +87,18 @@ class Network:
 
     def _partner_of_send(self, send: Operation) -> Operation | None:
         """The receive that was posted first, among those for this source and those for any."""
-        queues = [
-            self._recvs[send.group_name, source, send.peer or 0, send.tag]
-            for source in (send.rank, ANY_SOURCE)
-        ]  # fmt: skip
-        waiting = [q for q in queues if q]
-        return min(waiting, key=lambda q: q[0].posted).popleft() if waiting else None
+        named = self._recvs.get((send.group_name, send.rank, send.peer or 0, send.tag))
+        open_ = self._recvs.get((send.group_name, ANY_SOURCE, send.peer or 0, send.tag))
+        if named and open_:
+            return min(named, open_, key=lambda q: q[0].posted).popleft()
+        return named.popleft() if named else open_.popleft() if open_ else None
 
     def _partner_of_recv(self, recv: Operation) -> Operation | None:
         """The send that was posted first; ties go to the lowest rank."""
-        sources = recv.group if recv.peer == ANY_SOURCE else (recv.peer,)
-        queues = [self._sends.get((recv.group_name, s or 0, recv.rank, recv.tag)) for s in sources]
+        if recv.peer != ANY_SOURCE:
+            queue = self._sends.get((recv.group_name, recv.peer or 0, recv.rank, recv.tag))
+            return queue.popleft() if queue else None
+        queues = [self._sends.get((recv.group_name, s, recv.rank, recv.tag)) for s in recv.group]
         waiting = [q for q in queues if q]
         return min(waiting, key=lambda q: (q[0].posted, q[0].rank)).popleft() if waiting else None
 
@@ -107,7 +109,7 @@ class Network:
         seconds = link.time(send.nbytes) if send.rank != recv.rank else 0.0
         end = start + self.cores.carry(send.rank, recv.rank, start, seconds)
         self._out[send.rank] = self._in[recv.rank] = end
-        recv.tensors.copy_(send.tensors.view(recv.tensors.shape))
+        movement.message(send.tensors, recv.tensors)
         recv.peer = send.rank
         send.message = recv.message = next(self._ids)
         self._settle(recv, start, end)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 import time
@@ -12,9 +13,10 @@ from typing import Any
 from torch._C._distributed_c10d import HashStore
 
 from lockstep import explain, places
-from lockstep.errors import RankDied, RankRaised, RunError, Standing, Stuck, TimeLimit
+from lockstep.errors import RankDied, RunError, Standing, Stuck, TimeLimit
 from lockstep.events import Memory, Trace
 from lockstep.launch import values
+from lockstep.launch.ending import Raised, as_error
 from lockstep.launch.job import Job
 from lockstep.machines import Cluster
 from lockstep.residency import Hooks, Residency
@@ -24,6 +26,7 @@ from lockstep.virtual.ledger import Ledger
 from lockstep.virtual.network import Network, standing
 from lockstep.virtual.operations import Operation
 from lockstep.virtual.scheduler import Scheduler
+from lockstep.virtual.streams import Streams
 
 FRUITLESS_POLLS = 1000  # is_completed() in vain, by every rank that could still act, before it counts as a deadlock
 POLL_COST = 1e-7  # virtual seconds of one is_completed()
@@ -35,10 +38,10 @@ class Simulation:
 
     def __init__(self, job: Job, cluster: Cluster, eager: bool = False) -> None:
         self.job, self.cluster, self.ranks = job, cluster, job.ranks
-        self.streams = rank.Streams(job.ranks, job.seed)
+        self.streams = Streams(job.ranks, job.seed)
         self.scheduler = Scheduler(job.ranks, self._stalled, self.streams.switch_to)
         self.network = Network(job.ranks, cluster, eager, self.scheduler.wake)
-        self.store = HashStore()
+        self.store, self.pid = HashStore(), os.getpid()
         self.threads: dict[int, threading.Thread] = {}
         self._residency = [Residency(partial(self._now, r)) for r in range(job.ranks)]
         self._waiting: dict[int, Operation] = {}
@@ -73,13 +76,13 @@ class Simulation:
         return Operation(me, kind, self.scheduler.clock[me], group, name, nbytes, peer, place=place, **fields)
 
     def send(self, operation: Operation) -> None:
-        self._guarded(lambda: self.network.send(operation))
+        self._guarded(self.network.send, operation)
 
     def recv(self, operation: Operation) -> None:
-        self._guarded(lambda: self.network.recv(operation))
+        self._guarded(self.network.recv, operation)
 
     def join(self, part: Operation, sequence: int, move: Callable[[list[Operation]], None]) -> None:
-        self._guarded(lambda: self.network.join(part, sequence, move))
+        self._guarded(self.network.join, part, sequence, move)
 
     def wait(self, operation: Operation) -> None:
         me, before = operation.rank, self.scheduler.clock[operation.rank]
@@ -152,16 +155,21 @@ class Simulation:
         """The rank's own copy of the function and its arguments in, its value out."""
         fn, args, kwargs = self.job.unpack()
         self._residency[me].adopt((fn, args, kwargs))
-        with Clock(self.cluster.device, self._residency[me], partial(self._compute, me)):
+        with Clock(*self._clockwork(me)):
             value = fn(*args, **kwargs)
         return values.dumps(value)
 
+    def _clockwork(self, me: int) -> tuple[Any, ...]:
+        """What a rank's Clock is made of."""
+        spend, claim = partial(self._compute, me), partial(self.streams.claim, me)
+        return self.cluster.device, self._residency[me], spend, claim
+
     # ---- how a run ends
 
-    def _guarded(self, act: Callable[[], None]) -> None:
+    def _guarded(self, act: Callable[..., None], *args: Any) -> None:
         """A mismatch is the whole run's failure, not an exception that a learner's code may catch."""
         try:
-            act()
+            act(*args)
         except RunError as error:
             self._fail(error)
             threading.Event().wait()
@@ -172,13 +180,9 @@ class Simulation:
             self._fail(explain.left_over(left[0].kind, [standing(o) for o in left]))
         self._ended.set()
 
-    def _raised(self, me: int, error: BaseException) -> RankRaised:
-        told = places.learners_traceback(error)
-        others = [s for s in self.standings() if s.rank != me]
-        place = places.innermost(error)
-        headline = f"rank {me} raised {type(error).__name__}: {error}"
-        mine = Standing(me, "raised", where=str(place), source=place.source, detail=type(error).__name__)
-        return RankRaised(f"{headline}\n{told}", [mine, *others])
+    def _raised(self, me: int, error: BaseException) -> RunError:
+        end = Raised.of(error)
+        return as_error(me, end, [end.standing(me), *(s for s in self.standings() if s.rank != me)])
 
     def left(self, me: int, how: str) -> None:
         """The rank ends its process: no peer can go on without it."""
@@ -232,5 +236,5 @@ class Simulation:
 
     def trace(self) -> Trace:
         now = max(self.scheduler.clock)
-        events = [*self._ledger.events, *(o.event(now) for o in list(self.network.log))]
+        events = [*self._ledger.events(), *(o.event(now) for o in list(self.network.log))]
         return Trace.of(events, self.ranks, "virtual", self.cluster.name)
