@@ -1,0 +1,88 @@
+"""The same kernel source on a GPU of this machine, through numba: its time, to be laid beside what the machine counted.
+
+Written by numba's documented interface and tried on numba's simulator of it. It has never run on a GPU.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+from lockstep.errors import UsageError, WorldUnavailable
+from lockstep.simt.launch import Launch
+from lockstep.simt.source import plain_function
+from lockstep.simt.transactions import SECTOR
+
+
+@dataclass(frozen=True)
+class OnGpu:
+    """``seconds``: of each repeated launch, by the GPU's own events, without compiling and copying."""
+
+    kernel: str
+    device: str
+    seconds: tuple[float, ...]
+
+    @property
+    def median(self) -> float:
+        return median(self.seconds)
+
+
+def on_gpu(
+    kernel: Any,
+    grid: int | tuple[int, ...],
+    block: int | tuple[int, ...],
+    *args: Any,
+    shared_bytes: int = 0,
+    repeats: int = 20,
+) -> OnGpu:
+    """Launch once, and change the arrays in place as ``launch`` does; then time ``repeats`` launches on copies.
+
+    Raises WorldUnavailable where numba finds no GPU.
+    """
+    from numba import cuda
+
+    if repeats < 1:
+        raise UsageError(f"repeats is {repeats}.", "Give 1 or more.")
+    if not cuda.is_available():
+        raise WorldUnavailable("numba finds no GPU here.", "Use launch(…): the warp machine runs the same kernel.")
+    function = plain_function(kernel)
+    configured = cuda.jit(function)[grid, block, 0, shared_bytes]
+    on_device = [cuda.to_device(arg) if isinstance(arg, np.ndarray) else arg for arg in args]
+    spare = [cuda.to_device(arg) if isinstance(arg, np.ndarray) else arg for arg in args]
+    configured(*on_device)
+    for arg, moved in zip(args, on_device, strict=True):
+        if isinstance(arg, np.ndarray):
+            arg[...] = moved.copy_to_host()
+    seconds = tuple(_timed(configured, spare) for _ in range(repeats))
+    return OnGpu(function.__name__, _device_name(), seconds)
+
+
+def _timed(configured: Any, args: list[Any]) -> float:
+    from numba import cuda
+
+    begin, end = cuda.event(), cuda.event()
+    begin.record()
+    configured(*args)
+    end.record()
+    end.synchronize()
+    return float(begin.elapsed_time(end)) / 1e3  # of milliseconds
+
+
+def _device_name() -> str:
+    from numba import cuda
+
+    name = getattr(cuda.current_context().device, "name", "a GPU")
+    return name.decode() if isinstance(name, bytes) else str(name)
+
+
+def beside(counted: Launch, timed: OnGpu) -> str:
+    """One line: what was counted, how long it took, and the rates that follow."""
+    total, seconds = counted.total(), timed.median
+    moved = total.sectors * SECTOR
+    return (
+        f"{counted.kernel} on {timed.device}: {seconds * 1e6:,.1f} µs (median of {len(timed.seconds)}); "
+        f"{total.instructions:,} instructions of a warp, {moved:,} bytes in sectors: {moved / seconds / 1e9:,.1f} GB/s"
+    )

@@ -1,0 +1,57 @@
+"""The same source on a GPU: the plumbing, on numba's simulator of its own interface; a sentence where there is none."""
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from numba import cuda
+
+from lockstep.errors import WorldUnavailable
+from lockstep.simt import launch
+from lockstep.simt.gpu import OnGpu, beside, on_gpu
+from lockstep.simt.kernels import vector_add
+
+SIMULATED = """
+import json
+import numpy as np
+from lockstep.simt.gpu import on_gpu
+from lockstep.simt.kernels import reduce_sequential
+out = np.zeros(1, np.float32)
+found = on_gpu(reduce_sequential, 2, 128, np.ones(256, np.float32), out, repeats=3)
+print(json.dumps([float(out[0]), found.seconds, found.kernel]))
+"""
+
+
+@pytest.mark.skipif(cuda.is_available(), reason="there is a GPU")
+def test_without_a_gpu_there_is_one_sentence() -> None:
+    with pytest.raises(WorldUnavailable, match=r"no GPU here.\nUse launch"):
+        on_gpu(vector_add, 1, 32, *(np.zeros(32) for _ in range(3)))
+
+
+def test_arrays_are_changed_once_however_often_the_launch_is_timed() -> None:
+    environment = {**os.environ, "NUMBA_ENABLE_CUDASIM": "1"}
+    command = [sys.executable, "-c", SIMULATED]
+    done = subprocess.run(command, env=environment, check=True, capture_output=True, text=True, timeout=120)
+    total, seconds, kernel = json.loads(done.stdout)
+    assert total == 256
+    assert len(seconds) == 3
+    assert kernel == "reduce_sequential"
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not cuda.is_available(), reason="needs a GPU")
+def test_a_gpu_and_the_machine_agree() -> None:
+    arrays = [np.arange(100, dtype=np.float32), np.ones(100, np.float32), np.zeros(100, np.float32)]
+    timed = on_gpu(vector_add, 4, 32, *arrays)
+    assert timed.median > 0
+    assert (arrays[2] == arrays[0] + 1).all()
+
+
+def test_counts_stand_beside_the_time() -> None:
+    counted = launch(vector_add, 1, 32, *(np.zeros(32, np.float32) for _ in range(3)))
+    told = beside(counted, OnGpu("vector_add", "H100", (2e-6, 1e-6, 9e-6)))
+    assert told.startswith("vector_add on H100: 2.0 µs (median of 3)")
+    assert "384 bytes in sectors: 0.2 GB/s" in told
