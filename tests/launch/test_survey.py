@@ -111,6 +111,7 @@ def test_this_machine_measured_for_real(tmp_path: Path, monkeypatch: pytest.Monk
     assert 1e-8 < device.launch_overhead < 1e-3
     assert 0 <= link.alpha < 0.1
     assert 1e6 < link.bandwidth < 1e12
+    assert found.cluster.cores == found.cores >= 1  # what all ranks share
     assert collective_time("all_reduce", 10**6, range(4), found.cluster) > 0
     assert survey.full_survey(say=pytest.fail) == found
     for word in ("cores", "GFLOP/s", "GB/s", "alpha", found.processor):

@@ -54,9 +54,12 @@ def taking_turns(cases: Sequence[Case], repeats: int) -> dict[Case, list[float]]
 
 
 def seconds(algorithm: str, nbytes: int) -> float:
-    """Of one all-reduce, short ones in a row of several: ranks do not leave a barrier at the same time, and with one
-    alone the wait for the last of them would be in it."""
-    x, row = torch.zeros(nbytes // 4), IN_A_ROW if nbytes < LONG else 1
+    """Of one all-reduce. Short ones in a row of several: ranks do not leave a barrier at the same time, and with one
+    alone the wait for the last of them would be in it. And after one that is not timed: a long tensor has just swept
+    the caches."""
+    x, row = torch.ones(nbytes // 4), IN_A_ROW if nbytes < LONG else 1
+    if row > 1:
+        ALGORITHMS[algorithm](x)
     dist.barrier()
     begin = time.perf_counter()
     for _ in range(row):
