@@ -239,15 +239,15 @@ def calls_a_recursive_one(a):
         (wrong_cuda_name, "thread_index", "cuda has no thread_index"),
         (wrong_method, "sum", "cannot call a.sum"),
         (float_index, "/ 2", "an index of a is float64"),
-        (too_many_indices, "0, 1", "a has 1 axes, and 2 indices|needs 1 indices"),
+        (too_many_indices, "0, 1", "a needs one index, and has 2"),
         (stores_a_row, "= a", "a cannot hold"),
         (shape_at_run_time, "a.size", "a.size is known only at run time"),
-        (too_much_shared, "20_000", "80,000 bytes; a block has 49,152"),
+        (too_much_shared, "20_000", "with s the block has 80,000 bytes of shared memory. It can have 49,152"),
         (grid_of_four, "grid(4)", "take 1, 2 or 3"),
         (step_of_nothing, "range", "steps of 0"),
         (barrier_in_and, "syncthreads_or", "reached by some threads only"),
         (barrier_without_vote, "syncthreads(1)", "takes no argument"),
-        (one_argument_too_many, "half", "half takes 1 arguments, and gets 2"),
+        (one_argument_too_many, "half", "half needs 1 arguments, and gets 2"),
         (keyword_call, "sqrt", "by position"),
     ],
 )
@@ -263,6 +263,42 @@ def test_python_that_no_kernel_can_have_is_told_with_its_line(kernel: Any, text:
 def test_recursion_is_refused() -> None:
     with pytest.raises(KernelError, match="recursive calls itself"):
         launch(calls_a_recursive_one, 1, 1, vector())
+
+
+def rows_of_different_lanes(a, out):
+    """In the second turn some lanes are done, and keep the row that they have."""
+    i = cuda.grid(1)
+    row = a[0]
+    for k in range(1 + i % 2):
+        row = a[i // 2 + k]
+    out[i] = row[1]
+
+
+def two_arrays_in_one_variable(a, out):
+    i = cuda.grid(1)
+    x = out
+    if i % 2 == 0:
+        x = a
+    x[i] = 1
+
+
+def test_lanes_may_look_at_different_rows_and_not_at_different_arrays() -> None:
+    a, out = np.arange(60.0).reshape(20, 3), np.zeros(32)
+    assert launch(rows_of_different_lanes, 1, 32, a, out).findings == ()
+    assert out.tolist() == [a[i // 2 + i % 2, 1] for i in range(32)]
+    with pytest.raises(KernelError, match="a variable is a in some threads"):
+        launch(two_arrays_in_one_variable, 1, 32, vector(), vector())
+
+
+def talks(a):
+    i = cuda.grid(1)
+    if i % 16 == 3:
+        print("thread", i, a[i])
+
+
+def test_print_says_one_line_for_each_thread(capsys: pytest.CaptureFixture[str]) -> None:
+    launch(talks, 1, 32, vector())
+    assert capsys.readouterr().out == "thread 3 1.0\nthread 19 1.0\n"
 
 
 def endless(a):
@@ -288,7 +324,7 @@ def optional(a, b=1):
         ((decorated, 1.5, 32, vector()), "grid is 1.5"),
         ((decorated, 1, 2 * THREADS, vector()), "has 2,048 threads"),
         ((decorated, 1, (1, 1, 65), vector()), "at most"),
-        ((decorated, 1, 32), "takes 1 arguments"),
+        ((decorated, 1, 32), "needs 1 arguments"),
         ((decorated, 1, 32, [1, 2]), "argument a is of type list"),
         ((decorated, 1, 32, np.array(["x"])), "items of type"),
         ((decorated, 1, 4, np.ndarray(4, np.float32, bytearray(64), strides=(8,))), "view of memory with gaps"),

@@ -70,20 +70,24 @@ def places(warp: Warp, mask: Mask, line: LineCounts, array: Array, index: Value)
     """The item of each active lane, and the mask without the lanes that are out of bounds."""
     axes = len(index) if isinstance(index, tuple) else 1
     if axes != len(array.shape):
-        wanted = f"{len(array.shape)} indices, one for each axis"
-        raise KernelError(f"{array.memory.name} needs {wanted}, and has {axes}.", line=line.number)
+        raise _indices(array, axes, line)
     offset, inside = locate(warp, mask, line, array, index)
     if not isinstance(offset, np.ndarray):
         return np.full(inside.count, offset), inside
     return active(inside, offset), inside
 
 
+def _indices(array: Array, given: int, line: LineCounts) -> KernelError:
+    axes = len(array.shape)
+    needs = f"{axes} indices, one for each axis" if axes > 1 else "one index"
+    return KernelError(f"{array.memory.name} needs {needs}, and has {given}.", line=line.number)
+
+
 def locate(warp: Warp, mask: Mask, line: LineCounts, array: Array, index: Value) -> tuple[Value, Mask]:
     """Numbers of items in the memory, for all lanes or for each, and the lanes that are within bounds."""
     indices = index if isinstance(index, tuple) else (index,)
     if len(indices) > len(array.shape):
-        message = f"{array.memory.name} has {len(array.shape)} axes, and {len(indices)} indices."
-        raise KernelError(message, line=line.number)
+        raise _indices(array, len(indices), line)
     offset = array.offset
     for axis, one in enumerate(indices):
         latest, lanes, items = array.latest[axis]

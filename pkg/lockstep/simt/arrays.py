@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-import math
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from lockstep.simt.masks import Mask
-from lockstep.simt.memory import Memory, constant_array, whole
+from lockstep.simt.memory import Array, Memory, constant_array, whole
 from lockstep.simt.scope import Evaluate, Scope
 from lockstep.simt.source import UNKNOWN
 from lockstep.simt.values import Value
@@ -38,9 +38,6 @@ def _shared(scope: Scope, node: ast.Call) -> Evaluate:
     """One array for the block, the same for each thread that comes here. Shape 0 stands for ``shared_bytes``."""
     shape, dtype = _arguments(scope, node)
     name = target_name(scope, node)
-    if math.prod(shape) * dtype.itemsize > LIMIT:
-        wanted = math.prod(shape) * dtype.itemsize
-        raise scope.refuse(node, f"{name} has {wanted:,} bytes; a block has {LIMIT:,} bytes of shared memory.")
     key = id(node)
 
     def declare(warp: Warp, mask: Mask) -> Value:
@@ -50,9 +47,17 @@ def _shared(scope: Scope, node: ast.Call) -> Evaluate:
                 shared[key] = warp.block.dynamic(name, dtype)
             else:
                 shared[key] = whole(Memory.unwritten(name, "shared", shape, dtype), shape)
+                _check_size(scope, node, name, shared.values())
         return shared[key]
 
     return declare
+
+
+def _check_size(scope: Scope, node: ast.Call, name: str, arrays: Iterable[Array]) -> None:
+    total = sum(array.memory.flat.nbytes for array in arrays)
+    if total > LIMIT:
+        message = f"with {name} the block has {total:,} bytes of shared memory. It can have {LIMIT:,}."
+        raise scope.refuse(node, message, "Take smaller tiles, or pass shared_bytes and declare an array of shape 0.")
 
 
 def _local(scope: Scope, node: ast.Call) -> Evaluate:

@@ -30,9 +30,9 @@ def call(scope: Scope, node: ast.Call, expression: CompileExpression) -> Evaluat
         return array
     if node.keywords or any(isinstance(argument, ast.Starred) for argument in node.args):
         raise scope.refuse(node, f"{ast.unparse(node.func)} takes its arguments by position.")
-    arguments = [expression(scope, argument) for argument in node.args]
     if known is print:
-        return _print(scope, node, arguments)
+        return _print(scope, node, expression)
+    arguments = [expression(scope, argument) for argument in node.args]
     with_warp = intrinsics().get(id(known)) or atomics().get(id(known))
     if with_warp is not None:
         return _intrinsic(scope, node, with_warp, arguments)
@@ -97,17 +97,16 @@ def _pure(scope: Scope, node: ast.Call, function: Callable[..., Value], argument
     return evaluate
 
 
-def _print(scope: Scope, node: ast.Call, arguments: list[Evaluate]) -> Evaluate:
+def _print(scope: Scope, node: ast.Call, expression: CompileExpression) -> Evaluate:
     """One line for each active lane."""
+    texts = [part.value if isinstance(part, ast.Constant) else None for part in node.args]
+    parts = [None if text is not None else expression(scope, part) for part, text in zip(node.args, texts, strict=True)]
 
     def evaluate(warp: Warp, mask: Mask) -> Value:
-        values = [np.broadcast_to(argument(warp, mask), 32) for argument in arguments]
+        values = [text if part is None else part(warp, mask) for part, text in zip(parts, texts, strict=True)]
         for lane in np.flatnonzero(mask.lanes):
-            print(*(value[lane] for value in values))
+            print(*(value[lane] if isinstance(value, np.ndarray) else value for value in values))
 
-    texts = [argument for argument in node.args if isinstance(argument, ast.Constant)]
-    if any(isinstance(text.value, str) for text in texts):
-        raise scope.refuse(node, "print in a kernel takes numbers only.")
     return evaluate
 
 
@@ -130,7 +129,7 @@ def device_course(
 ) -> Callable[[Warp, Mask], Generator[Arrival, Value, Value]]:
     """A device function's run: it may come to barriers, and returns its value."""
     if len(arguments) != len(device.parameters):
-        raise scope.refuse(node, f"{device.name} takes {len(device.parameters)} arguments, and gets {len(arguments)}.")
+        raise scope.refuse(node, f"{device.name} needs {len(device.parameters)} arguments, and gets {len(arguments)}.")
     line = scope.line(node)
 
     def course(warp: Warp, mask: Mask) -> Generator[Arrival, Value, Value]:

@@ -25,7 +25,7 @@ AXES = (1024, 1024, 64)  # of a block, at most, along x, y and z
 SHARED = 227 * 1024  # bytes that a block can have on an H100
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Launch:
     """What the machine saw.
 
@@ -51,6 +51,9 @@ class Launch:
             if text in line.text:
                 return line
         raise UsageError(f"No line of {self.kernel} contains {text!r}.", "Look at print(launch.table()).")
+
+    def __repr__(self) -> str:
+        return self.table()
 
     def table(self) -> str:
         """The source with its counts, then the findings."""
@@ -154,7 +157,7 @@ def _arguments(source: Source, args: Sequence[Any]) -> dict[str, Value]:
     names = source.parameters
     if len(args) != len(names):
         raise UsageError(
-            f"{source.name} takes {len(names)} arguments ({', '.join(names)}), and was given {len(args)}.",
+            f"{source.name} needs {len(names)} arguments ({', '.join(names)}), and was given {len(args)}.",
             f"Write launch({source.name}, grid, block, {', '.join(names)}).",
         )
     memory = GlobalMemory()

@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lockstep.errors import UsageError
-from lockstep.simt.masks import LANES
-from lockstep.simt.values import Value
+from lockstep.simt.errors import KernelError
+from lockstep.simt.masks import LANES, Mask
+from lockstep.simt.values import Value, select
 
 Space = Literal["global", "shared", "local", "constant"]
 ALIGNMENT = 256  # bytes: what cudaMalloc gives
@@ -87,6 +88,16 @@ class Array:
     def part(self, offset: Value, axes: int) -> Array:
         """The view that is left when the first axes have their index."""
         return Array(self.memory, offset, self.shape[axes:], self.strides[axes:])
+
+    def merged(self, mask: Mask, other: object) -> Array:
+        """This view in the mask's lanes, and ``other`` elsewhere: lanes may look at different rows of one array."""
+        if not isinstance(other, Array) or (other.memory, other.shape, other.strides) != self._kind():
+            raise KernelError(f"a variable is {self.memory.name} in some threads, and something else in others.")
+        offsets = (np.int64(0) if one is None else one for one in (self.offset, other.offset))
+        return Array(self.memory, select(mask, *offsets), self.shape, self.strides)
+
+    def _kind(self) -> tuple[Memory, tuple[int, ...], tuple[int, ...]]:
+        return self.memory, self.shape, self.strides
 
     @property
     def size(self) -> int:

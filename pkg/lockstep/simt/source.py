@@ -42,7 +42,8 @@ class Source:
         self.tree = _definition(textwrap.dedent("".join(text)), self.name)
         self.before = first - 1  # lines of the file before the first one of ``tree``
         start = self.tree.lineno - 1
-        self.lines = {first + n: LineCounts(first + n, line.rstrip()) for n, line in enumerate(text) if n >= start}
+        wanted = [n for n in range(start, len(text)) if n not in _docstring(self.tree)]
+        self.lines = {first + n: LineCounts(first + n, text[n].rstrip()) for n in wanted}
         self.parameters = _parameters(self.tree)
         self.locals = {*self.parameters, *_assigned(self.tree)}
         self._captured = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
@@ -110,6 +111,13 @@ def _definition(text: str, name: str) -> ast.FunctionDef:
         if isinstance(node, ast.FunctionDef) and node.name == name:
             return node
     raise KernelError(f"{name} is not written as a function with def.")
+
+
+def _docstring(tree: ast.FunctionDef) -> range:
+    """Its lines, counted from 0 at the first line of the text."""
+    first = tree.body[0]
+    here = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str)
+    return range(first.lineno - 1, first.end_lineno or first.lineno) if here else range(0)
 
 
 def _parameters(tree: ast.FunctionDef) -> list[str]:

@@ -139,6 +139,8 @@ def select(mask: Mask, chosen: Value, other: Value) -> Value:
     """``chosen`` in the mask's lanes and ``other`` elsewhere, in a type that holds both."""
     if chosen is other:
         return chosen
+    if hasattr(chosen, "merged"):  # a view of an array
+        return chosen.merged(mask, other)
     if isinstance(chosen, tuple):
         return tuple(select(mask, c, o) for c, o in zip(chosen, other, strict=True))
     return np.where(mask.lanes, chosen, other)
