@@ -103,6 +103,20 @@ class Lab:
         found.wait_for(state="visible", timeout=20_000)
         return found
 
+    def commit(self, cell: int, text: str) -> None:
+        """Write a prediction into the field below a cell, and commit it."""
+        output = self.output(cell)
+        output.locator("input").fill(text)
+        output.get_by_role("button").click()
+        self.page.wait_for_timeout(500)
+
+    def look(self, cell: int, name: str) -> Locator:
+        """Scroll to what stands below a cell, let it settle, and take a screenshot."""
+        output = self.output(cell)
+        self.page.wait_for_timeout(700)
+        self.screenshot(name)
+        return output
+
     def screenshot(self, name: str) -> Path:
         path = self.shots / f"{name}.png"
         self.page.screenshot(path=path)

@@ -34,20 +34,13 @@ def ring_all_reduce(tensor, group=None):
 MISSPELT = "def ring_allreduce(x):\n    return x\n\nring_all_reduce = ring_allreduce\n"
 
 
-def commit(lab: Lab, cell: int, text: str) -> None:
-    output = lab.output(cell)
-    output.locator("input").fill(text)
-    output.get_by_role("button").click()
-    lab.page.wait_for_timeout(500)
-
-
 def test_the_lesson_runs_and_its_figures_move(lab: Lab) -> None:
     lab.open(LESSON)
     first = lab.find("communication-star-over-ring")
     lab.run(first)
-    commit(lab, first, "about ten")
+    lab.commit(first, "about ten")
     assert "one number" in lab.output(first).inner_text()
-    commit(lab, first, "4")
+    lab.commit(first, "4")
     assert lab.output(first).locator("input").is_disabled()
     lab.screenshot("lesson-prediction")
 

@@ -1,0 +1,61 @@
+"""Units 00 to 03 as a learner meets them: predict, run the lesson, move its figure, get a lab wrong, then right."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pytest
+from harness import Lab
+
+
+@dataclass(frozen=True)
+class Unit:
+    """``prediction``: how its first question is recognised. ``figure``: the cell of its signature figure.
+    ``exercise``, ``wrong``, ``told``: an answer that is not right, and a word of what it is told."""
+
+    folder: str
+    prediction: str
+    figure: str
+    exercise: str
+    wrong: str
+    told: str
+
+
+UNITS = (
+    Unit("03_gpu", "gpu-mandelbrot-lanes", "show.warp(", "gpu.vector_add",
+         "@cuda.jit\ndef vector_add(a, b, out):\n    i = cuda.grid(1)\n    out[i] = a[i] + b[i]\n", "threads to spare"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("unit", UNITS, ids=lambda u: u.folder)
+def test_the_lesson_runs_and_its_figure_moves(lab: Lab, unit: Unit) -> None:
+    lab.open(f"course/{unit.folder}/lesson.ipynb")
+    first = lab.find(unit.prediction)
+    lab.run(first)
+    lab.commit(first, "50")
+    assert lab.output(first).locator("input").is_disabled()
+    lab.run_all(timeout=280)
+    assert lab.errors() == {}
+    figure = lab.output(lab.find(unit.figure))
+    picture = figure.locator("svg").first
+    before = picture.inner_html()
+    lab.move_slider(figure, steps=3)
+    lab.page.wait_for_timeout(500)
+    assert figure.locator("svg").first.inner_html() != before
+    for number, cell in enumerate(lab.cells()):
+        drawn = [o for o in cell.get("outputs", []) if any("image" in k or "widget" in k for k in o.get("data", {}))]
+        if drawn:
+            lab.look(number, f"{unit.folder}-{number:02d}")
+
+
+@pytest.mark.parametrize("unit", UNITS, ids=lambda u: u.folder)
+def test_a_wrong_answer_in_the_lab_is_told_why(lab: Lab, unit: Unit) -> None:
+    lab.open(f"labs/{unit.folder}/lab.ipynb")
+    lab.run(lab.find("from lockstep import check"))
+    function = unit.exercise.partition(".")[2]
+    answer, check = lab.find(f"def {function}"), lab.find(f'check("{unit.exercise}"')
+    lab.write(answer, unit.wrong)
+    lab.run(answer)
+    lab.run(check, timeout=90)
+    assert lab.errors() == {}
+    assert unit.told in lab.look(check, f"{unit.folder}-wrong").inner_text()
