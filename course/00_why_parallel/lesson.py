@@ -191,6 +191,21 @@ rows = [
 head = "| recipe | bytes for each parameter | sum | LLaMA-65B | fits in 192 GB |\n|---|---|---|---|---|\n"
 Markdown(f"LLaMA-65B has {llama_65b:,} parameters.\n\n{head}" + "\n".join(rows))
 
+# %%
+kinds = ("weights", "gradients", "master weights", "momentum", "variance")
+colors = ("#0072B2", "#E69F00", "#56B4E9", "#009E73", "#D55E00")
+figure, axes = plt.subplots(figsize=(8, 3.2))
+left = dict.fromkeys(RECIPES, 0.0)
+for kind, color in zip(kinds, colors):
+    widths = {name: llama_65b * BYTES[recipe[kind]] / 1e9 if kind in recipe else 0 for name, recipe in RECIPES.items()}
+    axes.barh(list(RECIPES), list(widths.values()), left=list(left.values()), color=color, label=kind)
+    left = {name: left[name] + widths[name] for name in RECIPES}
+axes.axvline(457, color="black", linestyle=":", label='"457 GB"')
+axes.invert_yaxis()
+axes.set(xlabel="GB", title="What training LLaMA-65B keeps, without activations")
+axes.legend(fontsize=8)
+figure.tight_layout()
+
 # %% [markdown]
 # Lecture notes say that fine-tuning LLaMA-65B takes "457 GB", and that 192 GB can train a model of 27 billion
 # parameters. Where does that come from? Divide:
@@ -328,11 +343,12 @@ show.amdahl(p=0.95, workers=100, times=simulated, points_are="simulated")
 # The simulation knows nothing of Amdahl's law. It runs the program, and every worker waits where it waits. The points
 # lie on the curve all the same.
 #
-# Now on this machine, with real processes. Twice as many products, because it is faster. Each of the two runs is
-# repeated, and the best counts.
+# Now on this machine, with real processes. Twice as many products, because it is faster. Each run is repeated, and
+# the best counts.
 
 # %%
-measured = {s: run(job, 100, 1900, 5, ranks=s).values[0] for s in (1, 2)}
+workers = [s for s in (1, 2, 4, 8) if s <= max(2, machine.cores)]
+measured = {s: run(job, 100, 1900, 5, ranks=s).values[0] for s in workers}
 for s, seconds in measured.items():
     print(f"{s} process{'es' if s > 1 else ' '}   {1e3 * seconds:>7.1f} ms   speedup {measured[1] / seconds:.2f}")
 
@@ -346,12 +362,15 @@ for s, seconds in measured.items():
 # %%
 from lockstep.cost.speedup import amdahl, fit_parallel_fraction
 
+p_here = fit_parallel_fraction(list(measured), list(measured.values()))
 print(f"p of the simulated runs: {fit_parallel_fraction(list(simulated), list(simulated.values())):.4f}")
-print(f"p of the runs here:      {fit_parallel_fraction(list(measured), list(measured.values())):.4f}")
+print(f"p of the runs here:      {p_here:.4f}")
+show.amdahl(p=p_here, workers=100, times=measured)
 
 # %% [markdown]
-# Nobody knows the p of a real program from reading it. It is measured like this, with few workers. Then it tells what
-# many would bring. You write the fit in the lab.
+# These are your own points, on the curve of your own p. Nobody knows the p of a real program from reading it. It is
+# measured like this, with few workers. Then it tells what many would bring. Move the slider of p a little: how much
+# does the speedup of 100 workers depend on it? You write the fit in the lab.
 
 # %% [markdown]
 # ## 8. What Amdahl leaves out
