@@ -21,6 +21,7 @@ LAYERS = [
         "launch.forkserver",
         "launch.interrupt",
         "launch.job",
+        "launch.prints",
         "launch.server",
         "launch.spares",
         "launch.values",

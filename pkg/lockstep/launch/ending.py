@@ -18,6 +18,7 @@ _SECONDARY = re.compile(
     r"Read error|Write error|gloo/transport|remote peer|NCCL communicator was aborted",
     re.IGNORECASE,
 )
+LONGEST = 4000  # characters of what an exception tells
 _HINTS = {"SIGKILL": ": out of memory?", "SIGSEGV": ": segmentation fault", "SIGABRT": ": abort"}
 
 
@@ -33,8 +34,8 @@ class Raised:
 
     @classmethod
     def of(cls, error: BaseException) -> Raised:
-        told = places.learners_traceback(error)
-        return cls(type(error).__name__, str(error), told, places.innermost(error), time.monotonic())
+        told = shortened(places.learners_traceback(error))
+        return cls(type(error).__name__, shortened(message_of(error)), told, places.innermost(error), time.monotonic())
 
     @property
     def secondary(self) -> bool:
@@ -46,6 +47,21 @@ class Raised:
 
     def __str__(self) -> str:
         return f"{self.kind}: {self.message}"
+
+
+def message_of(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception as another:
+        return f"(its message cannot be told: str() of it raises {type(another).__name__})"
+
+
+def shortened(text: str) -> str:
+    """Both ends of a text that nobody would read: a tensor, a page of HTML."""
+    if len(text) <= LONGEST:
+        return text
+    half = LONGEST // 2
+    return f"{text[:half]} ... {len(text) - 2 * half:,} more characters ... {text[-half:]}"
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ import cloudpickle
 import numpy
 import torch
 
+from lockstep.errors import UsageError
 from lockstep.places import Sources
 
 INSIDE = "LOCKSTEP_INSIDE"  # set in the environment of every rank that was started here: run() does not nest
@@ -36,11 +37,37 @@ class Job:
     ) -> Job:
         sources = Sources.here()
         sources.install()  # this process, too, names cells when it explains what a rank did
-        return cls(cloudpickle.dumps((fn, tuple(args), dict(kwargs))), ranks, sources=sources, **options)
+        try:
+            blob = cloudpickle.dumps((fn, tuple(args), dict(kwargs)))
+        except Exception as error:
+            raise uncopyable({"The function": fn, **named(args), **kwargs}, error) from None
+        return cls(blob, ranks, sources=sources, **options)
 
     def unpack(self) -> tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]:
         fn, args, kwargs = cloudpickle.loads(self.blob)
         return fn, args, kwargs
+
+
+def named(args: Sequence[Any]) -> dict[str, Any]:
+    return {f"Argument {number} of the function": value for number, value in enumerate(args, 1)}
+
+
+def uncopyable(parts: Mapping[str, Any], error: Exception) -> UsageError:
+    """``error`` was raised when all of them were copied; one alone is to be blamed, if it can be found."""
+    what = next((name for name, value in parts.items() if not _copies(value)), "The function with its arguments")
+    return UsageError(
+        f"{what} cannot be copied to the ranks: {error}.",
+        "It holds something that lives in this process only, such as a lock, a generator or a process group: make that "
+        "inside the function.",
+    )
+
+
+def _copies(value: Any) -> bool:
+    try:
+        cloudpickle.dumps(value)
+    except Exception:
+        return False
+    return True
 
 
 def seed_rank(seed: int, rank: int) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
@@ -21,7 +20,7 @@ from lockstep.launch.child import Child
 from lockstep.launch.diagnosis import Diagnosis
 from lockstep.launch.ending import Died, End, Unavailable, first_cause
 from lockstep.launch.job import Job
-from lockstep.launch.prints import Tagged
+from lockstep.launch.prints import Tagged, show
 from lockstep.launch.watchdog import Watchdog
 from lockstep.launch.worker import Returned, Task
 
@@ -168,9 +167,7 @@ class Run:
 
     def _print(self, text: str) -> None:
         self.printed.append(text)
-        with contextlib.suppress(OSError, ValueError):
-            sys.stdout.write(text)
-            sys.stdout.flush()
+        show(text)
 
     def _release(self) -> None:
         """All have returned: now they may leave their group."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
+import sys
 import threading
 from collections.abc import Callable
 
@@ -59,6 +61,13 @@ class Prints(io.TextIOBase):
             threading.Event().wait(_LINGER)
             self._more.clear()
             self.flush()
+
+
+def show(text: str) -> None:
+    """Print at once. A notebook that has closed its output, or never had one, is no reason to fail."""
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        sys.stdout.write(text)
+        sys.stdout.flush()
 
 
 class Tagged:

@@ -8,6 +8,8 @@ from typing import Any
 import cloudpickle
 import torch
 
+from lockstep.errors import UsageError
+
 
 class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
     def reducer_override(self, value: Any) -> Any:
@@ -40,4 +42,11 @@ def dumps(value: Any) -> bytes:
 
 
 def loads(blob: bytes) -> Any:
-    return cloudpickle.loads(blob)
+    """Raises UsageError for a value that can be sent, but not be opened again."""
+    try:
+        return cloudpickle.loads(blob)
+    except Exception as error:
+        raise UsageError(
+            f"A value that was returned cannot be opened here: {type(error).__name__}: {error}.",
+            "Return tensors, numbers, text, and lists or dicts of them.",
+        ) from None

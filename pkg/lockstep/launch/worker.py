@@ -68,7 +68,10 @@ def main(conn: Connection) -> None:
     tell("ready", threading.main_thread().ident)
     _, began = conn.recv()
     sys.stdout = sys.stderr = prints
-    outcome = live(task, began)
+    me = os.getpid()
+    outcome = live(task, began, lambda reason: tell("ended", Unavailable(reason)))
+    if os.getpid() != me:  # a process that the function has forked, and that came back as if it were the rank
+        os._exit(0)
     prints.flush()
     tell("ended", outcome)
     conn.recv()
@@ -87,13 +90,31 @@ def enter(task: Task) -> None:
     group.join(task.rank, job.ranks, job.timeout + 60, store)
 
 
-def live(task: Task, began: float) -> Returned | Raised:
+class Journal:
+    """The rank's journal. Without one nobody could say what the rank did: when there is no room for it, the run ends
+    (``give_up``), and the function is not blamed."""
+
+    def __init__(self, path: str, give_up: Callable[[str], None]) -> None:
+        self._file, self._give_up = open(path, "ab", buffering=0), give_up  # noqa: SIM115
+
+    def write(self, entry: bytes) -> None:
+        try:
+            if self._file.write(entry) == len(entry):
+                return
+            reason = "No space left on device"
+        except OSError as error:
+            reason = error.strerror or str(error)
+        self._give_up(f"there is no room for its journal in {os.path.dirname(self._file.name)} ({reason})")
+        threading.Event().wait()
+
+
+def live(task: Task, began: float, give_up: Callable[[str], None]) -> Returned | Raised:
     """Run the function. Whatever it raises, even SystemExit, is the answer then."""
     residency = Residency(lambda: time.monotonic() - began)
+    journal = Journal(journal_of(task.directory, task.rank), give_up)
     try:
-        with open(journal_of(task.directory, task.rank), "ab", buffering=0) as journal:
-            value = carry_out(task.job, task.rank, began, residency, journal.write)
-            ended = time.monotonic() - began
+        value = carry_out(task.job, task.rank, began, residency, journal.write)
+        ended = time.monotonic() - began
         return Returned(values.dumps(value), ended, residency.memory())
     except BaseException as error:
         return Raised.of(error)

@@ -12,7 +12,6 @@ import os
 import re
 import signal
 import struct
-import sys
 import time
 import warnings
 from multiprocessing.connection import Connection, wait
@@ -27,6 +26,7 @@ from lockstep.launch import server, values
 from lockstep.launch.child import Child
 from lockstep.launch.ending import Died, as_error
 from lockstep.launch.job import INSIDE, Job
+from lockstep.launch.prints import show
 from lockstep.machines import Cluster
 
 PATIENCE = 10.0  # seconds of host time without any operation, after which a rank counts as stuck
@@ -81,9 +81,7 @@ class _Listener:
 
     def _print(self, text: str) -> None:
         self.printed.append(text)
-        with contextlib.suppress(OSError, ValueError):
-            sys.stdout.write(text)
-            sys.stdout.flush()
+        show(text)
 
     def _unanswered(self) -> Stuck:
         """The child's own watch did not speak: a rank holds the interpreter, in C code."""
