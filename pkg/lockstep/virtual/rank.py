@@ -2,8 +2,7 @@
 
 Inside a rank's thread ``time.perf_counter()`` tells the rank's virtual time and ``time.sleep(s)`` passes s virtual
 seconds; ``random``, ``numpy.random`` and torch draw from the rank's own streams; ``os.environ["RANK"]`` is its own;
-``print`` is tagged. Everything is routed by thread, so that a switch of ranks costs next to nothing: only torch has a
-generator that C++ shares, and its state (5 kB) is exchanged when the baton passes.
+``print`` is tagged. Everything is routed by thread, so that a switch of ranks costs next to nothing.
 """
 
 from __future__ import annotations
@@ -18,10 +17,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy
-import torch
-from torch._C import _DisableTorchDispatch
 
-from lockstep.launch.job import seed_rank
+from lockstep.virtual.streams import Streams
 
 if TYPE_CHECKING:
     from lockstep.virtual.simulation import Simulation
@@ -29,40 +26,6 @@ if TYPE_CHECKING:
 _local = threading.local()
 _real_sleep = time.sleep
 _real_exit = os._exit
-
-
-class Streams:
-    """The random streams and the default dtype of each rank."""
-
-    def __init__(self, ranks: int, seed: int) -> None:
-        self._random = [random.Random(seed + r) for r in range(ranks)]
-        self._numpy = [numpy.random.RandomState((seed + r) % 2**32) for r in range(ranks)]
-        self._torch: list[torch.Tensor] = []
-        self._dtype = [torch.get_default_dtype()] * ranks
-        self._owner = 0
-        for r in range(ranks):
-            seed_rank(seed, r)
-            self._torch.append(torch.default_generator.get_state())
-        torch.default_generator.set_state(self._torch[0])
-
-    def switch_to(self, rank: int) -> None:
-        """The baton has passed: torch's generator and default dtype change hands."""
-        if rank == self._owner:
-            return
-        with _DisableTorchDispatch():
-            self._torch[self._owner] = torch.default_generator.get_state()
-            torch.default_generator.set_state(self._torch[rank])
-        dtype = torch.get_default_dtype()
-        self._dtype[self._owner] = dtype
-        if self._dtype[rank] != dtype:
-            torch.set_default_dtype(self._dtype[rank])
-        self._owner = rank
-
-    def random_of(self, rank: int) -> random.Random:
-        return self._random[rank]
-
-    def numpy_of(self, rank: int) -> numpy.random.RandomState:
-        return self._numpy[rank]
 
 
 def become(rank: int, simulation: Simulation) -> None:
@@ -131,6 +94,7 @@ def install(prints: Prints, streams: Streams, ranks: int, ranks_per_node: int) -
     setattr(os, "environ", mine)  # noqa: B010
     _route(random, random.Random, streams.random_of)
     _route(numpy.random, numpy.random.RandomState, streams.numpy_of)
+    streams.watch_torch(current)
     for name in ("perf_counter", "monotonic", "time"):
         setattr(time, name, _virtual(getattr(time, name), 1))
         setattr(time, f"{name}_ns", _virtual(getattr(time, f"{name}_ns"), 10**9))

@@ -26,6 +26,7 @@ from lockstep.virtual.ledger import Ledger
 from lockstep.virtual.network import Network, standing
 from lockstep.virtual.operations import Operation
 from lockstep.virtual.scheduler import Scheduler
+from lockstep.virtual.streams import Streams
 
 FRUITLESS_POLLS = 1000  # is_completed() in vain, by every rank that could still act, before it counts as a deadlock
 POLL_COST = 1e-7  # virtual seconds of one is_completed()
@@ -37,7 +38,7 @@ class Simulation:
 
     def __init__(self, job: Job, cluster: Cluster, eager: bool = False) -> None:
         self.job, self.cluster, self.ranks = job, cluster, job.ranks
-        self.streams = rank.Streams(job.ranks, job.seed)
+        self.streams = Streams(job.ranks, job.seed)
         self.scheduler = Scheduler(job.ranks, self._stalled, self.streams.switch_to)
         self.network = Network(job.ranks, cluster, eager, self.scheduler.wake)
         self.store, self.pid = HashStore(), os.getpid()
@@ -75,13 +76,13 @@ class Simulation:
         return Operation(me, kind, self.scheduler.clock[me], group, name, nbytes, peer, place=place, **fields)
 
     def send(self, operation: Operation) -> None:
-        self._guarded(lambda: self.network.send(operation))
+        self._guarded(self.network.send, operation)
 
     def recv(self, operation: Operation) -> None:
-        self._guarded(lambda: self.network.recv(operation))
+        self._guarded(self.network.recv, operation)
 
     def join(self, part: Operation, sequence: int, move: Callable[[list[Operation]], None]) -> None:
-        self._guarded(lambda: self.network.join(part, sequence, move))
+        self._guarded(self.network.join, part, sequence, move)
 
     def wait(self, operation: Operation) -> None:
         me, before = operation.rank, self.scheduler.clock[operation.rank]
@@ -154,16 +155,21 @@ class Simulation:
         """The rank's own copy of the function and its arguments in, its value out."""
         fn, args, kwargs = self.job.unpack()
         self._residency[me].adopt((fn, args, kwargs))
-        with Clock(self.cluster.device, self._residency[me], partial(self._compute, me)):
+        with Clock(*self._clockwork(me)):
             value = fn(*args, **kwargs)
         return values.dumps(value)
 
+    def _clockwork(self, me: int) -> tuple[Any, ...]:
+        """What a rank's Clock is made of."""
+        spend, claim = partial(self._compute, me), partial(self.streams.claim, me)
+        return self.cluster.device, self._residency[me], spend, claim
+
     # ---- how a run ends
 
-    def _guarded(self, act: Callable[[], None]) -> None:
+    def _guarded(self, act: Callable[..., None], *args: Any) -> None:
         """A mismatch is the whole run's failure, not an exception that a learner's code may catch."""
         try:
-            act()
+            act(*args)
         except RunError as error:
             self._fail(error)
             threading.Event().wait()
@@ -230,5 +236,5 @@ class Simulation:
 
     def trace(self) -> Trace:
         now = max(self.scheduler.clock)
-        events = [*self._ledger.events, *(o.event(now) for o in list(self.network.log))]
+        events = [*self._ledger.events(), *(o.event(now) for o in list(self.network.log))]
         return Trace.of(events, self.ranks, "virtual", self.cluster.name)
