@@ -194,7 +194,7 @@ Markdown(f"LLaMA-65B has {llama_65b:,} parameters.\n\n{head}" + "\n".join(rows))
 # %%
 kinds = ("weights", "gradients", "master weights", "momentum", "variance")
 colors = ("#0072B2", "#E69F00", "#56B4E9", "#009E73", "#D55E00")
-figure, axes = plt.subplots(figsize=(8, 3.2))
+figure, axes = plt.subplots(figsize=(9, 3.2))
 left = dict.fromkeys(RECIPES, 0.0)
 for kind, color in zip(kinds, colors):
     widths = {name: llama_65b * BYTES[recipe[kind]] / 1e9 if kind in recipe else 0 for name, recipe in RECIPES.items()}
@@ -203,7 +203,7 @@ for kind, color in zip(kinds, colors):
 axes.axvline(457, color="black", linestyle=":", label='"457 GB"')
 axes.invert_yaxis()
 axes.set(xlabel="GB", title="What training LLaMA-65B keeps, without activations")
-axes.legend(fontsize=8)
+axes.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1, 1))
 figure.tight_layout()
 
 # %% [markdown]
