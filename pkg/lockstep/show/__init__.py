@@ -1,6 +1,7 @@
 """Figures: events in, pictures out. Each is a widget in the browser and an SVG (``.svg()``) everywhere else."""
 
 from lockstep.show.amdahl import amdahl
+from lockstep.show.audit import audit
 from lockstep.show.costs import costs
 from lockstep.show.predict import predict
 from lockstep.show.reconcile import reconcile
@@ -11,4 +12,16 @@ from lockstep.show.survey import survey
 from lockstep.show.timeline import timeline
 from lockstep.show.warp import warp
 
-__all__ = ["amdahl", "costs", "predict", "reconcile", "ring", "roofline", "sgd_map", "survey", "timeline", "warp"]
+__all__ = [
+    "amdahl",
+    "audit",
+    "costs",
+    "predict",
+    "reconcile",
+    "ring",
+    "roofline",
+    "sgd_map",
+    "survey",
+    "timeline",
+    "warp",
+]
