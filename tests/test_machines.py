@@ -95,6 +95,15 @@ def test_names_are_sorted_and_found() -> None:
     assert all(find(name).name == name for name in names())
 
 
+def test_ranks_that_share_a_memory_share_its_bandwidth() -> None:
+    core, wire = Device("core", {"float32": 1e9}, 20e9, 10**9, 0.0), Link(0.0, 1e-9)
+    machine = Cluster("laptop", core, 1024, wire, wire, cores=8, memory_bandwidth=60e9)
+    found = [machine.device_among(ranks).memory_bandwidth / 1e9 for ranks in (1, 3, 4, 8, 100)]
+    assert found == [20, 20, 15, 7.5, 7.5]  # at most 8 of them at a time: the others wait for a core
+    assert machine.device_among(2) is core
+    assert find("dgx-a100").device_among(8) is find("dgx-a100").device
+
+
 def test_a_device_needs_no_more_than_float32() -> None:
     core = Device("core", {"float32": 1e9}, 1e9, 10**9, 0.0)
     assert core.peak("bfloat16") == 1e9

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -84,6 +84,14 @@ class Cluster:
     between: Link  # between ranks of two nodes
     source: str = ""
     cores: int | None = None  # of a node, shared by all of its ranks and their messages; None: a rank shares nothing
+    memory_bandwidth: float | None = None  # bytes/s of a node, shared likewise; None: each device has its own
+
+    def device_among(self, ranks: int) -> Device:
+        """The device as each of ``ranks`` finds it, when all of them load and store at once."""
+        if self.memory_bandwidth is None:
+            return self.device
+        share = self.memory_bandwidth / min(ranks, self.ranks_per_node, self.cores or ranks)
+        return self.device if share >= self.device.memory_bandwidth else replace(self.device, memory_bandwidth=share)
 
     def node(self, rank: int) -> int:
         return rank // self.ranks_per_node

@@ -1,6 +1,7 @@
 """Ranks of one machine share its cores: what waits for a core takes longer, and the sums stay the same."""
 
 import time
+from dataclasses import replace
 
 import pytest
 import torch
@@ -27,6 +28,12 @@ def compute() -> None:
 @pytest.mark.parametrize(("ranks", "cores", "seconds"), [(2, None, 2), (2, 2, 2), (4, 4, 2), (4, 2, 4), (4, 1, 8)])
 def test_computations_take_turns(ranks: int, cores: int | None, seconds: float) -> None:
     assert run(compute, ranks=ranks, on=machine(cores)).time == pytest.approx(seconds)
+
+
+def test_a_memory_that_all_cores_share_is_a_bottleneck_too() -> None:
+    machine_of_two = replace(machine(2), memory_bandwidth=1.5 * SECOND)
+    assert run(compute, ranks=1, on=machine_of_two).time == pytest.approx(2)
+    assert run(compute, ranks=2, on=machine_of_two).time == pytest.approx(2 * 2 / 1.5)
 
 
 def shift() -> float:

@@ -3,7 +3,8 @@
 A rank is one core with its share of the memory. Measured, each as the best of several short runs:
 
     peak          a matrix product of 512 x 512 in float64, float32 and bfloat16, on one thread
-    bandwidth     the STREAM triad, a = b + s·c, on arrays far larger than a cache (McCalpin 1995)
+    bandwidth     the STREAM triad, a = b + s·c, on arrays far larger than a cache (McCalpin 1995): of one core, and of
+                  all together, which is less than so many times as much where the memory is the bottleneck
     launch        an operation on a single number, which has nothing to do
     alpha, beta   ping-pong between two gloo ranks over loopback, and the fit of ``cost.fit``
     cores         counted: all ranks share them, and their messages with them (``cost.cores``)
@@ -116,12 +117,12 @@ def measure() -> Survey:
             launch_overhead=launch_overhead(),
             source="Measured on this machine by lockstep.launch.survey, one thread.",
         )
-    link = loopback()
-    cluster = Cluster(
-        "this machine", device, MANY, link, link, "Measured on this machine; its ranks share its cores.", share.usable
-    )
+    link, layout = loopback(), hardware(host.simd(), share.usable, memory)
+    source = "Measured on this machine; its ranks share its cores and its memory."
+    shared = (share.usable, layout.bandwidth or None)
+    cluster = Cluster("this machine", device, MANY, link, link, source, *shared)
     facts = (host.processor(), share.usable, share.host, memory, host.caches(), host.simd(), host.gpus())
-    return Survey(cluster, *facts, hardware(host.simd(), share.usable, memory))
+    return Survey(cluster, *facts, layout)
 
 
 def loopback() -> Link:
@@ -137,7 +138,7 @@ def loopback() -> Link:
 
 def _fingerprint() -> dict[str, Any]:
     """What the measurements depend on. A home folder may be shared by several machines."""
-    versions = {"format": 3, "torch": torch.__version__, "python": platform.python_version()}
+    versions = {"format": 4, "torch": torch.__version__, "python": platform.python_version()}
     share = {"cores": host.cores().usable, "memory": host.memory()}
     return {**versions, "machine": platform.node(), "processor": host.processor(), **share}
 

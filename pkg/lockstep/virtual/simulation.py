@@ -162,7 +162,7 @@ class Simulation:
     def _clockwork(self, me: int) -> tuple[Any, ...]:
         """What a rank's Clock is made of."""
         spend, claim = partial(self._compute, me), partial(self.streams.claim, me)
-        return self.cluster.device, self._residency[me], spend, claim
+        return self.cluster.device_among(self.ranks), self._residency[me], spend, claim
 
     # ---- how a run ends
 
