@@ -16,6 +16,7 @@ from lockstep.checks.gpu.launches import (
     draw,
     examined,
     hazards,
+    picture,
     recognise,
     right,
     untouched,
@@ -185,6 +186,7 @@ VECTOR_ADD = Exercise(
     worlds=(1,),
     pure=True,
     watch=watch_launch,
+    picture=picture,
 )
 SAXPY = Exercise(
     id="gpu.saxpy_grid_stride",
@@ -199,4 +201,5 @@ SAXPY = Exercise(
     worlds=(1,),
     pure=True,
     watch=watch_launch,
+    picture=picture,
 )

@@ -52,6 +52,7 @@ def watch_launch(fn: Callable[..., Any], call: tuple[Any, ...]) -> dict[str, Any
         "error": "",
         "arrays": [torch.from_numpy(a) if isinstance(a, np.ndarray) else None for a in given],
         "counts": {name: int(getattr(ran.total(), name)) for name in COUNTS},
+        "lines": [{"number": n.number, "text": n.text} | {c: int(getattr(n, c)) for c in COUNTS} for n in ran.lines],
         "findings": [{"kind": f.kind, "array": f.array, "line": f.line, "message": f.message} for f in ran.findings],
     }
 
@@ -60,6 +61,16 @@ COUNTS = (
     "instructions", "lanes", "global_requests", "global_bytes", "sectors", "shared_requests", "wavefronts", "barriers",
     "atomics",
 )  # fmt: skip
+
+
+def picture(seen: Seen) -> str:
+    """The learner's kernel with what each line cost."""
+    from lockstep.show import counts_svg
+
+    evidence = seen.returned[0][0]
+    if evidence["error"]:
+        return ""
+    return counts_svg.draw(evidence["lines"], [f["line"] for f in evidence["findings"]])
 
 
 def _refuse_unwritten(kernel: Callable[..., Any]) -> None:

@@ -17,6 +17,7 @@ from lockstep.checks.gpu.launches import (
     draw,
     examined,
     hazards,
+    picture,
     recognise,
     right,
     untouched,
@@ -124,14 +125,14 @@ def _shuffled_down(lanes: Any) -> Any:
 
 def _known_shuffles(ran: Ran) -> Fault | None:
     warps, total = _warps(ran.case), _total(ran.case)
-    one = np.float32([warps[::WARPS].sum()])
+    one = np.array([warps[::WARPS].sum()])
     known = [
         Known("one-warp-only", "only the first warp of each block counts: lane 0 of *each* warp holds a sum.", one),
         Known("every-lane-adds", "every lane adds what it holds. Only lane 0 holds its warp's sum.",
-              np.float32([_shuffled_down(warps).sum()])),
+              np.array([_shuffled_down(warps).sum()], np.float32)),
         Known("wrong-lane", "lane 0 has added only its own value, again and again: shuffling up, the sum gathers in "
                             "lane "
-              "31.", np.float32([32 * warps[:, 0].sum()])),
+              "31.", np.array([32 * warps[:, 0].sum()])),
         Known("doubled", "the sum is twice as large: 32 lanes further on there is nobody, so a lane gets its own value "
               "back. Begin with 16.", 2 * total),
     ]  # fmt: skip
@@ -168,6 +169,7 @@ SEQUENTIAL = Exercise(
     worlds=(1,),
     pure=True,
     watch=watch_launch,
+    picture=picture,
 )
 MEND_DIVERGENT = replace(
     SEQUENTIAL,

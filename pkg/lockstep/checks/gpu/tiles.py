@@ -16,6 +16,7 @@ from lockstep.checks.gpu.launches import (
     draw,
     examined,
     hazards,
+    picture,
     recognise,
     right,
     untouched,
@@ -197,6 +198,7 @@ TRANSPOSE = Exercise(
     worlds=(1,),
     pure=True,
     watch=watch_launch,
+    picture=picture,
 )
 TILED_MATMUL = Exercise(
     id="gpu.tiled_matmul",
@@ -211,4 +213,5 @@ TILED_MATMUL = Exercise(
     worlds=(1,),
     pure=True,
     watch=watch_launch,
+    picture=picture,
 )
