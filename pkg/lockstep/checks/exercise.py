@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from lockstep.checks.judge import Finding
     from lockstep.checks.observation import Observation, Seen
 
-TOPICS = ("why_parallel", "communication")  # one package a unit, each with a tuple EXERCISES
+# One package a unit, each with a tuple EXERCISES.
+TOPICS = ("why_parallel", "scikit_learn", "cpu", "gpu", "communication")
 
 # Calls ``fn`` with the arguments and gives back evidence as plain data: None, numbers, text, tensors, and lists and
 # dicts (with text keys) of these. It runs beside the learner's code, so it can be lied to; the judge knows that.
