@@ -126,6 +126,39 @@ def test_threads_that_write_the_same_do_no_harm() -> None:
     assert found(blocks_agree, 4, 64, np.zeros(1, np.float32)) == []
 
 
+def last_block_adds_up(a, partial, tickets, out):
+    """CUDA's threadFenceReduction, for blocks of one warp."""
+    t, b = cuda.threadIdx.x, cuda.blockIdx.x
+    value = a[cuda.grid(1)]
+    step = 16
+    while step > 0:
+        value += cuda.shfl_down_sync(0xFFFFFFFF, value, step)
+        step //= 2
+    if t == 0:
+        partial[b] = value
+        cuda.threadfence()
+        if cuda.atomic.add(tickets, 0, 1) == cuda.gridDim.x - 1:
+            for k in range(cuda.gridDim.x):
+                out[0] += partial[k]
+
+
+def last_block_without_a_fence(a, partial, tickets, out):
+    b = cuda.blockIdx.x
+    if cuda.threadIdx.x == 0:
+        partial[b] = a[b]
+        if cuda.atomic.add(tickets, 0, 1) == cuda.gridDim.x - 1:
+            for k in range(cuda.gridDim.x):
+                out[0] += partial[k]
+
+
+def test_a_fence_and_an_atomic_order_blocks_and_an_atomic_alone_does_not() -> None:
+    a, out = ones(128), np.zeros(1, np.float32)
+    assert found(last_block_adds_up, 4, 32, a, np.zeros(4, np.float32), np.zeros(1, np.int32), out) == []
+    assert out[0] == 128
+    (race,) = found(last_block_without_a_fence, 4, 32, a, np.zeros(4, np.float32), np.zeros(1, np.int32), out)
+    assert (race.kind, race.array) == ("race", "partial")
+
+
 def half_a_warp_waits(a):
     t = cuda.threadIdx.x
     if t < 16:

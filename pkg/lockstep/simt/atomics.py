@@ -78,7 +78,7 @@ def _count(warp: Warp, mask: Mask, line: LineCounts, array: Array, items: Any) -
             warp.block.hazards.read_empty(memory, items[empty], warp, np.flatnonzero(mask.lanes)[empty], line)
         memory.written[items] = True
     if memory.watched:
-        warp.block.hazards.note(memory, Access(items, warp, mask, warp.epoch, line, True, True, 0))
+        warp.block.hazards.atomic(memory, Access(items, warp, mask, warp.epoch, line, True, True, 0))
 
 
 def _compare_and_swap(warp: Warp, mask: Mask, line: LineCounts, array: Array, expected: Value, new: Value) -> Value:

@@ -12,7 +12,7 @@ import numpy as np
 from lockstep.errors import UsageError
 from lockstep.simt.counts import LineCounts, table, total
 from lockstep.simt.findings import Coordinates, Finding, Findings
-from lockstep.simt.hazards import GridHazards
+from lockstep.simt.grid_hazards import GridHazards
 from lockstep.simt.memory import GlobalMemory
 from lockstep.simt.program import Program
 from lockstep.simt.recorder import Recorder, Step

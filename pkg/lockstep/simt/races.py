@@ -7,11 +7,15 @@ are let pass.
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from lockstep.simt.counts import LineCounts
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -100,3 +104,26 @@ def _pair(records: Records, rows: Ints, actors: Ints) -> Race:
             best = Race(int(writer), int(others[0]))
     assert best is not None  # a group is harmful only if it has such a pair
     return best
+
+
+def by_lines(found: Sequence[Race], records: Records) -> list[tuple[Race, int]]:
+    """One race for each pair of lines, and how many items are raced for there."""
+    pairs = [(int(records.lines[race.writer]), int(records.lines[race.other])) for race in found]
+    times = Counter(pairs)
+    first = dict(zip(reversed(pairs), reversed(found), strict=True))
+    return [(race, times[pair]) for pair, race in first.items()]
+
+
+def numbered(lines: Sequence[LineCounts]) -> tuple[list[LineCounts], list[int]]:
+    """The different lines, and for each of ``lines`` its place among them."""
+    places: dict[int, int] = {}
+    different: list[LineCounts] = []
+    for line in lines:
+        if id(line) not in places:
+            places[id(line)] = len(different)
+            different.append(line)
+    return different, [places[id(line)] for line in lines]
+
+
+def floats(values: Any, count: int) -> Any:
+    return np.broadcast_to(np.real(values), count).astype(np.float64)

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from lockstep.simt.counts import LineCounts
 from lockstep.simt.findings import Coordinates, Findings, Thread, short
-from lockstep.simt.hazards import BlockHazards, GridHazards
+from lockstep.simt.grid_hazards import GridHazards
+from lockstep.simt.hazards import BlockHazards
 from lockstep.simt.masks import LANES, NONE, Lanes, Mask
 from lockstep.simt.memory import Array, Memory, rubbish, whole
 from lockstep.simt.recorder import Recorder
