@@ -27,8 +27,18 @@ def blocked_matmul(A: Any, B: Any, block: int) -> Any:
         for k0 in range(0, p, block):
             for j0 in range(0, m, block):
                 for i in range(i0, min(i0 + block, n)):
+                    row = C[i, j0 : j0 + block]  # a slice ends at the array's end, if that comes first
                     for k in range(k0, min(k0 + block, p)):
-                        a = A[i, k]
-                        for j in range(j0, min(j0 + block, m)):
-                            C[i, j] += a * B[k, j]
+                        add_multiple(row, A[i, k], B[k, j0 : j0 + block])
     return C
+
+
+@njit
+def add_multiple(y: Any, a: float, x: Any) -> None:
+    """y += a·x for two pieces of rows.
+
+    The index begins at 0, so the compiler knows that it is never negative. In Python a negative index counts from the
+    end: a loop that begins elsewhere has to allow for that, and does not become vectors.
+    """
+    for j in range(y.size):
+        y[j] += a * x[j]

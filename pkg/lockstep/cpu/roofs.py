@@ -25,7 +25,7 @@ STEPS = 24  # multiply-adds for each element that is loaded
 FAR = 32 * 2**20  # bytes of each array that shall lie in main memory
 
 
-@njit(fastmath={"contract"})
+@njit(fastmath={"contract"}, nogil=True)
 def multiply_adds(x: Any, a: Any, b: Any, turns: int) -> None:
     """x becomes a·x + b, STEPS times for one load and one store; all of it ``turns`` times."""
     for _ in range(turns):
@@ -42,6 +42,25 @@ def triad(a: Any, b: Any, c: Any, s: Any, turns: int) -> None:
     for _ in range(turns):
         for i in range(a.size):
             a[i] = b[i] + s * c[i]
+
+
+@njit(nogil=True)
+def repeat(kernel: Any, x: Any, y: Any, turns: int) -> float:
+    """``kernel(x, y)``, ``turns`` times, so that what a call from Python costs hardly counts.
+
+    ``x`` is written in between (the same value), so that the compiler may not leave out any.
+    """
+    total = 0.0
+    for _ in range(turns):
+        total += kernel(x, y)
+        x[0] += np.float32(0.0 * total)
+    return total
+
+
+def ns_per_element(kernel: Any, x: Any, y: Any, seconds: float = 0.1, turns: int = 200) -> float:
+    """Nanoseconds of ``kernel(x, y)`` for each element of ``x``: a compiled function of two arrays that returns a
+    number. The best of several, on this thread's clock."""
+    return 1e9 * best_time(lambda: repeat(kernel, x, y, turns), seconds) / turns / x.size
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Views of the blocks, and one of them in a function of its own."""
+"""Views of the blocks, and their product in a function of its own."""
 
 import numpy as np
 from numba import njit

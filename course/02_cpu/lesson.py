@@ -1,0 +1,688 @@
+# %% [markdown]
+# # 02 Inside a CPU
+#
+# Everything that a model learns comes down to multiplications and additions. One core of your machine can do many of
+# them **at the same time**, in one program without any threads. Most programs do not let it.
+#
+# Start with a number of your own.
+
+# %%
+from lockstep import predict
+
+predict(
+    "cpu-ladder",
+    "Two lists of 2,048 numbers. A Python loop multiplies them pair by pair and adds up the products. The fastest "
+    "program for this, on one core and one thread: how many times as fast is it?",
+    unit="times",
+)
+
+# %% [markdown]
+# In the course's formula $A_t = F(A_{t-1}, \Delta(\text{data}, A_{t-1}))$ this unit is about the inside of $\Delta$:
+# the sums and products of one gradient, on one core. Nothing is divided among machines yet. What you learn here is also
+# where every GPU begins.
+
+# %% [markdown]
+# ## 1. Four programs for one sum
+#
+# The **dot product** of two arrays is the sum of $x_i y_i$. Here is the loop in Python, the same in NumPy, and the same
+# compiled by **numba**. Numba turns a Python function into machine code: `@njit` in front of it is all.
+
+# %%
+import inspect
+
+from lockstep.cpu.naive import naive_dot
+
+print(inspect.getsource(naive_dot.py_func))
+
+# %% [markdown]
+# `inspect.getsource` shows what the library really runs. Time is measured on this thread's own clock, and the best of
+# several counts, so that other programs on your machine disturb little. The unit is **nanoseconds for each element**.
+
+# %%
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from lockstep.cpu.roofs import kernel_time, ns_per_element
+
+n = 2048
+x, y = np.ones(n, np.float32), np.ones(n, np.float32)
+x_list, y_list = x.tolist(), y.tolist()
+
+
+def python_dot(x, y):
+    total = 0.0
+    for a, b in zip(x, y):
+        total += a * b
+    return total
+
+
+ladder = {"Python, lists": 1e9 * kernel_time(lambda: python_dot(x_list, y_list), 0.2, 5) / n}
+ladder["Python, NumPy arrays"] = 1e9 * kernel_time(lambda: python_dot(x, y), 0.2, 2) / n
+with threadpool_limits(1):
+    ladder["NumPy, x @ y"] = 1e9 * kernel_time(lambda: x @ y) / n
+ladder["compiled, in order"] = ns_per_element(naive_dot, x, y)
+
+for name, ns in ladder.items():
+    print(f"{name:<24}{ns:>9.3f} ns    {ladder['Python, lists'] / ns:>7.1f} times as fast as Python")
+
+# %% [markdown]
+# Compiling made it many times as fast. NumPy's dot product was compiled long ago, and it is faster still. Why? It does
+# the same multiplications.
+
+# %% [markdown]
+# ## 2. Read the machine code
+#
+# This is the innermost loop of the compiled function, as your processor runs it.
+
+# %%
+from lockstep.cpu.compiled import inner_loop
+
+loop = inner_loop(naive_dot, x, y)
+print(loop)
+
+# %% [markdown]
+# You need not learn this language. On a processor by Intel or AMD, look for these three:
+#
+# | instruction | what it does |
+# |---|---|
+# | `vmovss` | load one number from memory into a **register**: `xmm0`, `xmm1`, … |
+# | `vmulss` | multiply one pair |
+# | `vaddss` | add one number. The last register named is where the sum goes |
+#
+# The last `s` says *single precision* (float32). The `s` before it says **scalar**: one number at a time. On a Mac or
+# another ARM processor the names are `ldr`, `fmul` and `fadd`, and the destination comes first.
+#
+# The compiler wrote several turns into one. All the additions go into the **same register**. So each has to wait for
+# the one before it. The library can follow such chains:
+
+# %%
+chain = loop.chains[0]
+print(
+    f"{len(loop.chains)} accumulator. A turn adds to it {chain.steps} times in a row, {chain.lanes} number each time."
+)
+
+# %% [markdown]
+# ## 3. Instruction-level parallelism
+#
+# Look at three lines of a program: `C = A * B`, `Z = X * Y`, `S = C + Z`. The first two do not need each other. A core
+# that is **superscalar** begins several instructions in the same cycle, if they do not need each other. And it is a
+# **pipeline**: an addition takes a few cycles, but the next can begin before the first is done.
+#
+# So one chain of additions leaves most of the core empty. Take k accumulators, and add element i to accumulator i mod
+# k. Here is the program for k = 3:
+
+# %%
+from lockstep.cpu.accumulators import source, with_accumulators
+
+print(source(3))
+
+# %%
+predict(
+    "cpu-accumulators",
+    "One accumulator is 1. With twelve accumulators, how many times as fast will the sum be?",
+    unit="times",
+)
+
+# %%
+from functools import partial
+
+from lockstep.launch.measure import best_time
+
+turns, sums = 200, {}
+for k in (1, 2, 3, 4, 6, 8, 12):
+    kernel, table = with_accumulators(k), np.ones((1920 // k, k))
+    seconds = best_time(partial(kernel, table, turns), 0.1)
+    sums[k] = 1e9 * seconds / turns / table.size
+    chains = len(inner_loop(kernel, table, turns).chains)
+    faster = f"{sums[1] / sums[k]:.1f} times as fast"
+    print(f"k = {k:<3} {sums[k]:.3f} ns an addition    {faster:<20} {chains:>2} chains in the machine code")
+
+# %%
+import matplotlib.pyplot as plt
+
+figure, axes = plt.subplots(figsize=(7, 3.4))
+axes.plot(list(sums), [sums[1] / t for t in sums.values()], "o-", color="#0072B2", label="measured here")
+axes.plot([1, 4, 8, 12], [1, 4, 8, 12], ":", color="gray", label="k times as fast")
+axes.set(xlabel="accumulators", ylabel="times as fast as one", title="Additions that do not wait for each other")
+axes.legend()
+figure.tight_layout()
+
+# %% [markdown]
+# At first k accumulators are k times as fast. Then it levels off: the core is full. Its level is **latency × ports**:
+# an addition that takes 4 cycles, on a core that begins 2 in each cycle, leaves room for 8. Cores differ: some take 2
+# cycles and have 2 ports, so they are full at 4. Yours is in the picture.
+
+# %%
+from lockstep import reconcile
+
+reconcile("cpu-accumulators", measured=sums[1] / sums[12])
+
+# %% [markdown]
+# ## 4. Why does the compiler not do it?
+#
+# It would be easy for a compiler to take four accumulators. It must not. Additions of floating-point numbers may not be
+# reordered:
+
+# %%
+large, small = np.float32(1e8), np.float32(3)
+print("(large + small) - large =", (large + small) - large)
+print("(large - large) + small =", (large - large) + small)
+
+# %% [markdown]
+# Another order is another sum. The compiler, LLVM, says so when it is asked. This runs it in a process of its own:
+
+# %%
+import subprocess
+import sys
+
+ask = """
+import llvmlite.binding as llvm
+llvm.set_option("", "--debug-only=loop-vectorize")
+from lockstep.cpu.naive import naive_dot
+naive_dot.compile("float32(float32[::1], float32[::1])")
+"""
+answer = subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True).stderr
+said = [line for line in answer.splitlines() if "not vectorized" in line]
+print(said[0] if said else "This build of LLVM does not say.")
+
+# %% [markdown]
+# You may allow it: `@njit(fastmath=True)` says that the last digits do not matter to you. In machine learning they
+# rarely do: the next batch is random anyway. The same source, compiled with that permission:
+
+# %%
+from numba import njit
+
+from lockstep.cpu.dot import dot
+
+fast_dot = njit(fastmath=True)(naive_dot.py_func)
+loop = inner_loop(fast_dot, x, y)
+print(loop)
+print(
+    f"\n{len(loop.chains)} accumulators, {loop.chains[0].lanes} numbers in each, registers of {loop.register_bits} bits"
+)
+
+# %% [markdown]
+# ## 5. SIMD: one instruction, many numbers
+#
+# Two things have changed. There are several accumulators. And `ps` has taken the place of `ss`: **packed**. Each
+# register now holds several numbers, its **lanes**, and one instruction handles all of them. This is **SIMD**: single
+# instruction, multiple data.
+
+# %%
+from IPython.display import SVG
+
+from lockstep.show.registers import draw_registers
+
+SVG(draw_registers(loop.chains[0].lanes, loop.element_bits, len(loop.chains), True))
+
+# %% [markdown]
+# Each generation of processors has had wider registers:
+#
+# | instructions | since | bits | float32 lanes | registers are called |
+# |---|---|---|---|---|
+# | SSE, SSE2 … SSE4.2 | 1999 | 128 | 4 | xmm |
+# | NEON (ARM, Macs) | 2005 | 128 | 4 | v, q |
+# | AVX, AVX2 with FMA | 2011, 2013 | 256 | 8 | ymm |
+# | AVX-512 | 2016 | 512 | 16 | zmm |
+#
+# What does your processor have, and what did the compiler use?
+
+# %%
+from lockstep.launch import host
+
+print("this processor:  ", host.processor())
+print("SIMD:            ", ", ".join(host.simd()) or "unknown")
+print("used in our loop:", f"{loop.register_bits} bits")
+
+# %% [markdown]
+# Do not be surprised if you have `avx512f` and the loop uses 256 bits. On many processors LLVM prefers that, because
+# the widest registers once slowed the clock down. You can insist. This is again a process of its own, which sets a
+# variable before numba starts:
+
+# %%
+import os
+
+wide = """
+import numpy as np
+from numba import njit
+from lockstep.cpu.compiled import inner_loop
+from lockstep.cpu.naive import naive_dot
+from lockstep.cpu.roofs import ns_per_element
+x, y = np.ones(2048, np.float32), np.ones(2048, np.float32)
+fast = njit(fastmath=True)(naive_dot.py_func)
+print(inner_loop(fast, x, y).register_bits, ns_per_element(fast, x, y))
+"""
+ladder["SIMD and ILP (fastmath)"] = ns_per_element(fast_dot, x, y)
+print(f"{loop.register_bits} bits: {ladder['SIMD and ILP (fastmath)']:.4f} ns")
+if "avx512f" in host.simd():
+    environment = os.environ | {"NUMBA_CPU_FEATURES": "-prefer-256-bit"}
+    bits, ns = subprocess.run(
+        [sys.executable, "-c", wide], env=environment, capture_output=True, text=True
+    ).stdout.split()
+    print(f"{bits} bits: {float(ns):.4f} ns")
+else:
+    print("No AVX-512 here: nothing to compare.")
+
+# %% [markdown]
+# ## 6. A type can halve it
+#
+# `saxpy` computes $y = a x + y$. Its elements do not need each other, so the compiler may use vectors without asking.
+# But compare these two loops. The only difference in the source: one of them says `np.float32(a)`.
+
+# %%
+from lockstep.cpu.naive import saxpy_in_float64
+from lockstep.cpu.saxpy import saxpy
+
+for kernel in (saxpy, saxpy_in_float64):
+    loop = inner_loop(kernel, 2.0, x, y)
+    names = sorted({i.mnemonic for i in loop.instructions if i.is_arithmetic or "cvt" in i.mnemonic})
+    print(f"{kernel.py_func.__name__:<18} float{loop.element_bits}, {loop.lanes} lanes: {', '.join(names)}")
+
+# %% [markdown]
+# A Python float is a float64. So `a * x[i]` is a float64, and each element is converted to 64 bits (`cvt…`), computed,
+# and converted back. For the same number of elements that is twice as many registers, and the conversions on top.
+
+# %% [markdown]
+# ## 7. The ladder
+#
+# One rung is missing: four accumulators in strict order, without SIMD. The library's `dot` has four, one for each
+# quarter of the arrays. Compiled without `fastmath` it shows what instruction-level parallelism does alone.
+
+# %%
+ladder["4 accumulators, in order"] = ns_per_element(njit(dot.py_func), x, y)
+ladder["4 accumulators, fastmath"] = ns_per_element(dot, x, y)
+rungs = sorted(ladder.items(), key=lambda rung: -rung[1])
+
+figure, axes = plt.subplots(figsize=(8, 3.6))
+axes.barh([name for name, _ in rungs], [ns for _, ns in rungs], color="#56B4E9")
+for place, (_, ns) in enumerate(rungs):
+    axes.text(ns, place, f"  {ns:.3g} ns", va="center", fontsize=9)
+axes.set(xscale="log", xlim=(rungs[-1][1] / 2, rungs[0][1] * 6), xlabel="ns an element, logarithmic")
+axes.set_title(f"One core: the lowest bar is {rungs[0][1] / rungs[-1][1]:,.0f} times as fast as the highest")
+axes.invert_yaxis()
+figure.tight_layout()
+
+# %% [markdown]
+# NumPy's bar contains its call from Python, some hundred nanoseconds: with 2,048 elements that is much of it. In the
+# others the call is left out.
+
+# %% [markdown]
+# ## 8. Memory is a staircase
+#
+# All arrays so far were small. Now follow a chain of addresses through arrays of different sizes, each step waiting for
+# the one before. How long does a step take?
+
+# %%
+predict(
+    "cpu-memory",
+    "From the smallest, nearest cache to main memory: how many times as long does one access take?",
+    unit="times",
+)
+
+# %%
+from lockstep.cpu.latency import latency
+
+sizes = [2**k * 1024 for k in range(2, 17)]  # 4 KiB to 64 MiB
+steps = {size: 1e9 * latency(size, 0.03) for size in sizes}
+
+figure, axes = plt.subplots(figsize=(8, 3.6))
+axes.loglog([s / 1024 for s in steps], list(steps.values()), "o-", color="#0072B2")
+for name, size in host.caches().items():
+    if name != "L1i" and size <= sizes[-1]:
+        axes.axvline(size / 1024, color="gray", linestyle=":")
+        axes.text(size / 1024, max(steps.values()), f" {name}", fontsize=9)
+axes.set(
+    xlabel="size of the array, KiB",
+    ylabel="ns an access",
+    title="One access, when the next address is not known before",
+)
+figure.tight_layout()
+print({f"{size // 1024} KiB": round(ns, 1) for size, ns in steps.items()})
+
+# %% [markdown]
+# Each **cache** is small and near, or large and far. The dotted lines are the sizes that your system tells. A step
+# comes where the array outgrows a cache. (In a virtual machine the last cache belongs to many; then the picture is
+# blurred on the right.)
+
+# %%
+reconcile("cpu-memory", measured=steps[sizes[-1]] / steps[sizes[0]])
+
+# %% [markdown]
+# ## 9. A line at a time
+#
+# Memory does not come in single numbers. It comes in **lines** of 64 bytes: 8 float64 or 16 float32. Whoever uses the
+# whole line pays once for all of it. Whoever jumps from row to row pays for each element.
+#
+# A matrix lies in memory row by row. Here are two programs for $C = AB$. They do the same operations, and only the
+# order of their loops differs.
+
+# %%
+from lockstep.cpu.naive import matmul_by_columns, matmul_by_rows
+
+print(inspect.getsource(matmul_by_columns.py_func))
+print(inspect.getsource(matmul_by_rows.py_func))
+
+# %% [markdown]
+# How often does each of them miss a cache? That can be counted. The library runs the function in Python, on arrays that
+# write down every address, and hands these to a model of a cache. Here it has 2 KiB: small, so that small matrices do
+# not fit.
+
+# %%
+predict(
+    "cpu-misses",
+    "24 x 40 times 40 x 40, float64, a cache of 32 lines. The first program misses it how many times as often as the "
+    "second?",
+    unit="times",
+)
+
+# %%
+from lockstep.cpu.cache import Cache
+from lockstep.cpu.matmul import blocked_matmul
+from lockstep.cpu.traced import Memory
+from lockstep.cpu.tracing import trace
+
+
+def misses(kernel, *more, size=2048):
+    memory, cache = Memory(), Cache(size)
+    trace(kernel, memory, memory.place(np.ones((24, 40)), "A"), memory.place(np.ones((40, 40)), "B"), *more)
+    for address, *_ in memory.accesses:
+        cache.access(address)
+    return cache.misses
+
+
+counted = {"by columns": misses(matmul_by_columns), "by rows": misses(matmul_by_rows)}
+print(counted, "of", 24 * 40 * 40, "products")
+reconcile("cpu-misses", simulated=counted["by columns"] / counted["by rows"])
+
+# %% [markdown]
+# By columns each product needs another line of B: n³ misses. By rows a line serves its 8 elements. Still, all of B
+# passes by for every row of A, and is gone before it is needed again.
+#
+# The cure is to work in **blocks**: small squares of A, B and C that fit into the cache together. What was fetched is
+# used as often as the block is wide. You write that in the lab. How large should a block be? Try all sizes in the
+# model:
+
+# %%
+widths = (2, 4, 8, 12, 16, 20, 40)
+by_width = {b: misses(blocked_matmul, b) for b in widths}
+figure, axes = plt.subplots(figsize=(7, 3.2))
+axes.plot(widths, list(by_width.values()), "o-", color="#009E73", label="blocked")
+axes.axhline(counted["by rows"], color="#D55E00", linestyle="--", label="by rows")
+axes.axvline((2048 / 8 / 3) ** 0.5, color="gray", linestyle=":", label="three blocks fill the cache")
+axes.set(
+    xlabel="width of a block", ylabel="misses", ylim=(0, None), title="A cache of 2 KiB, A of 24 x 40, B of 40 x 40"
+)
+axes.legend()
+figure.tight_layout()
+
+# %% [markdown]
+# Too small a block is used too seldom. Too large a block does not stay. Now the real machine, with matrices of
+# 768 × 768. And **BLAS**, the library behind NumPy's `@`, on one thread:
+
+# %%
+import time
+
+size = 768
+A, tiny = np.ones((size, size)), np.ones((8, 8))
+gflop = 2 * size**3 / 1e9
+
+
+def matmul_seconds(multiply, runs):
+    multiply(tiny, tiny)  # compiled now
+    times = []
+    for _ in range(runs):
+        begin = time.thread_time()
+        multiply(A, A)
+        times.append(time.thread_time() - begin)
+    return min(times)
+
+
+rates = {"by columns": gflop / matmul_seconds(matmul_by_columns, runs=1)}
+rates["by rows"] = gflop / matmul_seconds(matmul_by_rows, runs=3)
+rates["blocked, 128"] = gflop / matmul_seconds(lambda a, b: blocked_matmul(a, b, 128), runs=3)
+with threadpool_limits(1):
+    rates["BLAS"] = gflop / matmul_seconds(np.matmul, runs=3)
+for name, rate in rates.items():
+    print(f"{name:<14} {rate:>7.1f} GFLOP/s")
+
+# %% [markdown]
+# By columns is far behind. Blocks pay where the matrices outgrow a cache of their own: compare with your staircase.
+# (Each of these is 4.7 MB.) BLAS blocks for every cache **and** for the registers, uses all lanes and enough
+# accumulators: it is all of this unit in one library. Write matrix products as `@`, and know why.
+
+# %% [markdown]
+# ## 10. The roofline
+#
+# What is the most that a kernel can reach? It has two limits: what the core computes, and what the memory delivers. Its
+# **arithmetic intensity** decides: operations for each byte that it moves. Measure both roofs of this core:
+
+# %%
+from lockstep.cpu.roofs import measure_roofs
+
+roofs = measure_roofs()
+print(
+    f"peak {roofs.peak / 1e9:.0f} GFLOP/s of float32;", {k: f"{v / 1e9:.0f} GB/s" for k, v in roofs.bandwidths.items()}
+)
+
+# %% [markdown]
+# The peak comes from multiply-adds that stay in registers. The bandwidths come from the **triad** $a = b + s c$ on
+# arrays that fit into one cache or another, or into none. Now place the dot product on it: in order and fast, on the
+# small arrays and on arrays of 64 MB. A dot product does 2 operations for 8 bytes: its intensity is 1/4, whatever you
+# do.
+
+# %%
+from lockstep import show
+
+long_x, long_y = np.ones(2**24, np.float32), np.ones(2**24, np.float32)
+
+
+def point(kernel, x, y, turns):
+    ns = ns_per_element(kernel, x, y, 0.1, turns)
+    return 2 * x.size, 8 * x.size, 1e-9 * ns * x.size
+
+
+kernels = {
+    "dot, in order, small": point(naive_dot, x, y, 200),
+    "dot, fast, small": point(dot, x, y, 200),
+    "dot, in order, 64 MB": point(naive_dot, long_x, long_y, 1),
+    "dot, fast, 64 MB": point(dot, long_x, long_y, 1),
+    "matmul by BLAS": (2 * size**3, 3 * 8 * size**2, gflop / rates["BLAS"]),
+}
+show.roofline(roofs.peak, roofs.bandwidths, kernels)
+
+# %% [markdown]
+# Point at a kernel to read it. Three things to see:
+#
+# - From main memory, the fast dot product comes near its roof and stops there. More lanes would change nothing.
+# - The small arrays lie in the first cache. So they are above the memory's roof, and under the cache's.
+# - The matrix product moves few bytes for what it computes. It is limited by computing, so for it SIMD is everything.
+#   (It is in float64, where the peak is half of the float32 peak that is drawn.)
+#
+# In the lab you write the formula, and place five kernels on it.
+
+# %% [markdown]
+# ## 11. Branches
+#
+# A core works ahead of itself. At an `if` it has to guess which way the program will go. Guess wrong, and what it began
+# is thrown away. These are the same numbers twice, once in random order and once sorted; the program keeps those below
+# 128.
+
+# %%
+from lockstep.cpu.branches import keep_below, keep_below_without_branch
+
+numbers = np.random.default_rng(0).integers(0, 256, 2**16)
+kept = np.zeros(numbers.size + 1, np.int64)
+for name, values in {"random": numbers, "sorted": np.sort(numbers)}.items():
+    for kernel in (keep_below, keep_below_without_branch):
+        ns = 1e9 * kernel_time(partial(kernel, values, 128, kept), 0.1, 5) / values.size
+        print(f"{name:<8} {kernel.py_func.__name__:<28} {ns:.2f} ns an element")
+
+# %% [markdown]
+# The first program has a branch that nobody can foresee in random data: half of the guesses are wrong. The second
+# stores every element, and moves on only behind those that stay. It has no branch, so there is nothing to guess. On
+# sorted data the guess is easy, and both are fast.
+
+# %% [markdown]
+# ## 12. Several cores, one memory
+#
+# A core can have company: other cores, each with caches of its own, in front of the same memory. So the ladder has one
+# more rung: **threads**. Give each thread its part of the arrays. The time that counts is that of the busiest thread,
+# on its own clock: with as many free cores, that is how long it takes.
+
+# %%
+from lockstep.cpu.roofs import repeat
+from lockstep.cpu.threads import thread_seconds
+
+turns = 20_000
+for number in (1, 2):
+    parts = [(np.ones(n // number, np.float32), np.ones(n // number, np.float32)) for _ in range(number)]
+    works = [partial(repeat, dot, a, b, turns) for a, b in parts]
+    seconds = min(max(thread_seconds(works)) for _ in range(3))
+    print(f"{number} thread{'s' if number > 1 else ' '}: {1e9 * seconds / turns / n:.4f} ns an element")
+
+# %% [markdown]
+# Unlike lanes and accumulators, cores work on **independent** tasks. And starting a thread takes microseconds, as long
+# as thousands of multiplications: it pays for long tasks only.
+#
+# Threads see what the others write. That makes it easy to share, and easy to go wrong. Two threads add one to the
+# **same** counters:
+
+# %%
+from lockstep.cpu.threads import count_together
+
+classes = np.random.default_rng(0).integers(0, 4, 100_000)
+shared = np.zeros(4, np.int64)
+count_together(classes, [shared, shared], turns=1000)
+print(f"{shared.sum():,} of {2 * 1000 * classes.size:,} increments are there")
+
+# %% [markdown]
+# An increment is three steps: load, add, store. If the other thread stores in between, its addition is lost. This is a
+# **race**. How many are lost depends on how often the two really ran at the same moment: on a machine with one free
+# core, none. That is what makes races so hard to find. Locks and atomic instructions prevent them, and each of them
+# costs.
+#
+# So give each thread counters of its own. Is that enough?
+
+# %%
+predict(
+    "cpu-transfers",
+    "4 workers add up 400 numbers. Each adds to its own element of one array: partial[w] += x[i]. How often does a "
+    "cache line move from core to core?",
+    unit="times",
+)
+
+# %%
+from lockstep.cpu.coherence import share
+from lockstep.cpu.naive import parallel_sum_in_shared_line
+
+memory = Memory(workers=4)
+trace(parallel_sum_in_shared_line, memory, memory.place(np.ones(400), "x"), 4)
+found = share(memory.accesses)
+reconcile("cpu-transfers", simulated=found.total)
+
+# %%
+from lockstep.show.lines import draw_lines
+
+written = sorted({(address, worker) for address, write, worker, _ in memory.accesses if write})
+written = [pair for pair in written if pair[1] >= 0]  # by workers, not before or after them
+SVG(draw_lines(written, found.total, 4))
+
+# %% [markdown]
+# A core may write only to a line that no other core has. The four counters lie in one line of 64 bytes. So it is taken
+# away at nearly every addition, although nobody ever looks at another's counter. This is **false sharing**. Values are
+# right. Only the time is gone.
+#
+# This count is what the *program* asks for, with workers that take turns. A compiler may keep a sum in a register and
+# write it once; then nothing is shared, and a careless demonstration of false sharing shows nothing. The counters of
+# the race above cannot be kept in a register, since only the data say which is next. Measure them: one line for both
+# threads, then a row of 64 bytes and more for each.
+
+# %%
+import statistics
+
+for apart, told in ((4, "in one line"), (64, "512 bytes apart")):
+    runs = [max(count_together(classes, np.zeros((2, apart), np.int64), turns=300)) for _ in range(5)]
+    ns = [1e9 * seconds / 300 / classes.size for seconds in runs]
+    middle = statistics.median(ns)
+    print(f"counters {told:<16} best {min(ns):.2f}, median {middle:.2f}, worst {max(ns):.2f} ns an increment")
+
+# %% [markdown]
+# With two free cores, expect the shared line to take longer, up to several times. If your machine is busy, the two
+# threads take turns on one core: then no line moves, and you see no difference. The count above is the same everywhere.
+
+# %% [markdown]
+# ## 13. Hyperthreads, sockets, NUMA
+#
+# **Hyperthreads** are two threads on one core: each has registers of its own, and they share the arithmetic. Where one
+# waits for memory, the other goes on. Where both compute, they get half each. A machine with several **sockets** has
+# memory at each of them. The other socket's memory is farther away: **non-uniform memory access**, NUMA.
+
+# %%
+from lockstep.cpu import topology
+from lockstep.cpu.roofs import multiply_adds
+
+cores, nodes = topology.siblings(), topology.nodes()
+allowed = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set()
+print("cores, each with its hardware threads:", cores[:8] or "not told by this system", "…" if len(cores) > 8 else "")
+print("NUMA nodes:", len(nodes) or "not told by this system")
+
+pairs = [core[:2] for core in cores if len(core) > 1 and set(core[:2]) <= allowed]
+if pairs:
+    one, half = np.float32(1), np.float32(0.5)
+    compute = [partial(multiply_adds, np.ones(2048, np.float32), one, half, 2000) for _ in range(2)]
+    alone = min(thread_seconds([topology.pinned(pairs[0][0], compute[0])])[0] for _ in range(3))
+    both = min(max(thread_seconds([topology.pinned(p, w) for p, w in zip(pairs[0], compute)])) for _ in range(3))
+    print(f"computing on both threads of one core: each takes {both / alone:.2f} times as long as alone")
+else:
+    print("No core here has two hardware threads that we may use: nothing to measure.")
+
+if len(nodes) > 1 and {nodes[0][0], nodes[1][0]} <= allowed:
+    from lockstep.cpu.latency import circle, follow
+
+    follow(circle(1024), 1)
+    with topology.on_processor(nodes[0][0]):
+        chain = circle(64 * 2**20)  # whoever writes a page first has it in his memory
+    for node in nodes[:2]:
+        with topology.on_processor(node[0]):
+            seconds = best_time(lambda: follow(chain, 20_000), 0.1) / 20_000
+        print(f"memory of node 0, seen from processor {node[0]}: {1e9 * seconds:.0f} ns an access")
+else:
+    print("One node: all memory is equally far.")
+
+# %% [markdown]
+# So more threads than cores rarely help arithmetic. On a server with several sockets, keep a process and its data on
+# one of them: `numactl --cpunodebind=0 --membind=0 python …`.
+
+# %% [markdown]
+# ## 14. Reconcile
+#
+# Back to the first question. The model is the roofline: 2 operations and 8 bytes for each element, from the first
+# cache. It says what the best program could reach on this core. The measurement is the best rung of your ladder.
+
+# %%
+model = 1e9 * max(2 / roofs.peak, 8 / max(roofs.bandwidths.values()))
+best = min(ladder.values())
+print(f"Python {ladder['Python, lists']:.1f} ns, the best program {best:.3f} ns, the roof {model:.3f} ns an element")
+reconcile("cpu-ladder", simulated=ladder["Python, lists"] / model, measured=ladder["Python, lists"] / best)
+
+# %% [markdown]
+# If your guess was far too low, you are in good company. A Python loop spends its time on finding out what `a * b`
+# means, over and over. What then made the compiled program faster? Write down your reason: accumulators, lanes, or
+# both?
+
+# %% [markdown]
+# ## 15. What professionals use
+#
+# Nobody writes these loops by hand for every model. BLAS and oneDNN have them, for every processor. `torch.compile` and
+# XLA generate them: they **fuse** kernels, so that a chain of operations moves its data once, which moves its point on
+# the roofline to the right. Your part is to know which roof you are under:
+#
+# - `perf stat -e cycles,instructions,cache-misses python script.py` counts on the real processor (Linux).
+# - Intel Advisor and `likwid-perfctr` draw the roofline of a whole program. `godbolt.org` shows what a compiler makes
+#   of any loop.
+# - `OMP_NUM_THREADS` and `numactl` say how many threads run, and where.
+#
+# Go on with the lab: `labs/02_cpu/lab.ipynb`. The kernels are in `pkg/lockstep/cpu`, each on one page.
+#
+# Next comes the GPU. It has the same ideas on a larger scale: 32 lanes in each instruction, thousands of chains to hide
+# the waiting, and the same two roofs.
