@@ -64,12 +64,14 @@ def children_cpu() -> dict[int, float]:
     found = {0: ended.ru_utime + ended.ru_stime}
     for child in psutil.Process().children(recursive=True):
         with contextlib.suppress(psutil.Error, OSError):
-            found[child.pid] = _precisely(child.pid) or sum(child.cpu_times()[:2])
+            found[child.pid] = max(_precisely(child.pid), sum(child.cpu_times()[:2]))
     return found
 
 
 def _precisely(pid: int) -> float:
-    """CPU seconds of the threads of a process, in nanoseconds; 0 where the kernel does not tell (outside Linux)."""
+    """CPU seconds of the threads that a process has now, to the nanosecond; 0 where the kernel does not tell this.
+
+    ``cpu_times`` counts threads that have ended too, but in steps of 0.01 s."""
     tasks = Path(f"/proc/{pid}/task")
     return sum(int((t / "schedstat").read_text().split()[0]) for t in tasks.glob("*")) / 1e9
 

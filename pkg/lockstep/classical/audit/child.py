@@ -1,4 +1,4 @@
-"""``python -m lockstep.classical.audit.child NAME``: measures one row, alone in a fresh process.
+"""``python -m lockstep.classical.audit.child NAME ROUNDS``: measures one row, alone in a fresh process.
 
 Fresh, because pools of threads outlive the fit that started them, and because the settings that keep idle threads from
 spinning are read when the libraries load. The last line printed is JSON.
@@ -21,10 +21,9 @@ from lockstep.classical.usage import Usage, usage
 from lockstep.errors import UsageError
 
 WIDTH = 2  # what the one knob is turned up to
-ROUNDS = 3
 
 
-def measure(row: Row, rounds: int = ROUNDS) -> dict[str, list[Usage]]:
+def measure(row: Row, rounds: int) -> dict[str, list[Usage]]:
     """Several measurements with each knob. A round takes every knob in turn, so that slow changes touch all alike."""
     subject = row.build()
     knobs = ["none", "openmp", "blas", *(["n_jobs"] if row.has_n_jobs else [])]
@@ -50,11 +49,11 @@ def _one_knob(knob: str) -> Iterator[int]:
         yield WIDTH if knob == "n_jobs" else 1
 
 
-def main(name: str) -> None:
+def main(name: str, rounds: int) -> None:
     warnings.simplefilter("ignore")
     try:
         row = named(name) if ":" in name else next(r for r in catalogue() if r.name == name)
-        runs = measure(row)
+        runs = measure(row, rounds)
     except UsageError as error:
         print(json.dumps({"problem": error.message, "remedy": error.remedy}))
         return
@@ -63,4 +62,4 @@ def main(name: str) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(sys.argv[1], int(sys.argv[2]))
