@@ -209,6 +209,36 @@ def one_argument_too_many(a):
     a[0] = half(a[0], 2)
 
 
+def barrier_without_parentheses(a):
+    cuda.syncthreads  # noqa: B018
+    a[0] = 1
+
+
+def shuffle_without_mask(a):
+    a[0] = cuda.shfl_down_sync(a[0], 1)
+
+
+def array_as_condition(a):
+    if a:
+        a[0] = 1
+
+
+def array_compared(a):
+    a[0] = a < 1
+
+
+def array_negated(a):
+    a[0] = -a
+
+
+def array_added(a):
+    a[0] = a + 1
+
+
+def root_of_an_array(a):
+    a[0] = math.sqrt(a)
+
+
 def keyword_call(a):
     a[0] = math.sqrt(x=2)
 
@@ -232,7 +262,7 @@ def calls_a_recursive_one(a):
         (uses_a_slice, "a[1:3]", "has no slices"),
         (uses_unknown, "nowhere", "the name nowhere is not defined"),
         (uses_len_of_a_number, "[0]", "is one number: it has no items"),
-        (loops_over_an_array, "for x", "loops over a range only"),
+        (loops_over_an_array, "for x", "loops over a range or a tuple only"),
         (uses_a_global_list, "NAMES", "NAMES is of type list"),
         (calls_the_host, "host_function", "host_function is a function of the host"),
         (calls_sorted, "sorted", "cannot call sorted"),
@@ -240,7 +270,7 @@ def calls_a_recursive_one(a):
         (wrong_method, "sum", "cannot call a.sum"),
         (float_index, "/ 2", "an index of a is float64"),
         (too_many_indices, "0, 1", "a needs one index, and has 2"),
-        (stores_a_row, "= a", "a cannot hold"),
+        (stores_a_row, "= a", "what is stored into a is no number"),
         (shape_at_run_time, "a.size", "a.size is known only at run time"),
         (too_much_shared, "20_000", "with s the block has 80,000 bytes of shared memory. It can have 49,152"),
         (grid_of_four, "grid(4)", "take 1, 2 or 3"),
@@ -249,6 +279,13 @@ def calls_a_recursive_one(a):
         (barrier_without_vote, "syncthreads(1)", "takes no argument"),
         (one_argument_too_many, "half", "half needs 1 arguments, and gets 2"),
         (keyword_call, "sqrt", "by position"),
+        (barrier_without_parentheses, "syncthreads", r"If it is a function, call it: cuda.syncthreads\("),
+        (shuffle_without_mask, "shfl", "takes members, value, by, and gets 2 arguments"),
+        (array_as_condition, "if a", "a is neither true nor false"),
+        (array_compared, "a < 1", "a < 1 needs numbers"),
+        (array_negated, "-a", "-a needs numbers"),
+        (array_added, "a + 1", r"a \+ 1 is no arithmetic of numbers"),
+        (root_of_an_array, "sqrt", r"math.sqrt\(a\) does not fit its arguments"),
     ],
 )
 def test_python_that_no_kernel_can_have_is_told_with_its_line(kernel: Any, text: str, told: str) -> None:
@@ -299,6 +336,35 @@ def talks(a):
 def test_print_says_one_line_for_each_thread(capsys: pytest.CaptureFixture[str]) -> None:
     launch(talks, 1, 32, vector())
     assert capsys.readouterr().out == "thread 3 1.0\nthread 19 1.0\n"
+
+
+def values_of_and_and_or(a):
+    i = cuda.grid(1)
+    a[i] = (i % 4 and 7 * i) + (i // 16 or 100)
+
+
+def test_and_and_or_give_a_value_as_in_python() -> None:
+    a = np.zeros(32)
+    launch(values_of_and_and_or, 1, 32, a)
+    assert a.tolist() == [(i % 4 and 7 * i) + (i // 16 or 100) for i in range(32)]
+
+
+STEPS = (1, 2, 4)
+
+
+def loops_over_tuples(a):
+    i = cuda.grid(1)
+    for step in STEPS:
+        for factor in (10, i):
+            if factor == 5:
+                continue
+            a[i] += step * factor
+
+
+def test_a_tuple_can_be_looped_over() -> None:
+    a = np.zeros(32)
+    launch(loops_over_tuples, 1, 32, a)
+    assert a.tolist() == [70 if i == 5 else 70 + 7 * i for i in range(32)]
 
 
 def endless(a):

@@ -53,12 +53,10 @@ def store(warp: Warp, mask: Mask, line: LineCounts, array: Array, index: Value, 
     if not inside.count:
         return
     memory = array.memory
-    try:
-        memory.flat[items] = stored = active(inside, value)
-    except (TypeError, ValueError) as error:
-        raise KernelError(
-            f"{array.memory.name} cannot hold what is stored into it: {error}.", line=line.number
-        ) from None
+    if not isinstance(value, np.ndarray | np.generic):
+        remedy = "A store takes one number for each thread."
+        raise KernelError(f"what is stored into {memory.name} is no number.", remedy, line.number)
+    memory.flat[items] = stored = active(inside, value)
     cost(warp, inside, line, memory, items)
     if memory.written is not None:
         memory.written[items] = True

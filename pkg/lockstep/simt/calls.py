@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import inspect
 from collections.abc import Callable, Generator
 from types import FunctionType
 from typing import Any
@@ -64,20 +65,29 @@ def _unknown(scope: Scope, node: ast.Call, known: object) -> Exception:
 
 def _intrinsic(scope: Scope, node: ast.Call, function: Callable[..., Value], arguments: list[Evaluate]) -> Evaluate:
     line = scope.line(node)
+    _check_number(scope, node, list(inspect.signature(function).parameters.values())[3:])
 
     def evaluate(warp: Warp, mask: Mask) -> Value:
         values = [argument(warp, mask) for argument in arguments]
         warp.issue(line, mask)
         try:
             return function(warp, mask, line, *values)
-        except (TypeError, AttributeError, ValueError) as error:
-            raise _misused(scope, node, error) from None
+        except (TypeError, AttributeError, ValueError):
+            raise _misused(scope, node) from None
 
     return evaluate
 
 
-def _misused(scope: Scope, node: ast.Call, error: Exception) -> Exception:
-    return scope.refuse(node, f"{ast.unparse(node)} does not fit its arguments ({error}).")
+def _check_number(scope: Scope, node: ast.Call, parameters: list[inspect.Parameter]) -> None:
+    names = [parameter.name for parameter in parameters]
+    open_ended = any(parameter.kind is parameter.VAR_POSITIONAL for parameter in parameters)
+    if len(node.args) != len(names) and not (open_ended and len(node.args) >= len(names) - 1):
+        name = ast.unparse(node.func)
+        raise scope.refuse(node, f"{name} takes {', '.join(names) or 'nothing'}, and gets {len(node.args)} arguments.")
+
+
+def _misused(scope: Scope, node: ast.Call) -> Exception:
+    return scope.refuse(node, f"{ast.unparse(node)} does not fit its arguments: they are not the numbers it takes.")
 
 
 def _pure(scope: Scope, node: ast.Call, function: Callable[..., Value], arguments: list[Evaluate]) -> Evaluate:
@@ -88,8 +98,8 @@ def _pure(scope: Scope, node: ast.Call, function: Callable[..., Value], argument
         warp.issue(line, mask)
         try:
             value = function(*values)
-        except (TypeError, AttributeError, ValueError) as error:
-            raise _misused(scope, node, error) from None
+        except (TypeError, AttributeError, ValueError):
+            raise _misused(scope, node) from None
         if value.dtype.char == "d":
             line.double_precision += 1
         return value

@@ -27,6 +27,18 @@ def expression(scope: Scope, node: ast.expr) -> Evaluate:
     return compiler(scope, node)
 
 
+def condition(scope: Scope, node: ast.expr) -> Evaluate:
+    """An expression as an ``if`` sees it: one bool, or one for each lane."""
+    evaluate = expression(scope, node)
+    return lambda warp, mask: _holds(scope, node, evaluate(warp, mask))
+
+
+def _holds(scope: Scope, node: ast.expr, value: Value) -> Value:
+    if not hasattr(value, "dtype"):
+        raise scope.refuse(node, f"{ast.unparse(node)} is neither true nor false: it is no number.")
+    return truth(value)
+
+
 def _constant(scope: Scope, node: ast.Constant) -> Evaluate:
     if not isinstance(node.value, bool | int | float):
         raise scope.refuse(
@@ -67,7 +79,7 @@ def _compare(scope: Scope, node: ast.Compare) -> Evaluate:
             node, f"a kernel cannot use `{ast.unparse(node)}`.", "Compare numbers with <, ==, and so on."
         )
     parts = [expression(scope, part) for part in [node.left, *node.comparators]]
-    line, operations = scope.line(node), [COMPARISONS[name] for name in names]
+    line, operations = scope.line(node), [_numbers_only(scope, node, COMPARISONS[name]) for name in names]
     if len(parts) == 2:
         return _compare_two(parts[0], operations[0], parts[1], line)
 
@@ -81,6 +93,16 @@ def _compare(scope: Scope, node: ast.Compare) -> Evaluate:
         return result
 
     return evaluate
+
+
+def _numbers_only(scope: Scope, node: ast.expr, function: Callable[..., Value]) -> Callable[..., Value]:
+    def apply(*values: Value) -> Value:
+        try:
+            return function(*values)
+        except (AttributeError, TypeError):
+            raise scope.refuse(node, f"{ast.unparse(node)} needs numbers.") from None
+
+    return apply
 
 
 def _compare_two(left: Evaluate, compare: Operation, right: Evaluate, line: Any) -> Evaluate:
@@ -101,7 +123,7 @@ def _bool(scope: Scope, node: ast.BoolOp) -> Evaluate:
     def evaluate(warp: Warp, mask: Mask) -> Value:
         value = parts[0](warp, mask)
         for part in parts[1:]:
-            yes, no = mask.split(truth(value))
+            yes, no = mask.split(_holds(scope, node, value))
             mask_of_rest = yes if goes_on else no
             if not mask_of_rest.count:
                 return value
@@ -118,7 +140,8 @@ def _merged(mask: Mask, chosen: Mask, value: Value, other: Value) -> Value:
 def _unary(scope: Scope, node: ast.UnaryOp) -> Evaluate:
     if isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant):
         return outside(scope, node, scope.known(node))
-    operand, apply, line = expression(scope, node.operand), UNARY[type(node.op).__name__], scope.line(node)
+    line, operand = scope.line(node), expression(scope, node.operand)
+    apply = _numbers_only(scope, node, UNARY[type(node.op).__name__])
 
     def evaluate(warp: Warp, mask: Mask) -> Value:
         value = operand(warp, mask)
@@ -129,11 +152,11 @@ def _unary(scope: Scope, node: ast.UnaryOp) -> Evaluate:
 
 
 def _conditional(scope: Scope, node: ast.IfExp) -> Evaluate:
-    test, chosen, other = (expression(scope, part) for part in (node.test, node.body, node.orelse))
+    test, chosen, other = condition(scope, node.test), expression(scope, node.body), expression(scope, node.orelse)
     line = scope.line(node)
 
     def evaluate(warp: Warp, mask: Mask) -> Value:
-        yes, no = mask.split(truth(test(warp, mask)))
+        yes, no = mask.split(test(warp, mask))
         if not no.count:
             return chosen(warp, mask)
         if not yes.count:

@@ -10,7 +10,7 @@ from lockstep.simt.counts import LineCounts
 from lockstep.simt.errors import KernelError
 from lockstep.simt.masks import NONE, Mask
 from lockstep.simt.scope import Body, Compound, Evaluate
-from lockstep.simt.values import Value, truth
+from lockstep.simt.values import Value
 from lockstep.simt.warp import Arrival, Loop, Warp
 
 TURNS = 1_000_000  # of one loop in one warp: far more than any lesson needs, and about a minute
@@ -21,7 +21,7 @@ Test = Callable[[Warp, Mask], Value]  # which lanes turn once more
 
 def while_loop(line: LineCounts, test: Evaluate, body: Body) -> Compound:
     def run(warp: Warp, mask: Mask) -> Generator[Arrival, Value, Mask]:
-        return (yield from _turns(warp, mask, line, lambda lanes: truth(test(warp, lanes)), body, None))
+        return (yield from _turns(warp, mask, line, lambda lanes: test(warp, lanes), body, None))
 
     return run
 
@@ -41,6 +41,22 @@ def for_loop(line: LineCounts, put: Store, limits: list[Evaluate], body: Body) -
             return at[0] < stop if rising else at[0] > stop
 
         return (yield from _turns(warp, mask, line, test, body, lambda lanes: put(warp, lanes, at[0])))
+
+    return run
+
+
+def tuple_loop(line: LineCounts, put: Store, values: Evaluate, body: Body) -> Compound:
+    """``for x in (1, 2, 4)``: all lanes have the same turns."""
+
+    def run(warp: Warp, mask: Mask) -> Generator[Arrival, Value, Mask]:
+        items = values(warp, mask)
+        at = [-1]
+
+        def test(lanes: Mask) -> Value:
+            at[0] += 1
+            return np.bool_(at[0] < len(items))
+
+        return (yield from _turns(warp, mask, line, test, body, lambda lanes: put(warp, lanes, items[at[0]])))
 
     return run
 

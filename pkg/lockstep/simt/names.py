@@ -56,8 +56,11 @@ def outside(scope: Scope, node: ast.expr, value: Any) -> Evaluate:
     constant = typed(value)
     if isinstance(constant, np.generic | tuple):
         return lambda warp, mask: constant
+    name = ast.unparse(node)
+    if callable(value):
+        raise scope.refuse(node, f"{name} is no value.", f"If it is a function, call it: {name}(…).")
     what = "a module" if isinstance(value, ModuleType) else f"of type {type(value).__name__}"
-    raise scope.refuse(node, f"{ast.unparse(node)} is {what}; a kernel needs a number or an array here.")
+    raise scope.refuse(node, f"{name} is {what}; a kernel needs a number or an array here.")
 
 
 def attribute(scope: Scope, node: ast.Attribute, expression: CompileExpression) -> Evaluate:

@@ -10,12 +10,12 @@ from collections.abc import Callable, Generator, Sequence
 from typing import Any
 
 from lockstep.simt.barriers import Waiting, hoisted, waiting, waits
-from lockstep.simt.expressions import expression
-from lockstep.simt.loops import for_loop, while_loop
+from lockstep.simt.expressions import condition, expression
+from lockstep.simt.loops import for_loop, tuple_loop, while_loop
 from lockstep.simt.masks import NONE, Mask
 from lockstep.simt.scope import Body, Compound, Evaluate, Scope, Simple
 from lockstep.simt.targets import augmented_item, target
-from lockstep.simt.values import Value, select, truth
+from lockstep.simt.values import Value, select
 from lockstep.simt.warp import Arrival, Warp
 
 Step = tuple[Any, bool]  # a statement, and whether it is a generator
@@ -109,11 +109,11 @@ def _augmented(scope: Scope, node: ast.AugAssign) -> Simple:
 
 
 def _if(scope: Scope, node: ast.If) -> Compound:
-    test, then, line = expression(scope, node.test), body(scope, node.body), scope.line(node)
+    test, then, line = condition(scope, node.test), body(scope, node.body), scope.line(node)
     otherwise = body(scope, node.orelse) if node.orelse else None
 
     def run(warp: Warp, mask: Mask) -> Generator[Arrival, Value, Mask]:
-        yes, no = mask.split(truth(test(warp, mask)))
+        yes, no = mask.split(test(warp, mask))
         if yes.count and no.count:
             line.divergences += 1
         if yes.count:
@@ -128,12 +128,14 @@ def _if(scope: Scope, node: ast.If) -> Compound:
 def _loop(scope: Scope, node: ast.While | ast.For) -> Compound:
     line = scope.line(node)
     if isinstance(node, ast.While):
-        return while_loop(line, expression(scope, node.test), body(scope, node.body))
-    bounds = node.iter
+        return while_loop(line, condition(scope, node.test), body(scope, node.body))
+    bounds, put, turn = node.iter, target(scope, node.target), body(scope, node.body)
+    known = scope.known(bounds)
+    if isinstance(bounds, ast.Tuple) or isinstance(known, tuple):
+        return tuple_loop(line, put, expression(scope, bounds), turn)
     if not isinstance(bounds, ast.Call) or scope.known(bounds.func) is not range or not 1 <= len(bounds.args) <= 3:
-        raise scope.refuse(node, "a kernel loops over a range only.", "Write `for i in range(…):`.")
-    limits = [expression(scope, limit) for limit in bounds.args]
-    return for_loop(line, target(scope, node.target), limits, body(scope, node.body))
+        raise scope.refuse(node, "a kernel loops over a range or a tuple only.", "Write `for i in range(…):`.")
+    return for_loop(line, put, [expression(scope, limit) for limit in bounds.args], turn)
 
 
 def _return(scope: Scope, node: ast.Return) -> Simple:
