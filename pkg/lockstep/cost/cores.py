@@ -37,6 +37,8 @@ class Cores:
 
     def carry(self, source: int, destination: int, ready: float, seconds: float) -> float:
         """How long a message of ``seconds`` takes: both of its ends must find a core."""
+        if self._cluster.cores is None:
+            return seconds
         if self._cluster.node(source) == self._cluster.node(destination):
             return self._book(source, ready, seconds, ENDS)
         return max(self._book(rank, ready, seconds, 1) for rank in (source, destination))

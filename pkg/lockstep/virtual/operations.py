@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 import torch
@@ -57,20 +58,17 @@ class Operation:
         return spelled(self.kind, self.peer, self.tag, self.group)
 
     def event(self, end: float) -> Event:
+        peer = None if self.peer == ANY_SOURCE else self.peer
         return Event(
-            rank=self.rank,
-            kind=self.kind,
-            start=self.posted,
-            end=end if self.done is None else self.done,
-            nbytes=self.nbytes,
-            peer=None if self.peer == ANY_SOURCE else self.peer,
-            group=self.group,
-            tag=self.tag,
-            where=str(self.place),
-            message=self.message,
-            wait=self.waited,
-            awaited=self.awaited,
-        )
+            self.rank, self.kind, self.posted, end if self.done is None else self.done, self.nbytes, peer, self.group,
+            self.tag, where=told(self.place), message=self.message, wait=self.waited, awaited=self.awaited,
+        )  # fmt: skip
+
+
+@lru_cache(10_000)
+def told(place: Place) -> str:
+    """One string for all operations of a line: a trace with a million of them is that much smaller."""
+    return str(place)
 
 
 def nbytes(tensor: torch.Tensor) -> int:
