@@ -141,6 +141,7 @@ def test_ddp_holds_gradients_twice():
     assert peaks("ddp")["parameters"] == peaks("ddp")["optimizer state"] == WEIGHTS
 
 
+@pytest.mark.skipif(torch.__version__ >= "2.15", reason="fully_shard gathers and frees at other moments")
 def test_fully_shard_divides_parameters_gradients_and_state():
     """Between two ranks, with one layer of two gathered at a time."""
     shard, layer = WEIGHTS // 2, WEIGHTS // 2

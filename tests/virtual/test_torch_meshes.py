@@ -14,6 +14,7 @@ from lockstep import run
 from lockstep.errors import Deadlock, RankRaised
 
 WORLDS = ["dgx-a100", "processes"]
+SPLITS = tuple(int(part) for part in torch.__version__.split(".")[:2]) >= (2, 15)
 
 
 def summed(group):
@@ -134,7 +135,11 @@ def gone():
 
 
 def split():
-    dist.split_group(dist.group.WORLD, [[0], [1]])
+    """Into those below 2 and the others."""
+    group = dist.split_group(dist.group.WORLD, [[0, 1], [2]])
+    x = torch.ones(1)
+    dist.all_reduce(x, group=group)
+    return dist.get_world_size(group), x.item()
 
 
 @pytest.mark.parametrize("on", WORLDS)
@@ -143,13 +148,19 @@ def split():
     [
         (twice, "initialize the default process group twice"),
         (gone, "Default process group has not been initialized"),
-        (split, "not safe to split"),  # gloo cannot
+        pytest.param(split, "not safe to split", marks=pytest.mark.skipif(SPLITS, reason="gloo can, from 2.15 on")),
     ],
     ids=lambda p: getattr(p, "__name__", ""),
 )
 def test_what_makes_no_sense_is_told_alike(on, wrong, told):
     with pytest.raises(RankRaised, match=told):
         run(wrong, ranks=2, on=on)
+
+
+@pytest.mark.skipif(not SPLITS, reason="gloo can, from 2.15 on")
+@pytest.mark.parametrize("on", WORLDS)
+def test_a_group_that_is_split(on):
+    assert run(split, ranks=3, on=on).values == [(2, 2.0), (2, 2.0), (1, 1.0)]
 
 
 def test_a_monitored_barrier():

@@ -51,11 +51,19 @@ class VirtualGroup(_ProcessGroup):  # type: ignore[misc]
     def _device_types(self) -> list[torch.device]:
         return [torch.device("cpu")]
 
-    supports_coalescing = supports_splitting = False
+    supports_coalescing, supports_splitting = False, True
 
     def _get_backend(self, device: torch.device) -> VirtualGroup:
         """A group is its own backend: 2.15 asks what it supports."""
         return self
+
+    def split_group(self, ranks: Sequence[int], *, group_name: str, **_: Any) -> VirtualGroup | None:
+        """From 2.15 on any group may be split. ``ranks``: of this group."""
+        mine = [self._ranks[r] for r in ranks]
+        return VirtualGroup(self._simulation, self._me, mine, group_name) if self._me in mine else None
+
+    def get_group_store(self) -> Any:
+        return self._simulation.store
 
     @property
     def pg_name(self) -> str:
