@@ -12,6 +12,8 @@ from torch.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel, 
 from torch.distributed.tensor.placement_types import Shard
 from torch.nn.parallel import DistributedDataParallel
 
+from lockstep.record import Recorder
+
 
 def ones(n=1):
     return torch.ones(n)
@@ -207,3 +209,21 @@ def hidden():
     thread = threading.Thread(target=dist.all_reduce, args=(ones(3),))
     thread.start()
     thread.join()
+
+
+def reductions():
+    """Under a Recorder of its own: the reduction of each collective, in order."""
+    x, y = torch.ones(2), torch.ones(2 * dist.get_world_size())
+    with Recorder(dist.get_rank(), 0.0) as recorder:
+        dist.all_reduce(x, dist.ReduceOp.MAX)
+        dist.all_reduce(x)
+        dist.reduce(x, 0, dist.ReduceOp.PRODUCT)
+        dist.reduce_scatter_tensor(x, y, dist.ReduceOp.MIN)
+        dist.reduce_scatter(x, list(y.chunk(dist.get_world_size())))
+        functional.all_reduce(x, "max", dist.group.WORLD).sum()
+        dist.broadcast(x, 0)
+        plain = [o.reduction for o in recorder.operations]
+        model = DistributedDataParallel(torch.nn.Linear(2, 2))
+        model(x).sum().backward()
+        in_backward = {o.reduction for o in recorder.operations[len(plain) :] if o.kind == "all_reduce"}
+    return plain, in_backward

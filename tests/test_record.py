@@ -196,3 +196,13 @@ def test_a_journal_that_breaks_off_is_read_as_far_as_it_goes():
     assert replay(whole) == [Operation(*fields, end=1.5)]
     for cut in range(len(whole)):
         assert replay(whole[:cut]) in ([], [Operation(*fields)])
+
+
+def test_the_reduction_is_noted_where_it_is_known():
+    """c10d hides it in an object; functional collectives say it; the reducer of DDP asks from C++ and stays unknown."""
+    from lockstep.record.reductions import Reductions, name_of
+
+    logs = run_processes(Job.pack(cases.reductions, (), {}, K, record=False)).values
+    assert logs == [(["MAX", "SUM", "PRODUCT", "MIN", "SUM", "MAX", ""], {""})] * K
+    assert name_of(3) == name_of(None) == ""
+    assert Reductions().of({"reduce_op": object()}) == ""

@@ -269,7 +269,7 @@ def test_polling_for_what_comes_late_ends():
         (lambda x: dist.all_reduce(x), lambda x: dist.all_reduce(x.double()), "do not fit"),
         (lambda x: dist.broadcast(x, 0), lambda x: dist.broadcast(x, 1), "broadcast with arguments"),
         (lambda x: dist.all_reduce(x, dist.ReduceOp.MAX), lambda x: dist.all_reduce(x), "do not fit"),
-        (lambda x: dist.send(x, 1), lambda x: dist.recv(x[:2], 0), "sends 3 elements of float32 (shape (3,))"),
+        (lambda x: dist.send(x, 1), lambda x: dist.recv(x[:2], 0), "sends 3 elements of float32, rank 1 has room for 2"),
         (lambda x: dist.send(x, 1), lambda x: dist.recv(x.long(), 0), "has room for 3 elements of int64"),
     ],
 )

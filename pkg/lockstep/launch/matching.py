@@ -97,8 +97,8 @@ class Matching:
     def mismatch(self) -> Mismatch | None:
         """The first place, if any, where ranks met that do not fit together."""
         for meeting in sorted(self.meetings, key=lambda m: m.parts[0].start):
-            parts = sorted(meeting.parts, key=lambda p: p.start)
-            other = next((p for p in parts if signature(p) != signature(parts[0])), None)
+            parts = sorted(meeting.parts, key=lambda p: p.rank)
+            other = next((p for p in parts if not agree(p, parts[0])), None)
             if other:
                 return different(parts, other)
         odd = next(((s, r) for s, r in self.pairs if s.fits != r.fits), None)
@@ -110,8 +110,10 @@ class Matching:
         return lonely(left) if left else None
 
 
-def signature(part: Operation) -> tuple[object, ...]:
-    return part.kind, part.peer, part.fits
+def agree(a: Operation, b: Operation) -> bool:
+    """Whether two parts can be of one collective. A reduction that is not known fits any."""
+    reductions = {a.reduction, b.reduction} - {""}
+    return (a.kind, a.peer, a.fits) == (b.kind, b.peer, b.fits) and len(reductions) < 2
 
 
 def standing(o: Operation, waits_for: tuple[int, ...] = (), signed: bool = False) -> Standing:
@@ -121,7 +123,8 @@ def standing(o: Operation, waits_for: tuple[int, ...] = (), signed: bool = False
 
 def described(o: Operation) -> str:
     sizes = [] if o.kind == "all_to_all" else [f"{n} elements of {dtype}" for n, dtype in o.fits]
-    return f"({', '.join(sizes)})" if sizes else ""
+    told = [o.reduction] * bool(o.reduction) + sizes
+    return f"({', '.join(told)})" if told else ""
 
 
 def different(parts: Sequence[Operation], other: Operation) -> Mismatch:

@@ -31,6 +31,7 @@ class Operation:
     waiting: bool = False  # the rank stands in a wait for it
     awaited: bool = False
     polled: Place = places.NOWHERE  # where is_completed() was first asked for it
+    reduction: str = ""  # "SUM", "MAX" ...; "" when there is none, or it is not known
 
     def event(self, until: float, message: int | None = None) -> Event:
         peer = None if self.peer == ANY_SOURCE else self.peer

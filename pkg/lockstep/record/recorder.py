@@ -10,6 +10,7 @@ import pickle
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack
 from dataclasses import astuple
 from typing import Any
 
@@ -24,6 +25,7 @@ from lockstep.explain import ANY_SOURCE, member
 from lockstep.record.callbacks import Callbacks
 from lockstep.record.meaning import kind_of, payload, tensors, what_moves, what_must_agree
 from lockstep.record.operation import Operation
+from lockstep.record.reductions import Reductions
 from lockstep.residency import Hooks, Residency
 
 
@@ -67,6 +69,7 @@ class Recorder:
         self._groups: dict[str, tuple[int, ...]] = {}
         self._waiters: set[int] = set()  # threads in a wait: what they do there, the backend does for itself
         self._lock, self._is_completed = threading.Lock(), dist.Work.is_completed
+        self._watches, self._reductions = ExitStack(), Reductions()
 
     def now(self) -> float:
         return time.monotonic() - self._began
@@ -87,15 +90,12 @@ class Recorder:
 
         dist.Work.wait, threading.Thread.run = wait, run  # type: ignore[assignment,method-assign]
         dist.Work.is_completed = is_completed  # type: ignore[assignment,method-assign]
-        self._callbacks = Callbacks(Eye, lambda: Eye(self)).__enter__()
-        self._hooks = Hooks(lambda: self.residency).__enter__()
-        self._eye = Eye(self).__enter__()  # type: ignore[no-untyped-call]
+        for watch in (Callbacks(Eye, lambda: Eye(self)), self._reductions, Hooks(lambda: self.residency), Eye(self)):
+            self._watches.enter_context(watch)
         return self
 
     def __exit__(self, *error: Any) -> None:
-        self._eye.__exit__(*error)
-        self._hooks.__exit__(*error)
-        self._callbacks.__exit__(*error)
+        self._watches.close()
         dist.Work.wait, threading.Thread.run = self._originals  # type: ignore[method-assign]
         dist.Work.is_completed = self._is_completed  # type: ignore[method-assign]
         self._look()
@@ -152,6 +152,7 @@ class Recorder:
         return Operation(
             self._rank, kind, self.now(), payload(kind, given, ins, outs, len(group)), peer, group, group_name,
             given.get("tag", 0), places.here(), what_must_agree(kind, ins, outs, len(group)),
+            reduction=self._reductions.of(given),
         )  # fmt: skip
 
     def _group(self, given: dict[str, Any]) -> tuple[str, tuple[int, ...]]:
@@ -224,8 +225,7 @@ class Recorder:
         operation.end = ended if operation.end is None else operation.end
         operation.wait += waited
         operation.waiting, operation.awaited = False, operation.awaited or awaited
-        told = {"end": operation.end, "wait": operation.wait, "waiting": False, "awaited": operation.awaited}
-        self._write(i, told)
+        self._write(i, {"end": operation.end, "wait": operation.wait, "waiting": False, "awaited": operation.awaited})
 
     def _polled(self, work: Any) -> bool:
         """Somebody asks whether it is done. The first place is noted: a rank that asks for ever can be told of what."""

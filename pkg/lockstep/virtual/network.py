@@ -33,7 +33,6 @@ class Network:
         self.cluster = cluster
         self.cores = Cores(cluster)
         self.eager = eager
-        self.log: list[Operation] = []
         self.in_flight = 0
         self._wake = wake
         self._out = [0.0] * ranks  # when each rank's way out is free again
@@ -44,7 +43,6 @@ class Network:
         self._ids = count()
 
     def send(self, send: Operation) -> None:
-        self.log.append(send)
         assert send.peer is not None
         recv = self._partner_of_send(send)
         if recv is not None:
@@ -56,7 +54,6 @@ class Network:
         self._sends.setdefault((send.group_name, send.rank, send.peer, send.tag), deque()).append(send)
 
     def recv(self, recv: Operation) -> None:
-        self.log.append(recv)
         assert recv.peer is not None
         send = self._partner_of_recv(recv)
         if send is not None:
@@ -66,7 +63,6 @@ class Network:
 
     def join(self, part: Operation, sequence: int, move: Callable[[list[Operation]], None]) -> None:
         """One more rank comes to a collective; the last one to come carries it out."""
-        self.log.append(part)
         key = part.group_name, part.group, sequence
         parts = self._meetings.setdefault(key, [])
         parts.append(part)
@@ -145,7 +141,9 @@ def check_fits(send: Operation, recv: Operation) -> None:
 
 
 def mismatch(parts: list[Operation]) -> Mismatch:
-    kinds = {p.rank: p.kind for p in (parts[0], parts[-1])}
+    """The last one to come does not fit the others, of which the lowest rank is named."""
+    pair = sorted([min(parts[:-1], key=lambda p: p.rank), parts[-1]], key=lambda p: p.rank)
+    kinds = {p.rank: p.kind for p in pair}
     return explain.different(kinds, [standing(p, signed=True) for p in parts])
 
 
@@ -157,4 +155,4 @@ def standing(operation: Operation, signed: bool = False) -> Standing:
 
 def describe(tensor: torch.Tensor) -> str:
     dtype = str(tensor.dtype).removeprefix("torch.")
-    return f"{tensor.numel()} elements of {dtype} (shape {tuple(tensor.shape)})"
+    return f"{tensor.numel()} elements of {dtype}"
