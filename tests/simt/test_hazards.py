@@ -126,6 +126,41 @@ def test_threads_that_write_the_same_do_no_harm() -> None:
     assert found(blocks_agree, 4, 64, np.zeros(1, np.float32)) == []
 
 
+def through_a_row(a, b):
+    i = cuda.grid(1)
+    row = a[0]
+    row[(i + 1) % 64] = b[0, i]
+
+
+def through_a_device_function(a, b):
+    i = cuda.grid(1)
+    put(a, (i + 1) % 64, b[0, i])
+
+
+@cuda.jit(device=True)
+def put(a, i, value):
+    a[0, i] = value
+
+
+def through_another_name(a, b):
+    i = cuda.grid(1)
+    c = a
+    c[0, (i + 1) % 64] = b[0, i]
+
+
+def in_brackets(a, b):
+    i = cuda.grid(1)
+    a[0][(i + 1) % 64] = b[0][i]
+
+
+@pytest.mark.parametrize("kernel", [through_a_row, through_a_device_function, through_another_name, in_brackets])
+def test_a_write_is_seen_however_it_is_written(kernel: Callable[..., None]) -> None:
+    """Arrays that a kernel only reads are not watched. One that it writes in a roundabout way is."""
+    a = np.zeros((1, 64), np.float32)
+    assert {race.kind for race in found(kernel, 1, 64, a, a)} == {"race"}
+    assert found(kernel, 1, 64, a, a.copy()) == []
+
+
 def last_block_adds_up(a, partial, tickets, out):
     """CUDA's threadFenceReduction, for blocks of one warp."""
     t, b = cuda.threadIdx.x, cuda.blockIdx.x

@@ -13,7 +13,7 @@ from lockstep.errors import UsageError
 from lockstep.simt.counts import LineCounts, table, total
 from lockstep.simt.findings import Coordinates, Finding, Findings
 from lockstep.simt.grid_hazards import GridHazards
-from lockstep.simt.memory import GlobalMemory
+from lockstep.simt.memory import Array, GlobalMemory
 from lockstep.simt.program import Program
 from lockstep.simt.recorder import Recorder, Step
 from lockstep.simt.source import Source
@@ -161,7 +161,12 @@ def _arguments(source: Source, args: Sequence[Any]) -> dict[str, Value]:
             f"Write launch({source.name}, grid, block, {', '.join(names)}).",
         )
     memory = GlobalMemory()
-    return {name: _argument(memory, name, value) for name, value in zip(names, args, strict=True)}
+    values = {name: _argument(memory, name, value) for name, value in zip(names, args, strict=True)}
+    arrays = {name: value for name, value in values.items() if isinstance(value, Array)}
+    written = {array.memory for name, array in arrays.items() if source.may_write(name, len(array.shape))}
+    for array in arrays.values():
+        array.memory.watched = array.memory in written  # nobody can race for what nobody writes
+    return values
 
 
 def _argument(memory: GlobalMemory, name: str, value: Any) -> Value:

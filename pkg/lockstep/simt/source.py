@@ -71,6 +71,20 @@ class Source:
             return self._folded(node)
         return UNKNOWN
 
+    def may_write(self, name: str, axes: int) -> bool:
+        """Whether the array ``name`` is used for anything but reading single items, its shape and its length."""
+        harmless: set[ast.AST] = set()
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
+                indices = len(node.slice.elts) if isinstance(node.slice, ast.Tuple) else 1
+                harmless |= {node.value} if indices == axes else set()
+            elif isinstance(node, ast.Attribute):
+                harmless.add(node.value)
+            elif isinstance(node, ast.Call) and self.known(node.func) is len:
+                harmless |= set(node.args)
+        uses = [node for node in ast.walk(self.tree) if isinstance(node, ast.Name) and node.id == name]
+        return not harmless.issuperset(uses)
+
     def _outside(self, node: ast.Name) -> Any:
         if node.id in self._captured:
             try:
