@@ -104,3 +104,4 @@ def test_cases_of_a_pure_exercise_share_a_process_until_one_fails() -> None:
     assert len(set(together)) == 1
     failures = [s.failure for s in observe(several, lambda limit: 1 / 0)]
     assert [f.kind for f in failures if f] == ["RankRaised"] * 3
+    assert all(f.message.startswith("your function raised ZeroDivisionError") for f in failures if f)

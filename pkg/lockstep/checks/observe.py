@@ -145,7 +145,10 @@ class _Stage:
             return _seen(case, [of_rank[0] for of_rank in outcome.values], part(outcome.trace, 1)[0], outcome)
         except RunError as error:
             trace = part(error.trace, 1)[0] if error.trace else Trace(ranks=case.ranks)
-            return Seen(case, trace=trace, printed=error.printed, failure=_failure(error))
+            failure = _failure(error)
+            if self.exercise.pure:  # whose learner has not heard of ranks yet
+                failure = replace(failure, message=failure.message.replace("rank 0 raised", "your function raised", 1))
+            return Seen(case, trace=trace, printed=error.printed, failure=failure)
 
     def _world(self) -> str:
         if self.exercise.pure:
