@@ -4,8 +4,11 @@ Ranks are threads, but exactly one of them runs: the one that holds the baton. I
 smallest virtual clock among those able to run, so every run is the same, and whoever acts first in virtual time acts
 first in fact.
 
-    ready   a heap of (clock, rank)          pause(r)   lets ranks with a smaller clock go first
-    blocked no entry: someone must wake it   block(r)   gives the baton away until wake(r, time)
+    ready   a heap of (clock, rank)           pause(r)      lets ranks with a smaller clock go first
+    blocked no entry: someone must wake it    block(r)      gives the baton away until wake(r, time)
+    due     a heap of (clock, rank, ...)      act(r, ...)   takes effect when ranks with a smaller clock have gone
+
+A rank that only posts a message need not give the baton away for it: handing it over costs the host more than the rest.
 """
 
 from __future__ import annotations
@@ -13,6 +16,10 @@ from __future__ import annotations
 import heapq
 import threading
 from collections.abc import Callable
+from itertools import count
+
+Moment = tuple[float, int]  # a virtual time, and the rank that acts then: at the same time lower ranks act first
+END: Moment = (float("inf"), 0)
 
 
 class Scheduler:
@@ -24,7 +31,9 @@ class Scheduler:
         self.operations = 0
         self.baton: list[int] | memoryview[int] = [0]  # whose it is; child.py puts it where its starter can read it
         self.finished = [False] * ranks
-        self._ready: list[tuple[float, int]] = [(0.0, r) for r in range(ranks)]
+        self._ready: list[Moment] = [(0.0, r) for r in range(ranks)]
+        self._due: list[tuple[float, int, int, Callable[[], None]]] = []
+        self._posted = count()  # keeps what a rank does at one time in order
         self._batons = [threading.Lock() for _ in range(ranks)]
         for baton in self._batons:
             baton.acquire()
@@ -48,9 +57,22 @@ class Scheduler:
     def pause(self, rank: int) -> None:
         """Let every rank that is behind in virtual time catch up first."""
         self.operations += 1
-        if self._ready and self._ready[0] < (self.clock[rank], rank):
-            heapq.heappush(self._ready, (self.clock[rank], rank))
+        now = self.clock[rank], rank
+        self._take_effect(now)
+        if self._ready and self._ready[0] < now:
+            heapq.heappush(self._ready, now)
             self._switch_from(rank)
+
+    def act(self, rank: int, effect: Callable[[], None]) -> None:
+        """The rank does something now and goes on: ``effect`` comes when every rank that is behind has caught up."""
+        self.operations += 1
+        now = self.clock[rank], rank
+        heapq.heappush(self._due, (*now, next(self._posted), effect))
+        self._take_effect(now)
+
+    def is_due(self, rank: int) -> bool:
+        """Whether something that the rank did is still without effect."""
+        return any(r == rank for _, r, _, _ in self._due)
 
     def block(self, rank: int) -> None:
         """Give the baton away until somebody wakes this rank."""
@@ -66,7 +88,9 @@ class Scheduler:
         """The rank's function has returned: its thread ends and gives the baton away for good."""
         self.finished[rank] = True
         self.operations += 1
-        if not all(self.finished):
+        if all(self.finished):
+            self._take_effect(END)
+        else:
             self._pass_on()
 
     def advance(self, rank: int, seconds: float) -> None:
@@ -76,7 +100,12 @@ class Scheduler:
 
     def next_time(self) -> float | None:
         """When the next of the other ranks will act, if any can."""
-        return self._ready[0][0] if self._ready else None
+        return min((heap[0][0] for heap in (self._ready, self._due) if heap), default=None)  # type: ignore[index]
+
+    def _take_effect(self, until: Moment) -> None:
+        """All that is due by then, unless a rank that is able to run comes before."""
+        while self._due and (then := self._due[0][:2]) <= until and not (self._ready and self._ready[0] < then):
+            heapq.heappop(self._due)[3]()
 
     def _switch_from(self, rank: int) -> None:
         self._pass_on()
@@ -84,6 +113,7 @@ class Scheduler:
         self._on_switch(rank)
 
     def _pass_on(self) -> None:
+        self._take_effect(END)
         if not self._ready:
             self._on_stall()
             return

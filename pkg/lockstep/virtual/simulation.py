@@ -14,7 +14,7 @@ from torch._C._distributed_c10d import HashStore
 
 from lockstep import explain, places
 from lockstep.errors import RankDied, RunError, Standing, Stuck, TimeLimit
-from lockstep.events import Memory, Trace
+from lockstep.events import POINT_TO_POINT, Memory, Trace
 from lockstep.launch import values
 from lockstep.launch.ending import Raised, as_error
 from lockstep.launch.job import Job
@@ -42,10 +42,12 @@ class Simulation:
         self.scheduler = Scheduler(job.ranks, self._stalled, self.streams.switch_to)
         self.network = Network(job.ranks, cluster, eager, self.scheduler.wake)
         self.store, self.pid = HashStore(), os.getpid()
+        self._goes_on = not eager and cluster.cores is None  # a rank that posts a message
         self.threads: dict[int, threading.Thread] = {}
         self._residency = [Residency(partial(self._now, r)) for r in range(job.ranks)]
         self._waiting: dict[int, Operation] = {}
         self._polling: dict[int, Operation] = {}  # cleared whenever anything is posted
+        self._log: list[Operation] = []
         self._ledger = Ledger(job.ranks)
         self._values: list[bytes] = [b""] * job.ranks
         self._ended = threading.Event()
@@ -69,17 +71,25 @@ class Simulation:
     def new_operation(
         self, me: int, kind: str, nbytes: int, peer: int | None, group: tuple[int, ...], name: str, **fields: Any
     ) -> Operation:
-        self.scheduler.pause(me)
+        if kind not in POINT_TO_POINT or not self._goes_on:
+            self.scheduler.pause(me)
         self._polling.clear()
         self._ledger.interrupt(me)
-        place = places.here()
-        return Operation(me, kind, self.scheduler.clock[me], group, name, nbytes, peer, place=place, **fields)
+        now, place = self.scheduler.clock[me], places.here()
+        operation = Operation(me, kind, now, group, name, nbytes, peer, place=place, **fields)
+        self._log.append(operation)
+        return operation
 
     def send(self, operation: Operation) -> None:
-        self._guarded(self.network.send, operation)
+        self._post(self.network.send, operation)
 
     def recv(self, operation: Operation) -> None:
-        self._guarded(self.network.recv, operation)
+        self._post(self.network.recv, operation)
+
+    def _post(self, act: Callable[[Operation], None], operation: Operation) -> None:
+        """The rank may go on at once, except where that is seen: a sender that does not wait may change its tensor,
+        and what is computed next may take the core from the message."""
+        self.scheduler.act(operation.rank, partial(self._guarded, act, operation))
 
     def join(self, part: Operation, sequence: int, move: Callable[[list[Operation]], None]) -> None:
         self._guarded(self.network.join, part, sequence, move)
@@ -100,6 +110,8 @@ class Simulation:
     def poll(self, operation: Operation) -> bool:
         """``is_completed()``: time passes until the next thing that can happen, and a little more each time."""
         me, clock = operation.rank, self.scheduler.clock
+        if self.scheduler.is_due(me):
+            self.scheduler.pause(me)
         if operation.done is None or operation.done > clock[me]:
             operation.polls += 1
             self._polling[me] = operation
@@ -116,6 +128,8 @@ class Simulation:
     def _give_up_if_all_poll(self) -> None:
         alive = [r for r in range(self.ranks) if not self.scheduler.finished[r]]
         idle = [self._polling.get(r) or self._waiting.get(r) for r in alive]
+        if any(map(self.scheduler.is_due, alive)):
+            return
         if all(o and o.done is None and (o.waiting or o.polls > FRUITLESS_POLLS) for o in idle):
             self._stalled()
             threading.Event().wait()
@@ -236,5 +250,5 @@ class Simulation:
 
     def trace(self) -> Trace:
         now = max(self.scheduler.clock)
-        events = [*self._ledger.events(), *(o.event(now) for o in list(self.network.log))]
+        events = [*self._ledger.events(), *(o.event(now) for o in list(self._log))]
         return Trace.of(events, self.ranks, "virtual", self.cluster.name)
