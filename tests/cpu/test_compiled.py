@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from numba import njit
 
 from lockstep.cpu import naive
 from lockstep.cpu.compiled import inner_loop, machine_code
@@ -55,3 +56,10 @@ def test_products_agree(n: int, p: int, m: int, block: int) -> None:
     A, B = draw.integers(-8, 9, (n, p)).astype(float), draw.integers(-8, 9, (p, m)).astype(float)
     for C in (naive.matmul_by_columns(A, B), naive.matmul_by_rows(A, B), blocked_matmul(A, B, block)):
         assert (A @ B == C).all()
+
+
+def test_types_named_by_the_author_are_the_ones_that_are_read() -> None:
+    """`@njit("f4(f4[:], f4[:])")` compiles for arrays with any stride, and for nothing else: reading it raised."""
+    strided = njit("f4(f4[:], f4[:])", fastmath=True)(naive.naive_dot.py_func)
+    assert strided(X, Y) == X.sum()
+    assert inner_loop(strided, X, Y).arithmetic

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from lockstep.cpu.assembly import Loop, hottest, innermost_loops, is_readable
@@ -24,7 +25,8 @@ def machine_code(function: Callable[..., Any], *arguments: Any) -> str:
             "Write @njit in the line above its def (from numba import njit).",
         )
     types = tuple(numba.typeof(a) for a in arguments)
-    function.compile(types)  # type: ignore[attr-defined]
+    with suppress(RuntimeError):  # its author named the types in @njit(...), and numba compiles for no others
+        function.compile(types)  # type: ignore[attr-defined]
     codes: dict[Any, str] = function.inspect_asm()  # type: ignore[attr-defined]
     return next((code for signature, code in codes.items() if tuple(signature) == types), list(codes.values())[-1])
 
