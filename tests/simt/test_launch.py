@@ -349,6 +349,33 @@ def test_and_and_or_give_a_value_as_in_python() -> None:
     assert a.tolist() == [(i % 4 and 7 * i) + (i // 16 or 100) for i in range(32)]
 
 
+@cuda.jit(device=True)
+def reads_too_far(a, i):
+    return a[i + 1]
+
+
+@cuda.jit(device=True)
+def has_a_list(x):
+    return [x][0]
+
+
+def calls_reads_too_far(a):
+    a[cuda.grid(1)] = reads_too_far(a, cuda.grid(1))
+
+
+def calls_has_a_list(a):
+    a[0] = has_a_list(1)
+
+
+def test_a_line_of_a_device_function_is_told_with_its_name() -> None:
+    """It may stand in another cell, whose lines are counted anew."""
+    messages = [f.message for f in launch(calls_reads_too_far, 1, 32, vector()).findings if f.kind == "out_of_bounds"]
+    line = reads_too_far.py_func.__code__.co_firstlineno + 2
+    assert messages == [f"Line {line} of reads_too_far: thread 31 of block 0 uses index 32 of a, which has 32 items."]
+    with pytest.raises(KernelError, match=r"Line \d+ of has_a_list: a kernel cannot use a list"):
+        launch(calls_has_a_list, 1, 32, vector())
+
+
 STEPS = (1, 2, 4)
 
 

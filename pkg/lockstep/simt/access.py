@@ -55,7 +55,7 @@ def store(warp: Warp, mask: Mask, line: LineCounts, array: Array, index: Value, 
     memory = array.memory
     if not isinstance(value, np.ndarray | np.generic):
         remedy = "A store takes one number for each thread."
-        raise KernelError(f"what is stored into {memory.name} is no number.", remedy, line.number)
+        raise line.refuse(f"what is stored into {memory.name} is no number.", remedy)
     memory.flat[items] = stored = active(inside, value)
     cost(warp, inside, line, memory, items)
     if memory.written is not None:
@@ -78,7 +78,7 @@ def places(warp: Warp, mask: Mask, line: LineCounts, array: Array, index: Value)
 def _indices(array: Array, given: int, line: LineCounts) -> KernelError:
     axes = len(array.shape)
     needs = f"{axes} indices, one for each axis" if axes > 1 else "one index"
-    return KernelError(f"{array.memory.name} needs {needs}, and has {given}.", line=line.number)
+    return line.refuse(f"{array.memory.name} needs {needs}, and has {given}.")
 
 
 def locate(warp: Warp, mask: Mask, line: LineCounts, array: Array, index: Value) -> tuple[Value, Mask]:
@@ -124,7 +124,7 @@ def bounded(warp: Warp, mask: Mask, line: LineCounts, array: Array, axis: int, i
 def _whole_number(index: Value, line: LineCounts, array: Array) -> Value:
     if index.dtype.kind not in "iu":
         remedy = "Use // to divide whole numbers, or int(…)."
-        raise KernelError(f"an index of {array.memory.name} is {index.dtype}.", remedy, line.number)
+        raise line.refuse(f"an index of {array.memory.name} is {index.dtype}.", remedy)
     return index.astype(INT64)
 
 
@@ -138,18 +138,18 @@ def _mended(
     if negative.any():
         threads = warp.threads(negative)
         message = (
-            f"Line {line.number}: {threads[0]} uses index {_first(index, negative)} of {name}{about}. "
+            f"{threads[0]} uses index {_first(index, negative)} of {name}{about}. "
             f"numba counts it from the end; in CUDA C it is out of bounds."
         )
-        warp.findings.add("negative_index", line.number, message, threads, name, times=int(negative.sum()))
+        warp.findings.add("negative_index", line, message, threads, name, times=int(negative.sum()))
     beyond = outside & ~negative
     if beyond.any():
         threads = warp.threads(beyond)
         message = (
-            f"Line {line.number}: {threads[0]} uses index {_first(index, beyond)} of {name}{about}, "
+            f"{threads[0]} uses index {_first(index, beyond)} of {name}{about}, "
             f"which has {size} item{'s' if size != 1 else ''}."
         )
-        warp.findings.add("out_of_bounds", line.number, message, threads, name, times=int(beyond.sum()))
+        warp.findings.add("out_of_bounds", line, message, threads, name, times=int(beyond.sum()))
     return np.where(negative, index + size, index), Mask.of(mask.lanes & ~beyond)
 
 

@@ -13,6 +13,7 @@ from collections.abc import Callable, Generator
 import numpy as np
 
 from lockstep.simt.calls import device_course, device_function
+from lockstep.simt.counts import LineCounts
 from lockstep.simt.masks import LANES, Mask
 from lockstep.simt.scope import CompileExpression, Scope
 from lockstep.simt.source import UNKNOWN
@@ -66,7 +67,7 @@ def waiting(scope: Scope, node: ast.Call, expression: CompileExpression) -> Wait
         warp.issue(line, mask)
         line.barriers += 1
         if mask.count != warp.started.count:
-            _tell_divergence(warp, mask, line.number)
+            _tell_divergence(warp, mask, line)
         answer = yield Arrival(line, mask, vote, holds)
         warp.epoch += 1
         return answer
@@ -74,13 +75,13 @@ def waiting(scope: Scope, node: ast.Call, expression: CompileExpression) -> Wait
     return barrier
 
 
-def _tell_divergence(warp: Warp, mask: Mask, number: int) -> None:
+def _tell_divergence(warp: Warp, mask: Mask, line: LineCounts) -> None:
     missing = warp.threads(warp.started.lanes & ~mask.lanes)
     message = (
-        f"Line {number}: {len(missing)} of warp {warp.number}'s threads do not come to this barrier with the others, "
+        f"{len(missing)} of warp {warp.number}'s threads do not come to this barrier with the others, "
         f"the first is {missing[0]}. On a GPU this hangs, or goes on with half of the data."
     )
-    warp.findings.add("divergent_barrier", number, message, missing, times=len(missing))
+    warp.findings.add("divergent_barrier", line, message, missing, times=len(missing))
 
 
 def hoisted(scope: Scope, statement: ast.stmt) -> list[ast.stmt]:

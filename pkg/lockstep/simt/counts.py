@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 
+from lockstep.simt.errors import KernelError
 from lockstep.simt.masks import LANES
 
 
@@ -19,6 +20,7 @@ class LineCounts:
 
     number: int  # as in the file or the cell
     text: str
+    function: str = ""  # the device function that it belongs to; "" for the kernel's own lines
     instructions: int = 0
     lanes: int = 0  # active lanes, summed over the instructions
     double_precision: int = 0  # instructions whose result is float64: slow on most GPUs
@@ -32,6 +34,14 @@ class LineCounts:
     barriers: int = 0  # warps that came to a syncthreads
     atomics: int = 0  # atomic operations of single lanes
     atomic_passes: int = 0  # how many of these have to wait in line, counting the first: lanes at one address
+
+    @property
+    def place(self) -> str:
+        """ "line 7", "line 3 of half"."""
+        return f"line {self.number} of {self.function}" if self.function else f"line {self.number}"
+
+    def refuse(self, message: str, remedy: str = "") -> KernelError:
+        return KernelError(message, remedy, self.number, self.function)
 
     @property
     def lane_efficiency(self) -> float:
@@ -52,7 +62,7 @@ class LineCounts:
         return self.global_bytes / (32 * self.sectors) if self.sectors else 1.0
 
 
-COUNTED = tuple(field.name for field in fields(LineCounts) if field.name not in ("number", "text"))
+COUNTED = tuple(field.name for field in fields(LineCounts) if field.name not in ("number", "text", "function"))
 
 
 def total(lines: Iterable[LineCounts]) -> LineCounts:

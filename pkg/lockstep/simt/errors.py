@@ -9,8 +9,10 @@ class KernelError(LockstepError):
     """A kernel that no GPU could run as it is written, or that the machine does not know how to.
 
     ``line``: the line's number in the file or the cell that the kernel stands in; 0 if no line is to blame.
+    ``function``: the device function that it belongs to; "" for the kernel itself.
     """
 
-    def __init__(self, message: str, remedy: str = "", line: int = 0) -> None:
-        super().__init__(f"Line {line}: {message}" if line else message, remedy)
+    def __init__(self, message: str, remedy: str = "", line: int = 0, function: str = "") -> None:
+        place = f"Line {line} of {function}" if function else f"Line {line}"
+        super().__init__(f"{place}: {message}" if line else message, remedy)
         self.line = line

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+from lockstep.simt.counts import LineCounts
+
 Kind = Literal[
     "race",  # two threads at one element with no barrier between, one of them writes
     "divergent_barrier",  # a barrier that not all threads of the block come to together
@@ -57,22 +59,25 @@ class Findings:
     """Collects: the same illness at the same place is told once, with its first message, and counted."""
 
     def __init__(self) -> None:
-        self._found: dict[tuple[str, int, int, str], Finding] = {}
+        self._found: dict[tuple[str, str, str, str], Finding] = {}
 
     def add(
         self,
         kind: Kind,
-        line: int,
-        message: str,
+        line: LineCounts,
+        told: str,
         threads: Sequence[Thread] = (),
         array: str = "",
-        other_line: int = 0,
+        other: LineCounts | None = None,
         times: int = 1,
     ) -> None:
-        key = kind, line, other_line, array
+        """``told``: the sentence, without its line; ``other``: of a race, where the other thread stood."""
+        key = kind, line.place, other.place if other else "", array
         before = self._found.get(key)
         if before is None:
-            self._found[key] = Finding(kind, line, message, tuple(threads)[:SHOWN], array, other_line, times)
+            message, shown = f"L{line.place[1:]}: {told}", tuple(threads)[:SHOWN]
+            other_line = other.number if other else 0
+            self._found[key] = Finding(kind, line.number, message, shown, array, other_line, times)
         else:
             object.__setattr__(before, "times", before.times + times)
 

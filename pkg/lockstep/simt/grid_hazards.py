@@ -103,10 +103,10 @@ class GridHazards:
     ) -> None:
         item = memory.item(int(records.items[race.writer]))
         writer, other = (blocks[int(records.actors[row])] for row in (race.writer, race.other))
-        wrote, touched = (lines[records.lines[row]].number for row in (race.writer, race.other))
+        wrote, touched = (lines[records.lines[row]] for row in (race.writer, race.other))
         deed = "writes" if records.write[race.other] else "reads"
         message = (
-            f"Line {wrote}: {writer} writes {item}, and {other} {deed} it in line {touched}. "
+            f"{writer} writes {item}, and {other} {deed} it in {touched.place}. "
             f"Blocks run in any order, and no barrier holds between them."
         )
         threads = (writer.thread(0), other.thread(0))

@@ -108,20 +108,19 @@ class BlockHazards:
     def _tell(self, memory: Memory, records: Records, lines: Sequence[LineCounts], race: Race, times: int) -> None:
         item = memory.item(int(records.items[race.writer]))
         writer, other = (self.block.thread(int(records.actors[row])) for row in (race.writer, race.other))
-        wrote, touched = (lines[records.lines[row]].number for row in (race.writer, race.other))
+        wrote, touched = (lines[records.lines[row]] for row in (race.writer, race.other))
         deed = "writes" if records.write[race.other] else "reads"
         same_warp = records.actors[race.writer] // LANES == records.actors[race.other] // LANES
         missing = "syncthreads or syncwarp" if same_warp else "syncthreads"
         message = (
-            f"Line {wrote}: {writer} writes {item}, and {other.short} {deed} it in line {touched}, "
-            f"with no {missing} in between."
+            f"{writer} writes {item}, and {other.short} {deed} it in {touched.place}, with no {missing} in between."
         )
         self.findings.add("race", wrote, message, (writer, other), memory.name, touched, times)
 
     def _tell_empty(self, memory: Memory, items: Ints, warp: Warp, lanes: Ints, line: LineCounts) -> None:
         threads = [self.block.thread(int(warp.thread_ids[lane])) for lane in lanes]
-        message = f"Line {line.number}: {threads[0]} reads {memory.item(int(items[0]))}, where nothing was written yet."
-        self.findings.add("uninitialised_read", line.number, message, threads, memory.name, times=len(threads))
+        message = f"{threads[0]} reads {memory.item(int(items[0]))}, where nothing was written yet."
+        self.findings.add("uninitialised_read", line, message, threads, memory.name, times=len(threads))
 
 
 def _records(memory: Memory, accesses: Sequence[Access]) -> tuple[list[LineCounts], Records, Ints, Ints]:

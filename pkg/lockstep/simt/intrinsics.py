@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lockstep.simt.counts import LineCounts
-from lockstep.simt.errors import KernelError
 from lockstep.simt.masks import LANES, Mask
 from lockstep.simt.values import Value, truth
 from lockstep.simt.warp import Warp
@@ -69,7 +68,7 @@ def gridsize(warp: Warp, mask: Mask, line: LineCounts, ndim: Value) -> Value:
 
 def _axes(ndim: Value, line: LineCounts) -> int:
     if isinstance(ndim, np.ndarray) or ndim not in (1, 2, 3):
-        raise KernelError("cuda.grid and cuda.gridsize take 1, 2 or 3.", line=line.number)
+        raise line.refuse("cuda.grid and cuda.gridsize take 1, 2 or 3.")
     return int(ndim)
 
 
@@ -90,8 +89,8 @@ def _expected(warp: Warp, mask: Mask, line: LineCounts, members: Value) -> None:
     promised = int(np.max(members)) & 0xFFFFFFFF
     here = mask.bits()
     if promised & warp.started.bits() & ~here or here & ~promised:
-        message = f"Line {line.number}: the mask promises lanes 0x{promised:x}, and lanes 0x{here:x} are here."
-        warp.findings.add("inactive_lane", line.number, message, warp.threads(mask.lanes))
+        message = f"the mask promises lanes 0x{promised:x}, and lanes 0x{here:x} are here."
+        warp.findings.add("inactive_lane", line, message, warp.threads(mask.lanes))
 
 
 def _exchange(
@@ -103,8 +102,8 @@ def _exchange(
     source = np.where((source >= 0) & (source < LANES), source, LANE)
     asleep = mask.lanes & ~mask.lanes[source]
     if asleep.any():
-        message = f"Line {line.number}: lane {int(source[asleep][0])} does not take part, and its value is asked for."
-        warp.findings.add("inactive_lane", line.number, message, warp.threads(asleep), times=int(asleep.sum()))
+        message = f"lane {int(source[asleep][0])} does not take part, and its value is asked for."
+        warp.findings.add("inactive_lane", line, message, warp.threads(asleep), times=int(asleep.sum()))
     return value[source]
 
 

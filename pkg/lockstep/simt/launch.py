@@ -13,6 +13,7 @@ from lockstep.errors import UsageError
 from lockstep.simt.counts import LineCounts, table, total
 from lockstep.simt.findings import Coordinates, Finding, Findings
 from lockstep.simt.grid_hazards import GridHazards
+from lockstep.simt.masks import LANES
 from lockstep.simt.memory import Array, GlobalMemory
 from lockstep.simt.program import Program
 from lockstep.simt.recorder import Recorder, Step
@@ -120,18 +121,16 @@ def _run_block(
 
 def _meet(block: Block, arrivals: dict[Warp, Arrival], findings: Findings) -> None:
     """Warps that wait at different barriers, or for warps that have ended."""
-    lines = sorted({arrival.line.number for arrival in arrivals.values()})
+    places = {arrival.line.place: arrival.line for arrival in arrivals.values()}
+    here, *elsewhere = sorted(places.values(), key=lambda line: line.number)
     first = next(iter(arrivals))
-    if len(lines) > 1:
-        message = f"Line {lines[0]}: warps of {block} wait here, and others wait at the barrier in line {lines[1]}."
-        findings.add("divergent_barrier", lines[0], message, first.threads(first.started.lanes), other_line=lines[1])
+    if elsewhere:
+        told = f"warps of {block} wait here, and others wait at the barrier in {elsewhere[0].place}."
+        findings.add("divergent_barrier", here, told, first.threads(first.started.lanes), other=elsewhere[0])
     elif len(arrivals) < len(block.warps):
         absent = next(number for number in block.warps if number not in {warp.number for warp in arrivals})
-        message = (
-            f"Line {lines[0]}: warp {first.number} of {block} waits here, and warp {absent} has ended without coming "
-            f"to this barrier."
-        )
-        findings.add("divergent_barrier", lines[0], message, [block.thread(32 * absent)])
+        told = f"warp {first.number} of {block} waits here, and warp {absent} has ended without coming to this barrier."
+        findings.add("divergent_barrier", here, told, [block.thread(LANES * absent)])
 
 
 def _three(sizes: int | Sequence[int], what: str) -> Coordinates:

@@ -7,7 +7,6 @@ from collections.abc import Callable, Generator
 import numpy as np
 
 from lockstep.simt.counts import LineCounts
-from lockstep.simt.errors import KernelError
 from lockstep.simt.masks import NONE, Mask
 from lockstep.simt.scope import Body, Compound, Evaluate
 from lockstep.simt.values import Value
@@ -63,11 +62,11 @@ def tuple_loop(line: LineCounts, put: Store, values: Evaluate, body: Body) -> Co
 
 def _range(limits: list[Value], mask: Mask, line: LineCounts) -> tuple[Value, Value, Value]:
     if any(not hasattr(limit, "dtype") or limit.dtype.kind not in "iu" for limit in limits):
-        raise KernelError("range takes whole numbers.", "Use // to divide them, or int(…).", line.number)
+        raise line.refuse("range takes whole numbers.", "Use // to divide them, or int(…).")
     start = limits[0] if len(limits) > 1 else np.int64(0)
     step = limits[2] if len(limits) > 2 else np.int64(1)
     if np.any((step == 0) & mask.lanes):
-        raise KernelError("range cannot go in steps of 0.", line=line.number)
+        raise line.refuse("range cannot go in steps of 0.")
     stop = limits[0] if len(limits) == 1 else limits[1]
     return start.astype(np.int64), stop.astype(np.int64), step.astype(np.int64)
 
@@ -99,6 +98,6 @@ def _turns(
             break
     else:
         remedy = "Does its condition ever become false? A warp does not run on until another one writes something."
-        raise KernelError(f"this loop has turned {TURNS:,} times in one warp and not ended.", remedy, line.number)
+        raise line.refuse(f"this loop has turned {TURNS:,} times in one warp and not ended.", remedy)
     warp.frame.loops.pop()
     return done | loop.broken

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from lockstep.simt.counts import LineCounts
 from lockstep.simt.intrinsics import DIMENSIONS, constant_of, thread_constant
 from lockstep.simt.masks import Lanes, Mask
 from lockstep.simt.memory import Array, constant_array
@@ -28,21 +29,21 @@ def name(scope: Scope, node: ast.Name) -> Evaluate:
     def read(warp: Warp, mask: Mask) -> Value:
         frame = warp.frame
         if variable not in frame.values:
-            _tell_missing(warp, mask.lanes, line.number, variable)
+            _tell_missing(warp, mask.lanes, line, variable)
             return NOTHING
         if frame.partly and variable in frame.partly:
-            _tell_missing(warp, mask.lanes & ~frame.partly[variable], line.number, variable)
+            _tell_missing(warp, mask.lanes & ~frame.partly[variable], line, variable)
         return frame.values[variable]
 
     return read
 
 
-def _tell_missing(warp: Warp, missing: Lanes, number: int, name: str) -> None:
+def _tell_missing(warp: Warp, missing: Lanes, line: LineCounts, name: str) -> None:
     """A variable that other threads have given a value, and these have not: a register with anything in it."""
     threads = warp.threads(missing)
     if threads:
-        message = f"Line {number}: {threads[0]} reads the variable {name}, and has given it no value."
-        warp.findings.add("uninitialised_read", number, message, threads, name, times=len(threads))
+        message = f"{threads[0]} reads the variable {name}, and has given it no value."
+        warp.findings.add("uninitialised_read", line, message, threads, name, times=len(threads))
 
 
 def outside(scope: Scope, node: ast.expr, value: Any) -> Evaluate:

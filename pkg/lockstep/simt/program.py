@@ -31,7 +31,7 @@ class Program:
             raise caller.refuse(node, f"{function.__name__} calls itself, and the warp machine has no recursion.")
         if function not in self._devices:
             self._open.append(function)
-            self._devices[function] = self._compiled(Source(function))
+            self._devices[function] = self._compiled(Source(function, device=True))
             self._open.pop()
         return self._devices[function]
 

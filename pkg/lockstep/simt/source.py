@@ -31,7 +31,7 @@ def plain_function(kernel: object) -> FunctionType:
 class Source:
     """The text of one function as a tree, with line numbers of its file or cell."""
 
-    def __init__(self, function: FunctionType) -> None:
+    def __init__(self, function: FunctionType, device: bool = False) -> None:
         self.function = function
         self.name = function.__name__
         try:
@@ -43,7 +43,8 @@ class Source:
         self.before = first - 1  # lines of the file before the first one of ``tree``
         start = self.tree.lineno - 1
         wanted = [n for n in range(start, len(text)) if n not in _docstring(self.tree)]
-        self.lines = {first + n: LineCounts(first + n, text[n].rstrip()) for n in wanted}
+        label = self.name if device else ""
+        self.lines = {first + n: LineCounts(first + n, text[n].rstrip(), label) for n in wanted}
         self.parameters = _parameters(self.tree)
         self.locals = {*self.parameters, *_assigned(self.tree)}
         self._captured = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
@@ -53,7 +54,7 @@ class Source:
         return self.lines[self.before + getattr(node, "lineno", 1)]
 
     def refuse(self, node: ast.AST, message: str, remedy: str = "") -> KernelError:
-        return KernelError(message, remedy, self.before + getattr(node, "lineno", 1))
+        return self.line(node).refuse(message, remedy)
 
     def known(self, node: ast.expr) -> Any:
         """What an expression means before the kernel runs: a module, a function, a constant; or UNKNOWN."""
