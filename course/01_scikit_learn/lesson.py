@@ -337,8 +337,8 @@ for outer in (1, 2):
         )
 
 # %% [markdown]
-# No catastrophe. With both levels at 2 the trees do not even leave their process, and nothing takes several times as
-# long: joblib protects its workers. Ask one what it may do inside:
+# No catastrophe: none of the four takes several times as long as the others. With the outer level at 2, whole folds go
+# to other processes. And joblib protects its workers from too many threads. Ask one what it may do inside:
 
 
 # %%
@@ -376,8 +376,8 @@ with Census() as census:
 print(f"{census.most} threads at once in this process")
 
 # %% [markdown]
-# 8 × 8 threads have something to do. 8 more wait for them, and each of joblib's 9 pools has three managers: 99 in
-# all. (The others are this kernel's own.) On 8 cores 64 threads gain nothing over 8. They take turns, they push each
+# 8 × 8 threads have something to do. 8 more wait for them, and each of joblib's 9 pools has three managers: up to 99
+# in all. (The rest are this kernel's own.) On 8 cores 64 threads gain nothing over 8. They take turns, they push each
 # other's data out of the caches, and where one waits for all others, everyone waits for the slowest. In the lab you
 # mend this program.
 

@@ -1,0 +1,97 @@
+"""Who spent the CPU time: this thread, other threads, other processes. No test looks at the clock on the wall."""
+
+from __future__ import annotations
+
+import multiprocessing
+import threading
+import time
+
+import numpy as np
+
+from lockstep.classical.usage import Census, usage
+
+
+def work(seconds: float = 0.15) -> None:
+    """So many seconds of CPU time of the calling thread, outside the GIL."""
+    numbers, begin = np.linspace(0, 1, 50_000), time.thread_time()
+    while time.thread_time() - begin < seconds:
+        np.tan(numbers)
+
+
+def in_thread() -> None:
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+
+
+def test_work_of_the_caller_is_its_own() -> None:
+    spent = usage(work)
+    assert spent.main >= 0.15
+    assert spent.elsewhere < 0.1
+    assert spent.workers == 1
+
+
+def test_a_thread_that_has_ended_is_a_helper() -> None:
+    spent = usage(in_thread)
+    assert spent.helpers >= 0.1
+    assert spent.main < 0.05
+    assert spent.children < 0.05
+    assert spent.elsewhere > 0.6
+
+
+def test_threads_that_only_exist_have_done_nothing() -> None:
+    over = threading.Event()
+    sleeping = [threading.Thread(target=over.wait) for _ in range(4)]
+    for thread in sleeping:
+        thread.start()
+    try:
+        spent = usage(work)
+    finally:
+        over.set()
+    assert spent.elsewhere < 0.1
+    assert spent.workers == 1
+    assert spent.threads >= 5
+
+
+def test_processes_count_while_they_live_and_when_they_have_ended() -> None:
+    context = multiprocessing.get_context("spawn")
+    with context.Pool(1) as pool:
+        pool.apply(work, (0.0,))
+        alive = usage(lambda: pool.apply(work))
+    ended = usage(lambda: in_process(context))
+    for spent in (alive, ended):
+        assert spent.children >= 0.12
+        assert spent.helpers < 0.12
+        assert spent.elsewhere > 0.6
+
+
+def in_process(context: multiprocessing.context.BaseContext) -> None:
+    process = context.Process(target=work)  # type: ignore[attr-defined]
+    process.start()
+    process.join()
+
+
+def test_two_threads_that_share_the_work_are_two_workers() -> None:
+    def both() -> None:
+        threads = [threading.Thread(target=work, args=(0.4,)) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    assert usage(both).workers == 2
+
+
+def test_the_census_counts_threads_that_come_and_go() -> None:
+    over = threading.Event()
+    with Census() as census:
+        before = census.most
+        threads = [threading.Thread(target=over.wait) for _ in range(7)]
+        for thread in threads:
+            thread.start()
+        while census.most < before + 7:  # the census looks every 0.01 s; pytest-timeout ends what never comes
+            time.sleep(0.005)
+        over.set()
+        for thread in threads:
+            thread.join()
+    assert census.most >= before + 7

@@ -1,0 +1,35 @@
+"""The audit as a picture: every row with its bars, and what it says of the notes."""
+
+from xml.etree import ElementTree
+
+from lockstep import show
+from lockstep.classical.audit import Verdict
+
+
+def verdict(name: str, kind: str, claim: str = "", **shares: float) -> Verdict:
+    return Verdict(name, kind, (), shares, {}, 2, False, False, claim)
+
+
+ROWS = [
+    verdict("KMeans", "openmp", "OpenMP", openmp=0.45, blas=0.0),
+    verdict("PCA <full>", "blas", "serial", openmp=0.0, blas=0.5),
+    verdict("mine:Forest", "threads", openmp=0.0, blas=0.0, n_jobs=1.0),
+]
+
+
+def test_every_row_is_drawn_with_its_kind_and_the_notes_claim() -> None:
+    drawn = show.audit(ROWS).svg()
+    texts = ["".join(e.itertext()) for e in ElementTree.fromstring(drawn).iter() if e.tag.endswith("text")]
+    for words in ("KMeans", "PCA <full>", "mine:Forest", "OpenMP", "BLAS", "joblib threads", "no such knob"):
+        assert words in texts
+    assert (texts.count("notes right"), texts.count("notes wrong")) == (1, 1)
+
+
+def test_bars_are_as_long_as_the_share() -> None:
+    tree = ElementTree.fromstring(show.audit(ROWS).svg())
+    bars = {e[0].text: float(e.get("width", 0)) for e in tree.iter() if e.tag.endswith("rect") and len(e)}
+    assert bars["BLAS: 50 % taken over"] * 2 == bars["n_jobs: 100 % taken over"]
+
+
+def test_the_figure_says_itself_in_words() -> None:
+    assert repr(show.audit(ROWS)) == "KMeans: OpenMP; PCA <full>: BLAS; mine:Forest: joblib threads."
