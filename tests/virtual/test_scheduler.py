@@ -55,3 +55,26 @@ def test_a_blocked_rank_goes_on_when_it_is_woken_and_not_before():
 def test_the_scheduler_says_so_when_nobody_can_go_on():
     _, stalled = play(2, lambda scheduler, rank, log: scheduler.block(rank))
     assert stalled
+
+
+def test_what_is_done_takes_effect_in_the_order_of_clocks_while_the_rank_goes_on():
+    def life(scheduler, rank, log):
+        scheduler.advance(rank, [3.0, 1.0, 2.0][rank])
+        scheduler.act(rank, lambda: log.append(("takes effect", scheduler.clock[rank])))
+        log.append(("goes on", rank))
+        scheduler.block(rank) if rank == 1 else scheduler.pause(rank)
+
+    log, stalled = play(3, life)
+    assert [r for what, r in log if what == "goes on"] == [0, 1, 2], "nobody gave the baton away to act"
+    assert [time for what, time in log if what == "takes effect"] == [1.0, 2.0, 3.0]
+    assert stalled
+
+
+def test_what_the_last_rank_does_takes_effect_before_all_are_done():
+    def life(scheduler, rank, log):
+        scheduler.advance(rank, 1.0 - rank)
+        scheduler.act(rank, lambda: log.append(rank))
+
+    log, stalled = play(2, life)
+    assert sorted(log) == [0, 1]
+    assert not stalled

@@ -141,6 +141,41 @@ def test_every_run_gives_the_same_trace():
     assert arrivals == sorted(arrivals)
 
 
+def test_a_message_posted_ahead_of_time_does_not_overtake_an_earlier_one():
+    """A rank that posts goes on at once. Rank 1 acts before rank 2 does, at a time that is later."""
+
+    def fn():
+        rank, x = dist.get_rank(), torch.zeros(250)
+        if rank == 0:
+            return [dist.recv(x), dist.recv(x)]
+        if rank == 1:
+            torch.zeros(250_000)  # 1 ms
+        dist.isend(x, 0).wait()
+        return time.perf_counter()
+
+    result = virtual(fn, ranks=3)
+    assert result.values[0] == [2, 1]
+    assert result.values[1:] == pytest.approx([4e-3, 2e-3], abs=1e-5)
+
+
+def test_polling_long_for_a_message_that_is_still_to_take_effect_is_no_deadlock():
+    """Rank 0 waits for a send that it has posted ahead of time. It was counted among those who wait for the others."""
+
+    def fn():
+        rank, others = dist.get_rank(), range(1, dist.get_world_size())
+        if rank == 0:
+            time.sleep(1e-3)
+            for other in others:
+                dist.send(torch.ones(other), other)
+            return 0
+        work, polls = dist.irecv(torch.zeros(rank), 0), 0
+        while not work.is_completed():
+            polls += 1
+        return polls
+
+    assert max(run(fn, ranks=5, on="dgx-a100").values) > 1000
+
+
 # ---- what belongs to a rank
 
 
@@ -269,7 +304,11 @@ def test_polling_for_what_comes_late_ends():
         (lambda x: dist.all_reduce(x), lambda x: dist.all_reduce(x.double()), "do not fit"),
         (lambda x: dist.broadcast(x, 0), lambda x: dist.broadcast(x, 1), "broadcast with arguments"),
         (lambda x: dist.all_reduce(x, dist.ReduceOp.MAX), lambda x: dist.all_reduce(x), "do not fit"),
-        (lambda x: dist.send(x, 1), lambda x: dist.recv(x[:2], 0), "sends 3 elements of float32, rank 1 has room for 2"),
+        (
+            lambda x: dist.send(x, 1),
+            lambda x: dist.recv(x[:2], 0),
+            "sends 3 elements of float32, rank 1 has room for 2",
+        ),
         (lambda x: dist.send(x, 1), lambda x: dist.recv(x.long(), 0), "has room for 3 elements of int64"),
     ],
 )
