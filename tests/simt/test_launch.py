@@ -502,3 +502,25 @@ def test_nothing_imports_a_driver_or_asks_for_a_gpu() -> None:
         "from numba.cuda.cudadrv.driver import driver; assert driver.pid is None"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
+
+
+def dynamic_without_bytes(a):
+    s = cuda.shared.array(0, float32)
+    s[cuda.threadIdx.x] = 1
+
+
+def dynamic_and_static(a):
+    s = cuda.shared.array(0, float32)
+    tile = cuda.shared.array(64, float32)
+    t = cuda.threadIdx.x
+    s[20_000 + t] = t
+    tile[t] = s[20_000 + t]
+    a[t] = tile[t]
+
+
+def test_dynamic_shared_memory_is_as_large_as_the_launch_says() -> None:
+    (finding,) = launch(dynamic_without_bytes, 1, 32, vector()).findings
+    assert finding.message.endswith("uses index 0 of s, which has 0 items.")
+    a = vector()
+    assert launch(dynamic_and_static, 1, 32, a, shared_bytes=100_000).findings == ()
+    assert (a == np.arange(32)).all()

@@ -43,14 +43,11 @@ def _shared(scope: Scope, node: ast.Call) -> Evaluate:
     def declare(warp: Warp, mask: Mask) -> Value:
         shared = warp.block.shared
         if key not in shared:
-            if shape == (0,):
-                shared[key] = warp.block.dynamic(name, dtype)
-            else:
-                shared[key] = whole(Memory.unwritten(name, "shared", shape, dtype), shape)
-                _check_size(scope, node, name, shared.values())
+            shared[key] = whole(Memory.unwritten(name, "shared", shape, dtype), shape)
+            _check_size(scope, node, name, shared.values())
         return shared[key]
 
-    return declare
+    return declare if shape != (0,) else lambda warp, mask: warp.block.dynamic(name, dtype)
 
 
 def _check_size(scope: Scope, node: ast.Call, name: str, arrays: Iterable[Array]) -> None:

@@ -17,7 +17,6 @@ Store = Callable[[Warp, Mask, Value], None]
 
 
 def target(scope: Scope, node: ast.expr) -> Store:
-    """Where a value goes: a variable, several, or an item of an array."""
     if isinstance(node, ast.Name):
         return variable(node.id)
     if isinstance(node, ast.Tuple | ast.List):
