@@ -60,7 +60,8 @@ def repeat(kernel: Any, x: Any, y: Any, turns: int) -> float:
 def ns_per_element(kernel: Any, x: Any, y: Any, seconds: float = 0.1, turns: int = 200) -> float:
     """Nanoseconds of ``kernel(x, y)`` for each element of ``x``: a compiled function of two arrays that returns a
     number. The best of several, on this thread's clock."""
-    return 1e9 * best_time(lambda: repeat(kernel, x, y, turns), seconds) / turns / x.size
+    best = best_time(lambda: repeat(kernel, x, y, turns), seconds)
+    return 1e9 * best / turns / int(x.size)
 
 
 @dataclass(frozen=True)

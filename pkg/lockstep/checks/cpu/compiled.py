@@ -76,7 +76,12 @@ def _explained(text: str) -> str:
 
 
 def uncompilable(problem: str) -> Fault | None:
-    return Fault("does-not-compile", f"numba cannot compile your function:\n{problem}") if problem else None
+    """What numba said, and what to do if it is the most frequent reason."""
+    if not problem:
+        return None
+    plain_helper = "Untyped global name" in problem and "class 'function'" in problem
+    advice = " A function that it calls is not compiled: write @njit above that one's def, too." if plain_helper else ""
+    return Fault("does-not-compile", f"numba cannot compile your function.{advice}\n{problem}")
 
 
 def common_faults(how: dict[str, Any], found: dict[str, Any]) -> Iterator[Fault]:

@@ -21,6 +21,7 @@ from lockstep.checks.values import told
 POINTS = 4
 SIZES = (39, 0, 1, 3, 64, 2049)  # the last one's machine code is looked at
 ACCUMULATORS = 4
+LONG = 8192  # elements, so that calling the function takes little of the time
 PRICES = {"scalar-code": 1.0, "few-accumulators": 1.0, "float64-arithmetic": 0.5}
 
 
@@ -44,8 +45,11 @@ def _watch(fn: Callable[..., Any], arguments: tuple[Any, ...]) -> dict[str, Any]
 
 def _ratio(fn: Callable[..., Any], x: Array, y: Array) -> float:
     """How many times as fast as the loop with one accumulator: the best of several, on this thread's clock."""
+    import numpy as np
+
     from lockstep.cpu.naive import naive_dot
 
+    x, y = np.resize(x, LONG), np.resize(y, LONG)
     naive_dot(x, y)
     return min(_time(naive_dot, x, y) for _ in range(5)) / max(1e-9, min(_time(fn, x, y) for _ in range(5)))
 
