@@ -19,6 +19,7 @@ LAYERS = [
         "launch.child",
         "launch.ending",
         "launch.forkserver",
+        "launch.hugepages",
         "launch.interrupt",
         "launch.job",
         "launch.prints",

@@ -25,6 +25,7 @@ import socket
 import sys
 from multiprocessing.connection import Connection
 
+from lockstep.launch import hugepages
 from lockstep.launch.child import STATUS, enter
 
 PRELOAD = (
@@ -151,6 +152,7 @@ def main() -> None:
     preload()
     gc.collect()
     gc.freeze()
+    hugepages.collapse()
     Server(socket.socket(fileno=int(sys.argv[1])), int(sys.argv[2])).run()
 
 
