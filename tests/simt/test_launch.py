@@ -123,8 +123,16 @@ def uses_try(a):
         a[0] = 2
 
 
-def uses_a_slice(a):
+def stores_a_slice(a):
     a[1:3] = 0
+
+
+def uses_a_step(a):
+    a[0] = a[::2][1]
+
+
+def slice_by_lane(a):
+    a[0] = a[cuda.grid(1) :][0]
 
 
 def uses_unknown(a):
@@ -259,7 +267,9 @@ def calls_a_recursive_one(a):
         (uses_a_string, '"x"', "cannot use 'x'"),
         (uses_with, "with open", "cannot use `with`"),
         (uses_try, "try:", "cannot use `try`"),
-        (uses_a_slice, "a[1:3]", "has no slices"),
+        (stores_a_slice, "a[1:3]", r"has no a\[1:3\] here"),
+        (uses_a_step, "::2", "no slices with a step"),
+        (slice_by_lane, "[cuda.grid(1) :]", "one start and one stop for all"),
         (uses_unknown, "nowhere", "the name nowhere is not defined"),
         (uses_len_of_a_number, "[0]", "is one number: it has no items"),
         (loops_over_an_array, "for x", "loops over a range or a tuple only"),
@@ -524,3 +534,32 @@ def test_dynamic_shared_memory_is_as_large_as_the_launch_says() -> None:
     a = vector()
     assert launch(dynamic_and_static, 1, 32, a, shared_bytes=100_000).findings == ()
     assert (a == np.arange(32)).all()
+
+
+def two_dynamic_arrays(a, n):
+    """As numba's manual cuts dynamic shared memory into pieces."""
+    s = cuda.shared.array(0, float32)
+    left, right = s[:n], s[n:]
+    t = cuda.threadIdx.x
+    left[t] = t
+    right[t] = 10 * t
+    cuda.syncthreads()
+    a[t] = left[right.size - 1 - t] + right[t]
+
+
+def through_a_slice(a):
+    t = cuda.threadIdx.x
+    a[1:][t] = a[t]
+
+
+def test_a_slice_is_a_view() -> None:
+    a = vector()
+    assert launch(two_dynamic_arrays, 1, 32, a, 32, shared_bytes=256).findings == ()
+    assert a.tolist() == [31 - t + 10 * t for t in range(32)]
+    kinds = {finding.kind for finding in launch(through_a_slice, 1, 32, vector()).findings}
+    assert kinds == {"race", "out_of_bounds"}
+
+
+def test_a_warp_that_is_not_there_cannot_be_recorded() -> None:
+    with pytest.raises(UsageError, match=r"blocks 0 to 3, and each has warps 0 to 1"):
+        launch(decorated, (2, 2), 64, vector(256), record=(4, 0))

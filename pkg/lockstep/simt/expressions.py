@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from lockstep.simt.access import load
 from lockstep.simt.calls import call
 from lockstep.simt.masks import Mask
-from lockstep.simt.memory import Array
 from lockstep.simt.names import attribute, name, outside
 from lockstep.simt.scope import Evaluate, Scope
+from lockstep.simt.subscripts import subscript
 from lockstep.simt.values import BINARY, COMPARISONS, UNARY, Operation, Value, select, truth, typed
 from lockstep.simt.warp import Warp
 
@@ -175,34 +174,6 @@ def _tuple(scope: Scope, node: ast.Tuple) -> Evaluate:
     return lambda warp, mask: tuple(item(warp, mask) for item in items)
 
 
-def _subscript(scope: Scope, node: ast.Subscript) -> Evaluate:
-    owner, line = expression(scope, node.value), scope.line(node)
-    index = subscript_index(scope, node)
-
-    def evaluate(warp: Warp, mask: Mask) -> Value:
-        array, at = owner(warp, mask), index(warp, mask)
-        if isinstance(array, Array):
-            return load(warp, mask, line, array, at)
-        return item_of_tuple(scope, node, array, at)
-
-    return evaluate
-
-
-def item_of_tuple(scope: Scope, node: ast.Subscript, owner: Value, at: Value) -> Value:
-    if not isinstance(owner, tuple):
-        raise scope.refuse(node, f"{ast.unparse(node.value)} is one number: it has no items.")
-    if isinstance(at, np.ndarray) or at.dtype.kind not in "iu" or not -len(owner) <= at < len(owner):
-        raise scope.refuse(node, f"a tuple of {len(owner)} has no item {ast.unparse(node.slice)}.")
-    return owner[int(at)]
-
-
-def subscript_index(scope: Scope, node: ast.Subscript) -> Evaluate:
-    if any(isinstance(part, ast.Slice) for part in ast.walk(node.slice)):
-        remedy = "Index single items; a[i] is a row of an array with two axes."
-        raise scope.refuse(node, "the warp machine has no slices.", remedy)
-    return expression(scope, node.slice)
-
-
 def _call(scope: Scope, node: ast.Call) -> Evaluate:
     return call(scope, node, expression)
 
@@ -217,7 +188,7 @@ COMPILERS: dict[type[ast.AST], Callable[[Scope, Any], Evaluate]] = {
     ast.UnaryOp: _unary,
     ast.IfExp: _conditional,
     ast.Tuple: _tuple,
-    ast.Subscript: _subscript,
+    ast.Subscript: lambda scope, node: subscript(scope, node, expression),
     ast.Call: _call,
 }
 WORDS: dict[type[ast.AST], str] = {

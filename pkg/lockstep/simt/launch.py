@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -80,6 +81,7 @@ def launch(
     """
     shape = Shape(_three(grid, "grid"), _three(block, "block"))
     _check_sizes(shape, shared_bytes)
+    _check_record(shape, record)
     program, findings, recorder = Program(kernel), Findings(), Recorder()
     values = _arguments(program.source, args)
     hazards = GridHazards(findings)
@@ -150,6 +152,14 @@ def _check_sizes(shape: Shape, shared_bytes: int) -> None:
         )
     if not 0 <= shared_bytes <= SHARED:
         raise UsageError(f"shared_bytes is {shared_bytes:,}.", f"A block can have 0 to {SHARED:,} bytes.")
+
+
+def _check_record(shape: Shape, record: tuple[int, int] | None) -> None:
+    blocks = math.prod(shape.grid)
+    if record is not None and not (0 <= record[0] < blocks and 0 <= record[1] < shape.warps):
+        raise UsageError(
+            f"record is {record}.", f"There are blocks 0 to {blocks - 1}, and each has warps 0 to {shape.warps - 1}."
+        )
 
 
 def _arguments(source: Source, args: Sequence[Any]) -> dict[str, Value]:

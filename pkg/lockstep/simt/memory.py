@@ -89,6 +89,12 @@ class Array:
         """The view that is left when the first axes have their index."""
         return Array(self.memory, offset, self.shape[axes:], self.strides[axes:])
 
+    def sliced(self, start: int | None, stop: int | None) -> Array:
+        """``array[start:stop]`` along the first axis: a view, as in NumPy."""
+        first, last, _ = slice(start, stop).indices(self.shape[0])
+        offset = (0 if self.offset is None else self.offset) + np.int64(first * self.strides[0])
+        return Array(self.memory, offset, (max(0, last - first), *self.shape[1:]), self.strides)
+
     def merged(self, mask: Mask, other: object) -> Array:
         """This view in the mask's lanes, and ``other`` elsewhere: lanes may look at different rows of one array."""
         if not isinstance(other, Array) or (other.memory, other.shape, other.strides) != self._kind():

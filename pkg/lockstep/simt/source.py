@@ -77,8 +77,9 @@ class Source:
         harmless: set[ast.AST] = set()
         for node in ast.walk(self.tree):
             if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
-                indices = len(node.slice.elts) if isinstance(node.slice, ast.Tuple) else 1
-                harmless |= {node.value} if indices == axes else set()
+                indices = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+                single = len(indices) == axes and not any(isinstance(index, ast.Slice) for index in indices)
+                harmless |= {node.value} if single else set()
             elif isinstance(node, ast.Attribute):
                 harmless.add(node.value)
             elif isinstance(node, ast.Call) and self.known(node.func) is len:

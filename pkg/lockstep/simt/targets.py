@@ -6,10 +6,11 @@ import ast
 from collections.abc import Callable
 
 from lockstep.simt.access import load, store
-from lockstep.simt.expressions import expression, operation, subscript_index
+from lockstep.simt.expressions import expression, operation
 from lockstep.simt.masks import Mask
 from lockstep.simt.memory import Array
 from lockstep.simt.scope import Scope, Simple
+from lockstep.simt.subscripts import subscript_index
 from lockstep.simt.values import Value, select
 from lockstep.simt.warp import Warp
 
@@ -22,7 +23,7 @@ def target(scope: Scope, node: ast.expr) -> Store:
     if isinstance(node, ast.Tuple | ast.List):
         return _unpacking(scope, node)
     if isinstance(node, ast.Subscript):
-        owner, index, line = expression(scope, node.value), subscript_index(scope, node), scope.line(node)
+        owner, index, line = expression(scope, node.value), subscript_index(scope, node, expression), scope.line(node)
 
         def put(warp: Warp, mask: Mask, value: Value) -> None:
             store(warp, mask, line, _array(scope, node, owner(warp, mask)), index(warp, mask), value)
@@ -69,7 +70,7 @@ def _unpacking(scope: Scope, node: ast.Tuple | ast.List) -> Store:
 
 
 def augmented_item(scope: Scope, node: ast.AugAssign, item: ast.Subscript) -> Simple:
-    owner, index, line = expression(scope, item.value), subscript_index(scope, item), scope.line(node)
+    owner, index, line = expression(scope, item.value), subscript_index(scope, item, expression), scope.line(node)
     value = expression(scope, node.value)
     held: list[Value] = [None]
     update = operation(scope, node, node.op, lambda warp, mask: held[0], value)
