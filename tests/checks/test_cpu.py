@@ -57,7 +57,7 @@ def seen_of(exercise: Any, change: dict[str, Any], seed: int = 7, **code: Any) -
     calls = exercise.inputs(case, 0)
     good = {"readable": True, "allocates": False, "blas": False, "lanes": 8, "bits": 32, "chains": 4, "stores": 0,
             "register": 256, "accumulators": 4.0, "text": "", "loops": 3}  # fmt: skip
-    bare = {"compiled": True, "parallel": False, "problem": "", "code": {}, "ratio": 0.0}
+    bare = {"compiled": True, "parallel": False, "disabled": False, "problem": "", "code": {}, "ratio": 0.0}
     rows = [{**bare, "value": float((x * y).sum())} for x, y in calls]
     rows[-1] |= {"code": good | code} | change
     return Observation(exercise.id, "processes", seen=(Seen(case, returned=(rows,)),))
@@ -115,3 +115,12 @@ def test_a_wrong_sum_is_not_taken_for_another_mistake_by_chance() -> None:
             row["value"] += float(x[35] * y[35] + x[36] * y[36]) if x.size > 36 else 0.0
         (found,) = checks.score_of(dot.DOT, observation).findings
         assert found.misconception == "wrong-values"
+
+
+def test_where_numba_is_switched_off_nothing_is_graded() -> None:
+    """With NUMBA_DISABLE_JIT=1, a learner's @njit does nothing: that is not the learner's fault."""
+    off = {"compiled": False, "disabled": True}
+    with pytest.raises(Ungraded, match="NUMBA_DISABLE_JIT"):
+        checks.score_of(dot.DOT, seen_of(dot.DOT, off))
+    score = checks.score_of(dot.DOT, seen_of(dot.DOT, off | {"disabled": False}))
+    assert [f.misconception for f in score.findings] == ["not-compiled"]

@@ -16,13 +16,17 @@ MOST_LINES = 40  # of machine code in a finding
 
 def compiled(fn: Callable[..., Any]) -> dict[str, Any]:
     """Whether ``fn`` is compiled, and with which options. Raises LibraryAnswer if it uses the library's own kernel."""
+    from numba import config
+
     from lockstep.cpu.compiled import is_compiled
 
     _refuse_borrowed(fn, set())
-    if not is_compiled(fn):
-        return {"compiled": False, "parallel": False}
-    options = fn.targetoptions  # type: ignore[attr-defined]
-    return {"compiled": True, "parallel": bool(options.get("parallel")), "nopython": bool(options.get("nopython"))}
+    options = getattr(fn, "targetoptions", {})
+    return {
+        "compiled": is_compiled(fn),
+        "parallel": bool(options.get("parallel")),
+        "disabled": bool(config.DISABLE_JIT),  # then @njit does nothing
+    }
 
 
 def code(fn: Callable[..., Any], *arguments: Any) -> dict[str, Any]:
@@ -84,14 +88,26 @@ def uncompilable(problem: str) -> Fault | None:
     return Fault("does-not-compile", f"numba cannot compile your function.{advice}\n{problem}")
 
 
+def interpreted(how: dict[str, Any], decorator: str = "@njit") -> Fault | None:
+    """Whether it is not compiled. Raises Ungraded where numba compiles nothing."""
+    if how["compiled"]:
+        return None
+    if how["disabled"]:
+        raise Ungraded(
+            "numba compiles nothing here: NUMBA_DISABLE_JIT is set.", "Unset that variable and restart the kernel."
+        )
+    return Fault(
+        "not-compiled",
+        "But it is interpreted, not compiled: Python looks up the types at every step. Write "
+        f"{decorator} in the line above your def.",
+    )
+
+
 def common_faults(how: dict[str, Any], found: dict[str, Any]) -> Iterator[Fault]:
     """What holds for every kernel, before its loop is looked at. Raises Ungraded for code that cannot be read."""
-    if not how["compiled"]:
-        yield Fault(
-            "not-compiled",
-            "But it is interpreted, not compiled: Python looks up types at every step. Write @njit in the line above "
-            "your def.",
-        )
+    fault = interpreted(how)
+    if fault:
+        yield fault
         return
     if not found["readable"]:
         raise Ungraded("This machine's code is neither x86-64 nor aarch64: the check cannot read it.")

@@ -118,8 +118,9 @@ _REST = "Let range run to the end, and end each block at min(start + block, size
 
 def _economise(seen: Seen) -> Iterator[Fault]:
     evidence = seen.returned[0][-1]
-    if not evidence["compiled"]:
-        yield Fault("not-compiled", "But it is interpreted, not compiled. Write @njit in the line above your def.")
+    interpreted = compiled.interpreted(evidence)
+    if interpreted:
+        yield interpreted
     n, p, m, block = SHAPES[-1]
     misses, most = evidence["misses"], budget(n, p, m, block)
     total = sum(misses.values())

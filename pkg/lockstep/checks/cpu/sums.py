@@ -124,8 +124,9 @@ def _economise(seen: Seen) -> Iterator[Fault]:
 
 
 def _serial(evidence: dict[str, Any]) -> Fault | None:
-    if not evidence["compiled"]:
-        return Fault("not-compiled", "But it is interpreted. Write @njit(parallel=True) in the line above your def.")
+    interpreted = compiled.interpreted(evidence, "@njit(parallel=True)")
+    if interpreted:
+        return interpreted
     if not evidence["regions"]:
         return Fault("serial", "But there is no prange in it: one worker does all. Loop over the workers by prange.")
     if not evidence["parallel"]:
