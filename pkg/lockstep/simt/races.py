@@ -70,8 +70,11 @@ def races(records: Records, key: Ints, actors: Ints) -> list[Race]:
     grouped = key[order]
     starts = np.flatnonzero(np.r_[True, grouped[1:] != grouped[:-1]])
     suspects = np.flatnonzero(_harmful(records.only(order), actors[order], starts))
+    if not len(suspects):
+        return []
     ends = np.r_[starts[1:], len(order)]
-    return [_pair(records, order[starts[group] : ends[group]], actors) for group in suspects]
+    kinds = list(zip(actors.tolist(), records.write.tolist(), records.atomic.tolist(), strict=True))
+    return [_pair(order[starts[group] : ends[group]].tolist(), kinds) for group in suspects]
 
 
 def _harmful(records: Records, actors: Ints, starts: Ints) -> Bools:
@@ -90,20 +93,16 @@ def _varies(column: NDArray[Any], starts: Ints) -> Bools:
     return varies
 
 
-def _pair(records: Records, rows: Ints, actors: Ints) -> Race:
-    """A writer and the first access by somebody else that it conflicts with; a plain read tells most."""
-    writes, plain = records.write[rows], ~records.atomic[rows]
-    writers = rows[writes & plain] if (writes & plain).any() else rows[writes]
-    best = None
-    for writer in writers:
-        others = rows[(actors[rows] != actors[writer]) & (plain | (not records.atomic[writer]))]
-        reads = others[~records.write[others]]
-        if len(reads):
-            return Race(int(writer), int(reads[0]))
-        if best is None and len(others):
-            best = Race(int(writer), int(others[0]))
-    assert best is not None  # a group is harmful only if it has such a pair
-    return best
+def _pair(rows: Sequence[int], kinds: Sequence[tuple[int, bool, bool]]) -> Race:
+    """A writer and an access by somebody else that it conflicts with; a read tells most. ``kinds``: of each row, the
+    actor, whether it writes, whether it is atomic."""
+    writers = [row for row in rows if kinds[row][1]]
+    for read in (row for row in rows if not kinds[row][1]):
+        for writer in writers:
+            if kinds[writer][0] != kinds[read][0]:
+                return Race(writer, read)
+    writer = next(row for row in writers if not kinds[row][2])  # a group of atomic operations alone is harmless
+    return Race(writer, next(row for row in rows if kinds[row][0] != kinds[writer][0]))
 
 
 def by_lines(found: Sequence[Race], records: Records) -> list[tuple[Race, int]]:
