@@ -11,6 +11,7 @@ from lockstep import show
 from lockstep.errors import UsageError
 from lockstep.machines import Device
 from lockstep.show.lines import draw_lines
+from lockstep.show.misses import draw_misses
 from lockstep.show.registers import draw_registers
 from lockstep.show.roofline_model import Kernel, Roofline
 
@@ -96,3 +97,13 @@ def test_lines_show_who_writes_where() -> None:
     apart = draw_lines([[64 + 64 * w, w] for w in range(4)], 0, 4)
     assert apart.count(">line ") == 4
     assert ">w0,1<" in draw_lines([[64, 0], [64, 1]], 9, 2)
+
+
+@pytest.mark.parametrize("misses", [{"A": 10, "B": 90}, {"A": 5000, "B": 40_000, "C and others": 20}, {}])
+def test_misses_are_parted_by_array_and_stay_in_the_frame(misses: dict[str, int]) -> None:
+    root = ElementTree.fromstring(draw_misses(misses, 3280))
+    bars = [(float(r.get("x", 0)), float(r.get("width", 0))) for r in root.iter(SVG + "rect") if r.get("x")]
+    assert len(bars) == len(misses)
+    total = sum(misses.values())
+    assert sum(width for _, width in bars) == pytest.approx(640 * total / max(3280, total), abs=0.1)
+    assert all(x >= 0 and x + width <= 661 for x, width in bars)

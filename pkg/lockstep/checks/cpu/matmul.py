@@ -148,6 +148,14 @@ def _why(total: int, n: int, p: int, m: int, begin: str) -> tuple[str, str]:
     )
 
 
+def _picture(seen: Seen) -> str:
+    """The misses of the large product, by array."""
+    from lockstep.show.misses import draw_misses
+
+    evidence = seen.returned[0][-1] if seen.returned else {}
+    return draw_misses(evidence["misses"], budget(*SHAPES[-1])) if evidence.get("misses") else ""
+
+
 def _judge(observation: Observation) -> list[Finding]:
     return mark(observation, POINTS, _examine, lambda seen: list(_economise(seen)))
 
@@ -166,4 +174,5 @@ BLOCKED_MATMUL = Exercise(
     pure=True,
     watch=_watch,
     real=True,
+    picture=_picture,
 )
