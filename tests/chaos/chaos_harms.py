@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 import time
 from dataclasses import dataclass, field
 
@@ -42,7 +43,11 @@ def kill(harm: Harm) -> None:
 
 
 def stop(harm: Harm) -> None:
-    os.kill(harm.victim, signal.SIGSTOP)
+    """A rank that stops itself stops this very thread first: on the virtual cluster others could run on meanwhile."""
+    if harm.victim == os.getpid():
+        signal.pthread_kill(threading.get_ident(), signal.SIGSTOP)
+    else:
+        os.kill(harm.victim, signal.SIGSTOP)
 
 
 def leave(harm: Harm) -> None:
