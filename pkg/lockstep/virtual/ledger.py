@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 from dataclasses import dataclass
 
 from lockstep.events import Event
+from lockstep.virtual.operations import Operation
 
 LONGEST_NAME = 60  # characters
 
@@ -29,10 +31,11 @@ class Stretch:
 
 
 class Ledger:
-    """Books the operations of ``ranks`` ranks."""
+    """Books what ``ranks`` ranks compute and communicate."""
 
     def __init__(self, ranks: int) -> None:
         self._stretches: list[Stretch] = []
+        self._operations: list[Operation] = []
         self._open: list[Stretch | None] = [None] * ranks
 
     def book(self, rank: int, name: str, start: float, end: float, flops: int) -> None:
@@ -43,10 +46,16 @@ class Ledger:
             self._open[rank] = stretch = Stretch(rank, start, end, name.split(", "), flops)
             self._stretches.append(stretch)
 
-    def interrupt(self, rank: int) -> None:
+    def post(self, operation: Operation) -> None:
         """The rank communicates: what it computes next is another event."""
-        self._open[rank] = None
+        self._open[operation.rank] = None
+        self._operations.append(operation)
 
-    def events(self) -> list[Event]:
-        """In the order in which they began."""
-        return [stretch.event() for stretch in self._stretches]
+    def events(self, now: float) -> list[Event]:
+        """``now``: what is not done by then ends there."""
+        gc.disable()  # it would look at a million events again and again while they are made
+        try:
+            computed = [stretch.event() for stretch in self._stretches]
+            return computed + [operation.event(now) for operation in self._operations]
+        finally:
+            gc.enable()

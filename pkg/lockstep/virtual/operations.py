@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -36,7 +37,7 @@ class Operation:
     waiting: bool = False  # the rank stands still until this is settled
     awaited: bool = False  # the rank has waited for it, or asked until it was done
     polls: int = 0
-    together: list[Operation] = field(default_factory=list)  # the parts of the collective that are there
+    together: Sequence[Operation] = ()  # the parts of the collective that are there
 
     @property
     def missing(self) -> tuple[int, ...]:

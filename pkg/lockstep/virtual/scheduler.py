@@ -100,7 +100,7 @@ class Scheduler:
 
     def next_time(self) -> float | None:
         """When the next of the other ranks will act, if any can."""
-        return min((heap[0][0] for heap in (self._ready, self._due) if heap), default=None)  # type: ignore[index]
+        return min((heap[0][0] for heap in (self._ready, self._due) if heap), default=None)
 
     def _take_effect(self, until: Moment) -> None:
         """All that is due by then, unless a rank that is able to run comes before."""

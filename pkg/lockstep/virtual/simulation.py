@@ -47,7 +47,6 @@ class Simulation:
         self._residency = [Residency(partial(self._now, r)) for r in range(job.ranks)]
         self._waiting: dict[int, Operation] = {}
         self._polling: dict[int, Operation] = {}  # cleared whenever anything is posted
-        self._log: list[Operation] = []
         self._ledger = Ledger(job.ranks)
         self._values: list[bytes] = [b""] * job.ranks
         self._ended = threading.Event()
@@ -74,10 +73,9 @@ class Simulation:
         if kind not in POINT_TO_POINT or not self._goes_on:
             self.scheduler.pause(me)
         self._polling.clear()
-        self._ledger.interrupt(me)
         now, place = self.scheduler.clock[me], places.here()
         operation = Operation(me, kind, now, group, name, nbytes, peer, place=place, **fields)
-        self._log.append(operation)
+        self._ledger.post(operation)
         return operation
 
     def send(self, operation: Operation) -> None:
@@ -249,6 +247,4 @@ class Simulation:
         return places.of_frame(sys._current_frames().get(self.threads[r].ident or 0))
 
     def trace(self) -> Trace:
-        now = max(self.scheduler.clock)
-        events = [*self._ledger.events(), *(o.event(now) for o in list(self._log))]
-        return Trace.of(events, self.ranks, "virtual", self.cluster.name)
+        return Trace.of(self._ledger.events(max(self.scheduler.clock)), self.ranks, "virtual", self.cluster.name)
