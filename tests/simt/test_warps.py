@@ -238,3 +238,12 @@ def test_the_table_shows_source_counts_and_findings() -> None:
     row = next(line for line in text.splitlines() if "out[i] = a[i * stride]" in line)
     assert row.split()[:4] == ["6", "100%", "3", "5.33"]  # instructions, lanes, requests, (8 + 4 + 4) / 3 sectors
     assert "out_of_bounds: Line" in text
+    assert text.split("\n")[0].split() == ["instr", "lanes", "glob.req", "sect/req"]
+
+
+def nothing(a):
+    pass
+
+
+def test_a_kernel_that_does_nothing_has_a_table() -> None:
+    assert launch(nothing, 1, 1, np.zeros(1)).table().splitlines()[-1].strip() == "total"

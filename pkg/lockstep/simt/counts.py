@@ -71,28 +71,31 @@ def total(lines: Iterable[LineCounts]) -> LineCounts:
     return LineCounts(0, "total", **{name: sum(getattr(line, name) for line in lines) for name in COUNTED})
 
 
-HEADS = ("instr", "lanes", "glob.req", "sect/req", "shar.req", "wave/req", "diverge", "barrier", "atomic")
-
-
 def table(lines: Sequence[LineCounts]) -> str:
-    """The source with its counts to the left; empty where there is nothing to count."""
-    rows = [HEADS, *(_cells(line) for line in [*lines, total(lines)])]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(HEADS))]
+    """The source with its counts to the left. Columns without any count are left out."""
+    rows = [_cells(line) for line in [*lines, total(lines)]]
+    used = [head for head in rows[0] if head == "instr" or any(row[head] for row in rows)]
+    columns = [[head, *(row[head] for row in rows)] for head in used]
+    padded = zip(*([cell.rjust(max(map(len, column))) for cell in column] for column in columns), strict=True)
     texts = ["", *(f"{line.number:4d}  {line.text}" for line in lines), "total"]
-    padded = ("  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)
-    return "\n".join(f"{cells}  {text}".rstrip() for cells, text in zip(padded, texts, strict=True))
+    return "\n".join(f"{'  '.join(cells)}  {text}".rstrip() for cells, text in zip(padded, texts, strict=True))
 
 
-def _cells(line: LineCounts) -> tuple[str, ...]:
-    told = (
-        (line.instructions, f"{line.instructions:,}"),
-        (line.instructions, f"{100 * line.lane_efficiency:.0f}%"),
-        (line.global_requests, f"{line.global_requests:,}"),
-        (line.global_requests, f"{line.sectors_per_request:.3g}"),
-        (line.shared_requests, f"{line.shared_requests:,}"),
-        (line.shared_requests, f"{line.wavefronts_per_request:.3g}"),
-        (line.divergences, f"{line.divergences:,}"),
-        (line.barriers, f"{line.barriers:,}"),
-        (line.atomics, f"{line.atomics:,}"),
-    )
-    return tuple(text if there else "" for there, text in told)
+def _cells(line: LineCounts) -> dict[str, str]:
+    """By the heads of the columns; empty where there is nothing to count."""
+    return {
+        "instr": _shown(line.instructions),
+        "lanes": f"{100 * line.lane_efficiency:.0f}%" if line.instructions else "",
+        "float64": _shown(line.double_precision),
+        "glob.req": _shown(line.global_requests),
+        "sect/req": f"{line.sectors_per_request:.3g}" if line.global_requests else "",
+        "shar.req": _shown(line.shared_requests),
+        "wave/req": f"{line.wavefronts_per_request:.3g}" if line.shared_requests else "",
+        "diverge": _shown(line.divergences),
+        "barrier": _shown(line.barriers),
+        "atomic": _shown(line.atomics),
+    }
+
+
+def _shown(count: int) -> str:
+    return f"{count:,}" if count else ""
