@@ -7,6 +7,7 @@ call take longer on the clock on the wall; its CPU time they hardly change. That
 from __future__ import annotations
 
 import contextlib
+import os
 import resource
 import threading
 import time
@@ -62,10 +63,22 @@ def children_cpu() -> dict[int, float]:
     """CPU seconds of each child process by its id; under 0, of all that have ended."""
     ended = resource.getrusage(resource.RUSAGE_CHILDREN)
     found = {0: ended.ru_utime + ended.ru_stime}
-    for child in psutil.Process().children(recursive=True):
+    for pid in _descendants(os.getpid()):
         with contextlib.suppress(psutil.Error, OSError):
-            found[child.pid] = max(_precisely(child.pid), sum(child.cpu_times()[:2]))
+            found[pid] = max(_precisely(pid), sum(psutil.Process(pid).cpu_times()[:2]))
     return found
+
+
+def _descendants(pid: int) -> list[int]:
+    """The ids of all processes below ``pid``; quickly where the kernel lists them (Linux)."""
+    try:
+        tasks = list(Path(f"/proc/{pid}/task").iterdir())
+        children = [int(c) for task in tasks for c in (task / "children").read_text().split()]
+    except OSError:
+        with contextlib.suppress(psutil.Error):
+            return [child.pid for child in psutil.Process(pid).children(recursive=True)]
+        return []
+    return children + [below for child in children for below in _descendants(child)]
 
 
 def _precisely(pid: int) -> float:

@@ -12,7 +12,7 @@ from lockstep.checks.case import Case
 from lockstep.checks.exercise import Exercise
 from lockstep.checks.judge import Fault, Finding, mark
 from lockstep.checks.observation import Observation, Seen
-from lockstep.checks.plain import plain
+from lockstep.checks.plain import Other, plain
 from lockstep.checks.scikit_learn.workers import handed_out
 from lockstep.checks.values import told
 
@@ -70,10 +70,13 @@ def _one(arguments: tuple[Any, ...], answer: dict[str, Any]) -> Fault | None:
     held = answer["trees"]
     if held is None:
         return Fault("wrong-type", f"a list of fitted trees is wanted; this is {told(answer['returned'])}.")
+    if not held:
+        return Fault("shared-list", f"you return no trees. {_COPIES}")
     if len(held) != n_trees and all(t is not None for t in held):
         return Fault("loses-trees", f"you return {len(held)} trees of {n_trees}. {_CHUNKS}")
     if any(t is None for t in held):
-        return Fault("wrong-type", f"{told(answer['returned'])}, but not {n_trees} fitted DecisionTreeClassifiers.")
+        wanted = f"wanted is a list of {n_trees} fitted DecisionTreeClassifiers"
+        return Fault("wrong-type", f"{wanted}; this is {_contents(answer['returned'])}.")
     right = [_key(_nodes(t)) for t in _serial(X, y, n_trees, seed)]
     mine = [_key(t) for t in held]
     if mine == right:
@@ -89,6 +92,15 @@ def _one(arguments: tuple[Any, ...], answer: dict[str, Any]) -> Fault | None:
     return Fault("wrong-trees", f"{same} of {n_trees} trees equal those of the serial forest. {_RECIPE}")
 
 
+def _contents(returned: Any) -> str:
+    """The kinds of things in a list that are no trees."""
+    if isinstance(returned, list) and returned and isinstance(returned[0], Other):
+        nested = " Put the workers' lists together to one." if returned[0].type in ("list", "tuple") else ""
+        return f"{len(returned)} of type {returned[0].type}.{nested}".rstrip(".")
+    return told(returned)
+
+
+_COPIES = "A task works on copies: what it appends to a list of yours is lost. Let it return its tree."
 _CHUNKS = "n_jobs need not divide n_trees: make each tree a task, and let joblib hand them out."
 _RECIPE = (
     "Tree i is fully described by (seed, i): random = np.random.default_rng([seed, i]), first the rows, then the "
@@ -135,7 +147,8 @@ def _library(X: np.ndarray, y: np.ndarray, n_trees: int, seed: int) -> list[Any]
 
 
 WRONG_RECIPES: Sequence[tuple[str, str, Recipe]] = (
-    ("same-tree", "all trees are the same: each starts a generator with the same seed. Use [seed, i].", _same_start),
+    ("same-tree", "all trees are the same: each starts with the same seed, or with a copy of one "
+     "generator. Use default_rng([seed, i]) in the task.", _same_start),
     ("shared-generator", "your trees draw from one generator, one after the other. That forest hangs on the order in "
      "which trees are grown, and copies of the generator go to the workers. Use default_rng([seed, i]) in the task.",
      _one_generator),

@@ -43,7 +43,7 @@ def _watch(fn: Callable[..., Any], arguments: tuple[Any, ...]) -> dict[str, Any]
 
 def _examine(seen: Seen) -> Fault | None:
     for (fits, cores, seed), answer in zip(_calls(seen.case, 0), seen.returned[0], strict=True):
-        fault = _one(fits, _results(fits, seed), answer)
+        fault = _one(fits, _results(fits, seed), answer) or _too_many(cores, answer)
         if fault:
             return Fault(fault.misconception, f"With {_setting(fits, cores)}: {fault.message}")
     return None
@@ -65,6 +65,16 @@ def _one(fits: int, right: list[int], answer: dict[str, Any]) -> Fault | None:
     return Fault("wrong-values", f"you return {told(returned)}; wanted is the result of each fit, in order.")
 
 
+def _too_many(cores: int, answer: dict[str, Any]) -> Fault | None:
+    """What the exercise is about: as long as there are too many threads, nothing is mended."""
+    alive, most = max(answer["history"], default=0), max(answer["asked"])
+    if alive <= cores:
+        return None
+    each = f"up to {most} threads" if most > 1 else "1 thread"
+    told = f"{alive} threads were alive at once; fits were called with {each} each."
+    return Fault("oversubscribed", f"{told} Fits at once, times the threads of each, must not exceed the cores.")
+
+
 def _setting(fits: int, cores: int) -> str:
     return f"{fits} fit{'s' if fits > 1 else ''} on {cores} cores"
 
@@ -76,25 +86,16 @@ def _within_reach(fits: int, cores: int) -> int:
 
 
 def _cost(seen: Seen) -> list[Fault]:
-    found = []
     for (fits, cores, _), answer in zip(_calls(seen.case, 0), seen.returned[0], strict=True):
-        alive, asked = max(answer["history"], default=0), answer["asked"]
-        where = f"With {_setting(fits, cores)}"
-        if alive > cores:
-            most = max(asked)
+        alive = max(answer["history"], default=0)
+        if alive < _within_reach(fits, cores):
+            threads = "1 thread was" if alive == 1 else f"{alive} threads were"
             message = (
-                f"{where}, {alive} threads were alive at once; fits were called with up to {most} threads each. "
-                "Outer times inner must not exceed the cores."
+                f"With {_setting(fits, cores)}, never more than {threads} alive at once: the other cores had nothing "
+                f"to do. {_idle(fits, cores, max(answer['asked']))}"
             )
-            found.append(Fault("oversubscribed", message))
-        elif alive < _within_reach(fits, cores):
-            message = (
-                f"{where}, never more than {alive} threads were alive at once: the other cores had nothing to do. "
-                f"{_idle(fits, cores, max(asked))}"
-            )
-            found.append(Fault("idle-cores", message))
-    order = {"oversubscribed": 0, "idle-cores": 1}
-    return sorted(found, key=lambda f: order[f.misconception])[:1]
+            return [Fault("idle-cores", message)]
+    return []
 
 
 def _idle(fits: int, cores: int, inner: int) -> str:

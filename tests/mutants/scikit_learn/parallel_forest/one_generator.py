@@ -4,7 +4,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn.tree import DecisionTreeClassifier
 
-MISCONCEPTION = "wrong-trees"
+MISCONCEPTION = "same-tree"
 
 
 def grow(X, y, random):
@@ -15,4 +15,4 @@ def grow(X, y, random):
 
 def parallel_forest(X, y, n_trees, n_jobs, seed):
     random = np.random.default_rng(seed)
-    return Parallel(n_jobs=n_jobs, prefer="threads")(delayed(grow)(X, y, random) for _ in range(n_trees))
+    return Parallel(n_jobs=n_jobs)(delayed(grow)(X, y, random) for _ in range(n_trees))

@@ -4,7 +4,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn.tree import DecisionTreeClassifier
 
-MISCONCEPTION = "loses-trees"
+MISCONCEPTION = "shared-list"
 
 
 def grow(X, y, random):
