@@ -12,7 +12,7 @@ from lockstep.simt.scope import Body, Compound, Evaluate
 from lockstep.simt.values import Value
 from lockstep.simt.warp import Arrival, Loop, Warp
 
-TURNS = 1_000_000  # of one loop in one warp: far more than any lesson needs, and about a minute
+TURNS = 30_000  # of one loop in one warp: more than any lesson needs, and seconds
 
 Store = Callable[[Warp, Mask, Value], None]
 Test = Callable[[Warp, Mask], Value]  # which lanes turn once more

@@ -9,6 +9,7 @@ import numpy as np
 from lockstep.checks.case import Case
 from lockstep.checks.exercise import Exercise
 from lockstep.checks.gpu.launches import (
+    UNTOUCHED,
     Known,
     Launched,
     Ran,
@@ -26,7 +27,6 @@ from lockstep.checks.judge import Fault, Finding, mark
 from lockstep.checks.observation import Observation, Seen
 
 POINTS = 2
-UNTOUCHED = 99.0  # what out holds before
 
 
 def _add_cases(ranks: int, seed: int) -> list[Case]:
@@ -70,6 +70,10 @@ def _everyone(ran: Ran) -> Fault | None:
     n, moved = ran.case.settings["n"], ran.counts["global_bytes"]
     if moved <= 1.5 * 12 * n or ran.case.settings["threads"] * ran.case.settings["blocks"] < 2 * 32:
         return None
+    threads = ran.case.settings["threads"] * ran.case.settings["blocks"]
+    if moved < 0.5 * threads * 12 * n / 32:
+        told = f"your threads touch {moved:,} bytes, and {12 * n:,} are enough: read a and b once, write out once."
+        return Fault("touches-too-much", f"With {ran.case}: {told}")
     told = (
         f"your threads touch {moved:,} bytes, and {12 * n:,} are enough: each element is computed "
         f"{moved / (12 * n):.0f} "
@@ -80,7 +84,16 @@ def _everyone(ran: Ran) -> Fault | None:
 
 def _add_values(ran: Ran) -> Fault | None:
     a, b = _vectors(ran.case)
-    return untouched(ran, 0, a) or untouched(ran, 1, b) or right(ran, 2, a + b)
+    return untouched(ran, 0, a) or untouched(ran, 1, b) or right(ran, 2, a + b) or _clamped(ran)
+
+
+def _clamped(ran: Ran) -> Fault | None:
+    """Threads to spare that repeat the last element's work instead of having none."""
+    n, threads = ran.case.settings["n"], ran.case.settings["blocks"] * ran.case.settings["threads"]
+    if threads == n or ran.counts["global_bytes"] != 12 * threads:
+        return None
+    told = f"{threads - n} threads too many compute and write the last element again. A thread to spare does nothing."
+    return Fault("spare-threads-write", f"With {ran.case}: {told}")
 
 
 def _cost(seen: Seen) -> list[Fault]:

@@ -19,6 +19,7 @@ from lockstep.checks.values import told
 POINTS = 3
 TILE, WIDE = 16, 8  # of the instruction: 16 x 16 by 16 x 8
 LARGE = 60  # products of numbers up to this one need more digits than float16 has
+TWIST = 2  # the check's tensor core computes 2·a·b + c: so a product that came another way is recognised
 
 
 def _cases(ranks: int, seed: int) -> list[Case]:
@@ -36,30 +37,36 @@ def _watch(fn: Callable[..., Any], call: tuple[Any, ...]) -> dict[str, Any]:
     from lockstep.simt.tensor_core import mma_m16n8k16
 
     accumulators: list[str] = []
+    begun = 0
 
     def mma(a: Any, b: Any, c: Any) -> Any:
-        result = mma_m16n8k16(a, b, c)
+        nonlocal begun
+        result = mma_m16n8k16((TWIST * a).astype(a.dtype), b, c)
         accumulators.append(str(c.dtype))
+        begun += not c.any()
         return result
 
     C = fn(*(matrix.copy() for matrix in call), mma)
     array = isinstance(C, np.ndarray) and C.dtype.kind == "f"
     held = torch.from_numpy(np.ascontiguousarray(C)) if array else plain(C)
-    return {"C": held, "used": len(accumulators), "halves": accumulators.count("float16")}
+    return {"C": held, "used": len(accumulators), "halves": accumulators.count("float16"), "begun": begun}
 
 
 def _examine(seen: Seen) -> Fault | None:
     evidence = seen.returned[0][0]
     A, B = (matrix.astype(np.float32) for matrix in _factors(seen.case))
-    C, wanted = evidence["C"], A @ B
+    C, plainly = evidence["C"], A @ B
+    wanted = TWIST * plainly
     if not isinstance(C, torch.Tensor):
         return Fault("wrong-type", f"With {seen.case}: it returns {told(C)}; a NumPy array of float32 is wanted.")
     if tuple(C.shape) != wanted.shape:
         shapes = f"{tuple(C.shape)}, and {wanted.shape} is wanted."
         return Fault("wrong-shape", f"With {seen.case}: it returns an array of the shape {shapes}")
     held = C.numpy()
-    if evidence["used"] == 0:
-        return Fault("no-tensor-core", f"With {seen.case}: mma is never called: the product has to come from it.")
+    if evidence["used"] == 0 or np.array_equal(held, plainly):
+        return Fault("no-tensor-core", f"With {seen.case}: C does not come from mma. The product has to come from it.")
+    if not held.any():
+        return Fault("result-dropped", f"With {seen.case}: C is all zeros. mma returns the new c; it changes nothing.")
     if np.array_equal(held, wanted):
         return Fault("wrong-type", f"C is {held.dtype}; float32 is wanted.") if held.dtype != np.float32 else None
     if evidence["halves"]:
@@ -68,7 +75,10 @@ def _examine(seen: Seen) -> Fault | None:
             "add up in float32: begin with zeros of float32."
         )
         return Fault("half-accumulator", f"With {seen.case}: {message}")
-    return _recognised(seen, held, A, B) or _somewhere(seen, held, wanted)
+    if np.array_equal(held, wanted.astype(np.float16)):
+        message = "C has been rounded to float16 at the end. Make it an array of float32."
+        return Fault("rounded-at-the-end", f"With {seen.case}: {message}")
+    return _recognised(seen, held, TWIST * A, B) or _somewhere(seen, held / TWIST, plainly)
 
 
 def _recognised(seen: Seen, held: Any, A: Any, B: Any) -> Fault | None:
@@ -97,6 +107,12 @@ def _somewhere(seen: Seen, held: Any, wanted: Any) -> Fault:
 def _cost(seen: Seen) -> list[Fault]:
     s, used = seen.case.settings, seen.returned[0][0]["used"]
     enough = (s["m"] // TILE) * (s["k"] // TILE) * (s["n"] // WIDE)
+    begun, tiles = seen.returned[0][0]["begun"], (s["m"] // TILE) * (s["n"] // WIDE)
+    if used <= enough and begun > tiles:
+        message = (
+            f"With {seen.case}: mma begins from zeros {begun} times, for {tiles} pieces of C. Hand it the c that it "
+        )
+        return [Fault("adds-outside", message + "returned: it adds as well as it multiplies.")]
     if used <= enough:
         return []
     message = f"With {seen.case}: mma is called {used} times; {enough} are enough, one for each pair of pieces."

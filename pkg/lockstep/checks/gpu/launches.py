@@ -47,7 +47,7 @@ def watch_launch(fn: Callable[..., Any], call: tuple[Any, ...]) -> dict[str, Any
     try:
         ran = launch(kernel, grid, block, *given)
     except KernelError as error:
-        return evidence | {"error": f"{error} {error.remedy}".strip()}
+        return evidence | {"error": str(error)}
     return evidence | {
         "error": "",
         "arrays": [torch.from_numpy(a) if isinstance(a, np.ndarray) else None for a in given],
@@ -56,6 +56,8 @@ def watch_launch(fn: Callable[..., Any], call: tuple[Any, ...]) -> dict[str, Any
         "findings": [{"kind": f.kind, "array": f.array, "line": f.line, "message": f.message} for f in ran.findings],
     }
 
+
+UNTOUCHED = 99.0  # what results hold before a launch: no element of them is ever as large
 
 COUNTS = (
     "instructions", "lanes", "global_requests", "global_bytes", "sectors", "shared_requests", "wavefronts", "barriers",
@@ -150,6 +152,9 @@ def right(ran: Ran, position: int, wanted: Array) -> Fault | None:
     at = tuple(int(i) for i in wrong[0])
     place = f"{name}[{', '.join(map(str, at))}]"
     there, right = f"{held[at]:g}", f"{wanted[at]:g}"
+    if held[at] == UNTOUCHED:
+        told = f"{place} was never written ({len(wrong):,} of {wanted.size:,} elements are wrong)."
+        return Fault("not-written-to", f"With {ran.case}: {told}")
     told = f"{place} is {there}, not {right} ({len(wrong):,} of {wanted.size:,} elements are wrong)."
     return Fault("wrong-values", f"With {ran.case}: {told}")
 
@@ -163,9 +168,14 @@ def untouched(ran: Ran, position: int, given: Array) -> Fault | None:
 
 
 ADVICE = {
-    "out_of_bounds": ("out-of-bounds", "The grid has threads to spare: let a thread look before it touches an array."),
+    "out_of_bounds": ("out-of-bounds", "The grid has threads to spare: let a thread look whether the element that it "
+                                       "is "
+                      "about to touch is inside the array that it touches."),
+    "beyond_tile": ("out-of-bounds", "That array is shared memory: only threads whose partner is inside of it may "
+                                     "add."),
     "negative_index": ("out-of-bounds", "An index below 0 counts from the end in Python, and is a wild read on a GPU."),
-    "inactive_lane": ("inactive-lanes", "All 32 lanes must come to a shuffle, also those without an element."),
+    "inactive_lane": ("inactive-lanes", "All 32 lanes must come to a shuffle, also those without an element, and its "
+                      "mask names them, one bit a lane: 0xFFFFFFFF."),
     "divergent_barrier": ("divergent-barrier", "All threads of a block must come to the same barrier, with or without "
                           "work: take it out of the branch."),
     "uninitialised_read": ("uninitialised", "Shared memory holds anything at first: every word that is read must be "
@@ -190,5 +200,8 @@ def hazards(ran: Ran) -> Fault | None:
 
 
 def _sort(ran: Ran, finding: Mapping[str, Any]) -> str:
-    """A race in an array that was passed in is one in global memory."""
-    return "lost" if finding["kind"] == "race" and finding["array"] in ran.parameters else str(finding["kind"])
+    """A race in an array that was passed in is one in global memory; an index beyond another one, in shared memory."""
+    passed_in = finding["array"] in ran.parameters
+    if finding["kind"] == "race" and passed_in:
+        return "lost"
+    return "beyond_tile" if finding["kind"] == "out_of_bounds" and not passed_in else str(finding["kind"])

@@ -79,10 +79,21 @@ def _atomics(ran: Ran, most: int, told: str) -> list[Fault]:
     return [Fault("all-atomic", begin + told)]
 
 
+def _mended_cost(seen: Seen) -> list[Fault]:
+    """Still a tree: any tree."""
+    ran, blocks = Ran.of(seen), seen.case.settings["blocks"]
+    requests = ran.counts["shared_requests"] / blocks
+    if requests > 4 * BUDGET:
+        told = f"the warps of a block go to shared memory {requests:.0f} times: one thread adds for all. Keep the tree."
+        return [Fault("one-thread", f"With {seen.case}: {told}")]
+    return _atomics(ran, 2 * blocks, "Keep the tree: sum in shared memory, and add once a block.")
+
+
 def _judge_mend(observation: Observation) -> list[Finding]:
-    return mark(observation, POINTS, examined(hazards, _result))
+    return mark(observation, POINTS, examined(hazards, _result), _mended_cost)
 
 
+ROUNDS = 90  # instructions of a warp: 33 in the reference, more than 150 with 31 shuffles
 BUDGET = 45  # requests to shared memory of a block: 29 in the reference, 74 in the divergent tree, 386 of one thread
 
 
@@ -149,6 +160,10 @@ def _shuffle_cost(seen: Seen) -> list[Fault]:
             f"registers."
         )
         return [Fault("uses-shared-memory", told)]
+    each = ran.counts["instructions"] / (WARPS * blocks)
+    if not faults and each > ROUNDS:
+        told = f"With {seen.case}: {each:.0f} instructions a warp. Five rounds are enough: halve the offset each time."
+        return [Fault("too-many-rounds", told)]
     return faults
 
 

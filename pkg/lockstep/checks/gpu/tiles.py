@@ -9,6 +9,7 @@ import numpy as np
 from lockstep.checks.case import Case
 from lockstep.checks.exercise import Exercise
 from lockstep.checks.gpu.launches import (
+    UNTOUCHED,
     Known,
     Launched,
     Ran,
@@ -27,7 +28,6 @@ from lockstep.checks.observation import Observation, Seen
 
 TRANSPOSE_POINTS, MATMUL_POINTS = 3, 4
 WIDE, TILE = 32, 16
-UNTOUCHED = 99.0
 
 
 def _matrix_cases(ranks: int, seed: int) -> list[Case]:
@@ -64,6 +64,9 @@ def _as_blocks(case: Case, turn_blocks: bool, turn_tiles: bool) -> Any:
 
 def _known_transposes(ran: Ran) -> Fault | None:
     source = _source(ran.case)
+    if not ran.counts["shared_requests"] and np.array_equal(ran.arrays[1], _as_blocks(ran.case, True, False)):
+        told = "each block is copied to its new place, but nothing is turned: row and column change places, too."
+        return Fault("not-turned", f"With {ran.case}: {told}")
     rows, columns = source.shape
     half = np.full((columns, rows), UNTOUCHED, np.float32)
     half[:rows, :columns] = source.T[:rows, :columns]
@@ -97,11 +100,11 @@ def _transpose_cost(seen: Seen) -> list[Fault]:
         )
         return [Fault("uncoalesced", told)]
     conflicts = ran.counts["wavefronts"] / max(1, ran.counts["shared_requests"])
-    if conflicts > 1.5:
+    if conflicts > 1.1:
         told = (
             f"With {seen.case}: {conflicts:.1f} wavefronts for each access of shared memory. A column of a tile of "
             f"32 words a "
-            "row lies in one bank: make the rows 33 words wide."
+            "row lies in one bank: make the rows 33 words wide, so that each begins one bank further on."
         )
         return [Fault("bank-conflicts", told)]
     return []
@@ -167,13 +170,20 @@ def _product_cost(seen: Seen) -> list[Fault]:
     s, ran = seen.case.settings, Ran.of(seen)
     ideal = 4 * (s["m"] * s["k"] * -(-s["n"] // TILE) + s["k"] * s["n"] * -(-s["m"] // TILE) + s["m"] * s["n"])
     moved = ran.counts["global_bytes"]
-    if moved > 2 * ideal:
+    if moved > 5 * ideal:
         told = (
             f"With {seen.case}: your threads read and write {moved:,} bytes of global memory, and {ideal:,} are "
             f"enough. "
             "Bring tiles into shared memory, and read each element 16 times from there."
         )
         return [Fault("no-reuse", told)]
+    if moved > 1.4 * ideal:
+        told = (
+            f"With {seen.case}: your threads read and write {moved:,} bytes of global memory, and {ideal:,} are "
+            f"enough. "
+            "Keep the sum in a variable, and write it to C once, at the end."
+        )
+        return [Fault("sum-in-global-memory", told)]
     conflicts = ran.counts["wavefronts"] / max(1, ran.counts["shared_requests"])
     if conflicts > 1.5:
         told = f"With {seen.case}: {conflicts:.1f} wavefronts for each access of shared memory: lanes meet in banks."

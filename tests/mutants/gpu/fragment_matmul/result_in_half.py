@@ -4,7 +4,7 @@ import numpy as np
 
 from lockstep.simt.tensor_core import A_PLACES, B_PLACES, C_PLACES, load_fragment, store_fragment
 
-MISCONCEPTION = "wrong-values"
+MISCONCEPTION = "rounded-at-the-end"
 
 
 def fragment_matmul(A, B, mma):
