@@ -139,6 +139,9 @@ check("cpu.dot", dot)
 #   a cache of 2 KiB with lines of 64 bytes. A is 24 × 40 then, B is 40 × 40, and a block is 8 wide. At most
 #   2·(2·n·p·m/block + n·p + p·m + n·m)/8 = 3,280 misses are allowed: twice what blocks need.
 #
+# The picture shows your misses by array. (2 KiB is small on purpose: the same happens to large matrices in a large
+# cache.)
+#
 # Hint: three loops go from block to block, three more stay inside one block of each matrix. The innermost walks along a
 # row.
 

@@ -17,6 +17,8 @@ predict(
 )
 
 # %% [markdown]
+# Commit it. A guess is fine: you will find out what decides it.
+#
 # In the course's formula $A_t = F(A_{t-1}, \Delta(\text{data}, A_{t-1}))$ this unit is about the inside of $\Delta$:
 # the sums and products of one gradient, on one core. Nothing is divided among machines yet. What you learn here is also
 # where every GPU begins.
@@ -256,9 +258,8 @@ ladder["SIMD and ILP (fastmath)"] = ns_per_element(fast_dot, x, y)
 print(f"{loop.register_bits} bits: {ladder['SIMD and ILP (fastmath)']:.4f} ns")
 if "avx512f" in host.simd():
     environment = os.environ | {"NUMBA_CPU_FEATURES": "-prefer-256-bit"}
-    bits, ns = subprocess.run(
-        [sys.executable, "-c", wide], env=environment, capture_output=True, text=True
-    ).stdout.split()
+    answer = subprocess.run([sys.executable, "-c", wide], env=environment, capture_output=True, text=True)
+    bits, ns = answer.stdout.split() or ("?", "nan")
     print(f"{bits} bits: {float(ns):.4f} ns")
 else:
     print("No AVX-512 here: nothing to compare.")
@@ -558,10 +559,34 @@ print(f"{shared.sum():,} of {2 * 1000 * classes.size:,} increments are there")
 # %% [markdown]
 # An increment is three steps: load, add, store. If the other thread stores in between, its addition is lost. This is a
 # **race**. How many are lost depends on how often the two really ran at the same moment: on a machine with one free
-# core, none. That is what makes races so hard to find. Locks and atomic instructions prevent them, and each of them
-# costs.
+# core, none. That is what makes races so hard to find.
 #
-# So give each thread counters of its own. Is that enough?
+# A **lock** prevents it: only who holds the lock may add. What does that cost, when nobody else even wants it?
+
+# %%
+import threading
+
+lock = threading.Lock()
+
+
+def with_lock():
+    for _ in range(1000):
+        with lock:
+            pass
+
+
+def without_lock():
+    for _ in range(1000):
+        pass
+
+
+ns = 1e9 * (kernel_time(with_lock, calls=20) - kernel_time(without_lock, calls=20)) / 1000
+alone = min(count_together(classes, [np.zeros(4, np.int64)], turns=100)) / 100 / classes.size
+print(f"a lock taken and given back: {ns:.0f} ns; an increment of compiled code: {1e9 * alone:.2f} ns")
+
+# %% [markdown]
+# Synchronising costs many times what it protects, and much more when threads have to wait for each other. So share as
+# little as you can: give each thread counters of its own. Is that enough?
 
 # %%
 predict(
@@ -601,14 +626,18 @@ SVG(draw_lines(written, found.total, 4))
 import statistics
 
 for apart, told in ((4, "in one line"), (64, "512 bytes apart")):
-    runs = [max(count_together(classes, np.zeros((2, apart), np.int64), turns=300)) for _ in range(5)]
-    ns = [1e9 * seconds / 300 / classes.size for seconds in runs]
-    middle = statistics.median(ns)
-    print(f"counters {told:<16} best {min(ns):.2f}, median {middle:.2f}, worst {max(ns):.2f} ns an increment")
+    runs, began = [], time.perf_counter()
+    for _ in range(5):
+        runs.append(count_together(classes, np.zeros((2, apart), np.int64), turns=500))
+    side_by_side = sum(map(sum, runs)) / (time.perf_counter() - began)
+    ns = [1e9 * max(seconds) / 500 / classes.size for seconds in runs]
+    print(f"counters {told:<16} best {min(ns):.2f}, median {statistics.median(ns):.2f} ns an increment", end="; ")
+    print(f"{side_by_side:.1f} of 2 threads were running")
 
 # %% [markdown]
-# With two free cores, expect the shared line to take longer, up to several times. If your machine is busy, the two
-# threads take turns on one core: then no line moves, and you see no difference. The count above is the same everywhere.
+# Near 2 of 2 threads running, expect the shared line to take longer: each increment waits until the line is back. Far
+# below 2, your machine was busy with other things, the threads took turns, and no line had to move. Then you see no
+# difference. The count above is the same everywhere.
 
 # %% [markdown]
 # ## 13. Hyperthreads, sockets, NUMA
