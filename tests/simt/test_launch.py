@@ -415,6 +415,19 @@ def test_a_loop_that_never_ends_is_stopped(monkeypatch: pytest.MonkeyPatch) -> N
         launch(endless, 1, 1, vector())
 
 
+def strides_on(a):
+    for i in range(cuda.grid(1), a.size, cuda.gridsize(1)):
+        a[i] = i
+
+
+def test_a_long_loop_over_a_range_is_none_that_never_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One warp strides over a long vector: that is slow, and right."""
+    monkeypatch.setattr(loops, "TURNS", 10)
+    a = vector(3200)
+    launch(strides_on, 1, 32, a)
+    assert (a == np.arange(3200)).all()
+
+
 def optional(a, b=1):
     a[0] = b
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Generator
 
 import numpy as np
@@ -12,7 +13,7 @@ from lockstep.simt.scope import Body, Compound, Evaluate
 from lockstep.simt.values import Value
 from lockstep.simt.warp import Arrival, Loop, Warp
 
-TURNS = 30_000  # of one loop in one warp: more than any lesson needs, and seconds
+TURNS = 30_000  # of one `while` in one warp: more than any lesson needs, and seconds. A `for` always ends.
 
 Store = Callable[[Warp, Mask, Value], None]
 Test = Callable[[Warp, Mask], Value]  # which lanes turn once more
@@ -20,7 +21,7 @@ Test = Callable[[Warp, Mask], Value]  # which lanes turn once more
 
 def while_loop(line: LineCounts, test: Evaluate, body: Body) -> Compound:
     def run(warp: Warp, mask: Mask) -> Generator[Arrival, Value, Mask]:
-        return (yield from _turns(warp, mask, line, lambda lanes: test(warp, lanes), body, None))
+        return (yield from _turns(warp, mask, line, lambda lanes: test(warp, lanes), body, None, TURNS))
 
     return run
 
@@ -78,11 +79,12 @@ def _turns(
     test: Callable[[Mask], Value],
     body: Body,
     begin: Callable[[Mask], None] | None,
+    most: int | None = None,
 ) -> Generator[Arrival, Value, Mask]:
     """Turn as long as ``test`` holds for any lane. Lanes leave by the test, by break or by return."""
     loop, done = Loop(), NONE
     warp.frame.loops.append(loop)
-    for _ in range(TURNS):
+    for _ in itertools.count() if most is None else range(most):
         go, stop = mask.split(test(mask))
         warp.issue(line, mask)
         if go.count and stop.count:
@@ -98,6 +100,6 @@ def _turns(
             break
     else:
         remedy = "Does its condition ever become false? A warp does not run on until another one writes something."
-        raise line.refuse(f"this loop has turned {TURNS:,} times in one warp and not ended.", remedy)
+        raise line.refuse(f"this loop has turned {most:,} times in one warp and not ended.", remedy)
     warp.frame.loops.pop()
     return done | loop.broken
