@@ -10,7 +10,8 @@ import pytest
 import torch
 
 from lockstep import run
-from lockstep.errors import LockstepError, RankDied, RankRaised, UsageError
+from lockstep.errors import LockstepError, RankDied, RankRaised, UsageError, WorldUnavailable
+from lockstep.launch import server
 
 WORLDS = ["processes", "dgx-a100"]
 
@@ -108,3 +109,13 @@ def test_a_value_of_500_megabytes(on) -> None:
 
 def test_all_errors_are_of_one_family() -> None:
     assert all(issubclass(e, LockstepError) for e in (RankDied, RankRaised, UsageError))
+
+
+def test_a_fault_of_lockstep_is_not_the_learners(on, monkeypatch) -> None:
+    """A package that was changed under a running notebook made every rank end with exit status 1, and a check gave no
+    points for it."""
+    started = server.started
+    monkeypatch.setattr(server, "started", lambda _, n: started("lockstep.launch.worker:gone", n))
+    with pytest.raises(WorldUnavailable, match=r"AttributeError: module .lockstep.launch.worker. has no attribute"):
+        run(odd.good, ranks=2, on=on)
+    monkeypatch.undo()

@@ -14,7 +14,7 @@ import pytest
 
 from lockstep.errors import WorldUnavailable
 from lockstep.launch import server
-from lockstep.launch.child import Child
+from lockstep.launch.child import FAULT, Child
 from lockstep.launch.server import start
 
 HERE = "launch_entries"
@@ -119,8 +119,9 @@ def test_what_c_code_writes_lands_in_the_log(begin, capfd):
 
 def test_an_entry_that_raises(begin):
     (child,) = begin("fail")
-    assert child.wait(10) == 1
+    assert child.wait(10) == FAULT
     assert "ValueError: said in the log" in child.tail()
+    assert child.fault == "ValueError: said in the log"
 
 
 def test_kill_takes_grandchildren_too(begin):

@@ -22,6 +22,7 @@ from lockstep.checks.seeds import seed
 from lockstep.checks.signature import misfit
 from lockstep.errors import LockstepError, RunError, WorldUnavailable
 from lockstep.events import Trace
+from lockstep.launch import server
 from lockstep.worlds import check_world, choose_world, launched, run
 
 CLUSTER = "dgx-a100"  # the same for everyone, whatever machine they sit at
@@ -46,6 +47,7 @@ def observe(exercise: Exercise, fn: Callable[..., Any], on: str | None = None, l
     problem = _uncopyable(fn)
     if problem:
         return Observation(exercise.id, world, problem=problem)
+    _warm_up(world)
     stage = _Stage(exercise, fn, world, time.monotonic() + limit)
     for size in stage.sizes():
         stage.perform(exercise.cases(size, seed(exercise.id, size)))
@@ -163,6 +165,15 @@ class _Stage:
             return run(play, self.fn, script, self.refused, *more, ranks=ranks, on=world, timeout=timeout)
         except WorldUnavailable as error:
             raise Ungraded(error.message, error.remedy) from error
+
+
+def _warm_up(world: str) -> None:
+    """Loading torch in the process that starts ranks takes seconds, once in a session: not of the learner's time."""
+    try:
+        if world != "spmd":
+            server.warm_up()
+    except WorldUnavailable as error:
+        raise Ungraded(error.message, error.remedy) from error
 
 
 def _uncopyable(fn: Callable[..., Any]) -> str:

@@ -22,6 +22,7 @@ from multiprocessing.connection import Connection, wait
 import psutil
 
 STATUS = struct.Struct("i")
+FAULT = 70  # exit status of a child whose own code has failed, not the learner's; its log says why
 SILENCE = 20.0  # seconds in the middle of a message after which its other end counts as stopped
 
 
@@ -95,6 +96,12 @@ class Child:
             os.close(self._status)
             self._release()
 
+    @property
+    def fault(self) -> str:
+        """What Lockstep's own code in the child has failed with; "" when that is not why it ended."""
+        last = [line for line in self.tail().splitlines() if line and not line.startswith(" ")][-1:]
+        return "".join(last) if self._exitcode == FAULT else ""
+
     def tail(self, characters: int = 20_000) -> str:
         """The end of the log."""
         with open(self.log, "rb") as log:
@@ -119,7 +126,7 @@ def setup(entry: str, env: Mapping[str, str] | None) -> bytes:
 
 def enter(conn: Connection) -> None:
     """Become what the setup on ``conn`` says, run its entry point, and end. Never returns."""
-    status = 1
+    status = FAULT
     try:
         told = json.loads(conn.recv_bytes().decode("utf-8", "surrogateescape"))
         signal.signal(signal.SIGINT, signal.SIG_IGN)

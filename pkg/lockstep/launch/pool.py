@@ -163,7 +163,8 @@ class Run:
             self.failed[rank] = content[0]
 
     def _gone(self, rank: int) -> None:
-        self.failed[rank] = Died(self.children[rank].wait(5), time.monotonic())
+        code, fault = self.children[rank].wait(5), self.children[rank].fault
+        self.failed[rank] = Unavailable(fault) if fault else Died(code, time.monotonic())
 
     def _print(self, text: str) -> None:
         self.printed.append(text)

@@ -176,11 +176,16 @@ class Starter:
 _starter = Starter()
 
 
+def warm_up() -> None:
+    """What ``start`` does first: have a server that has torch loaded."""
+    _starter.warm_up()
+
+
 @contextlib.contextmanager
 def started(entry: str, n: int) -> Iterator[list[Child]]:
     """``start``, for as long as the block lasts: however it ends, Ctrl-C included, no process is left."""
     children: list[Child] = []
-    _starter.warm_up()
+    warm_up()
     try:
         with undisturbed():
             children += start(entry, n)

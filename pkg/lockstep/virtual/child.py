@@ -20,7 +20,7 @@ from typing import Any
 import torch
 
 from lockstep import explain, places
-from lockstep.errors import RankDied, RunError, Standing, Stuck
+from lockstep.errors import RankDied, RunError, Standing, Stuck, WorldUnavailable
 from lockstep.events import Outcome
 from lockstep.launch import server, values
 from lockstep.launch.child import Child
@@ -123,6 +123,8 @@ def running_place(dump: str) -> places.Place:
 def died(child: Child) -> RankDied:
     """The ranks share a process: the one whose turn it was ends all of them."""
     end, rank = Died(child.wait(5), time.monotonic()), whose_turn(child)
+    if child.fault:
+        raise WorldUnavailable(f"The virtual cluster has failed: {child.fault}.", "Restart the kernel, and try again.")
     place = running_place(child.tail())
     at = Standing(rank, "died", where=str(place), source=place.source, detail=str(end))
     return RankDied(as_error(rank, end, ()).message, [at] if place.file else [])
