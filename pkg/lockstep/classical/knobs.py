@@ -2,6 +2,9 @@
 
 To find out which of them a fit listens to, turn up one and leave the others at 1. Threads that have nothing to do may
 still burn CPU for a while: OpenBLAS lets them spin before they sleep. So a measurement begins when all are asleep.
+
+On macOS NumPy may come with Apple's Accelerate, whose threads nobody can limit while the process runs. There the BLAS
+knob moves nothing; the audit holds Accelerate at one thread, and calls serial what only BLAS makes parallel.
 """
 
 from __future__ import annotations

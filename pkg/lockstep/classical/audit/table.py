@@ -18,13 +18,13 @@ COLUMNS = ("openmp", "blas", "n_jobs")
 
 
 def heading() -> str:
-    return f"{'estimator':<31}{'runs in parallel by':<25}{'OpenMP':>7}{'BLAS':>7}{'n_jobs':>7}  the notes"
+    return f"{'estimator':<31}{'runs in parallel by':<25}{'workers':>7}{'OpenMP':>8}{'BLAS':>7}{'n_jobs':>7}  the notes"
 
 
 def line(verdict: Verdict) -> str:
     """One row: the verdict, the share of the CPU time that others took over with each knob, and the notes' claim."""
     shares = "".join(f"{_share(verdict, knob):>7}" for knob in COLUMNS)
-    return f"{verdict.name:<31}{kind(verdict):<25}{shares}  {judgement(verdict)}".rstrip()
+    return f"{verdict.name:<31}{kind(verdict):<25}{verdict.workers:>7} {shares}  {judgement(verdict)}".rstrip()
 
 
 def kind(verdict: Verdict) -> str:
@@ -46,6 +46,7 @@ def explanation(verdicts: Sequence[Verdict]) -> str:
     """What the columns mean, and how many claims hold."""
     claims = [v.claim_holds for v in verdicts if v.claim_holds is not None]
     lines = [
+        "workers: threads and processes that did at least a tenth of the work, with the knob that counts at 2.",
         "OpenMP, BLAS, n_jobs: the share of the CPU time that other threads or processes took over when this knob was",
         "at 2 and the others at 1. With two workers half is all; joblib leaves its caller idle: there it nears 100 %.",
         "× is a speed-up: it is told only where nobody else needed the cores. It decides nothing.",
