@@ -14,7 +14,8 @@
 #   your kernel did to get them: instructions, lanes at work, memory sectors, bank conflicts, barriers, races.
 # - A kernel may use what CUDA kernels use: arithmetic, `if`, `for` with `range`, `while`, and the names of `cuda`:
 #   `grid`, `gridsize`, `threadIdx`, `blockIdx`, `blockDim`, `gridDim`, `laneid`, `shared.array`, `syncthreads`,
-#   `syncwarp`, `atomic.add`, `shfl_down_sync` and its relatives. No `print`, no lists, no NumPy functions.
+#   `syncwarp`, `atomic.add`, `shfl_down_sync` and its relatives. It returns nothing, and it works on single elements:
+#   `a[i]`, never all of `a` at once.
 # - Sizes of shared arrays are constants, as on a GPU.
 # - The same source runs on a GPU: `kernel[blocks, threads](…)` instead of `launch(kernel, blocks, threads, …)`.
 #
@@ -98,8 +99,8 @@ check("gpu.saxpy_grid_stride", saxpy_grid_stride)
 #
 # With one block of 32 threads and 32 numbers it may well print the right sum. It has four faults: threads read what
 # other threads have not written yet, twice; it reads beyond the end of `values`; and several blocks change `out[0]`
-# at once. Run the check as it is first, and read what it says. Then mend the kernel in the cell below this one. The
-# tree stays as it is.
+# at once. Run the check as it is first, and read what it says: it names the faults one or two at a time. Then mend
+# the kernel in the cell below this one. It stays a tree: atomic additions once a block, not once a thread.
 
 # %% lab="given mend_divergent_reduction"
 THREADS = 128  # of a block
@@ -185,8 +186,8 @@ check("gpu.reduce_sequential", reduce_sequential)
 # ## 5. Without memory (15 minutes)
 #
 # Within a warp nobody needs shared memory: `cuda.shfl_down_sync(0xFFFFFFFF, value, offset)` returns the `value` of
-# the lane that is `offset` further on. Beyond lane 31 there is nobody: such a lane gets its own value back. All 32
-# lanes must take part.
+# the lane that is `offset` further on. Beyond lane 31 there is nobody: such a lane gets its own value back. The first
+# argument, the **mask**, has one bit for each lane: who takes part. `0xFFFFFFFF` is all 32, and all must come.
 #
 # Sum each warp's 32 numbers by shuffles, in five rounds. Then add the warp's sum to `out[0]` atomically: once a warp,
 # or once a block, but not once a lane. Blocks have 128 threads again; `cuda.laneid` is the lane, 0 to 31. Start with
@@ -250,12 +251,14 @@ check("gpu.transpose", transpose)
 # %% [markdown] lab="readonly about-tiled_matmul"
 # ## 7. Matrix product by tiles (30 minutes)
 #
-# `C = A·B`: A has the shape (M, K), B (K, N), C (M, N), and none of these is a multiple of 16. Blocks have 16 x 16
-# threads, and the grid covers C: `j, i = cuda.grid(2)`, where j is the column. Each thread computes one element of C.
+# `C = A·B`: A has the shape (M, K), B (K, N), C (M, N), and these need not be multiples of 16. What C holds at the
+# start means nothing: overwrite it. Blocks have 16 x 16 threads, and the grid covers C: `j, i = cuda.grid(2)`, where
+# j is the column. Each thread computes one element of C.
 #
 # Read from global memory as little as tiles allow: in each step the block brings a 16 x 16 tile of A and one of B
 # into shared memory, one element of each a thread; then every thread multiplies a row of the one with a column of the
-# other. What lies beyond an edge counts as zero. Two barriers are needed in each step: find out why.
+# other. What lies beyond an edge counts as zero. With one tile of each, two barriers are needed in each step: find
+# out why. C is written once, at the end.
 
 # %% lab="readonly tile16"
 TILE16 = 16
@@ -292,15 +295,16 @@ check("gpu.tiled_matmul", tiled_matmul)
 # A tensor core multiplies a 16 x 16 piece of A by a 16 x 8 piece of B in one instruction of the whole warp, and adds
 # the result to a 16 x 8 piece of C. The instruction is handed to you: `mma(a, b, c)` returns `a·b + c`.
 #
-# `a`, `b` and `c` are **fragments**: arrays of the shape (32 lanes, registers), which say what each lane holds. Two
-# helpers cut and paste:
+# `a`, `b` and `c` are **fragments**: arrays of the shape (32, 8), (32, 4) and (32, 4), which say what each of the 32
+# lanes holds. Two helpers cut and paste:
 #
 # - `load_fragment(piece, A_PLACES)` takes a piece of exactly 16 x 16 apart (`B_PLACES` and `C_PLACES`: 16 x 8).
 # - `store_fragment(c, C_PLACES)` puts one together again.
 #
 # This is a function on NumPy arrays, not a kernel. `A` is (m, k) and `B` is (k, n), both float16; m and k are
 # multiples of 16, n is one of 8. Return C = A·B as float32, (m, n). Accumulate in float32: an accumulator of zeros is
-# `np.zeros((32, 4), np.float32)`. The check counts how often you call `mma`.
+# `np.zeros((32, 4), np.float32)`. `mma` returns the new c, and does not change the old one. The check counts how
+# often you call it.
 
 # %% lab="readonly places"
 from lockstep.simt.tensor_core import A_PLACES, B_PLACES, C_PLACES, load_fragment, store_fragment
@@ -350,10 +354,8 @@ check("gpu.fragment_matmul", fragment_matmul)
 # No kernel has two illnesses. Healthy ones are small or large, work on float32 or float64, and their last block may
 # not be full. Compare with your own kernels: this cell prints the counts of one.
 
-# %% lab="readonly counts_of"
-from lockstep.checks.gpu.diagnose import counts_of
-
-counts_of(double, (1, 128), (np.arange(100, dtype=np.float32),))
+# %% lab="readonly counts"
+launch(double, 1, 128, np.arange(100, dtype=np.float32)).counts()
 
 
 # %% lab="answer diagnose"

@@ -104,4 +104,9 @@ def test_cases_of_a_pure_exercise_share_a_process_until_one_fails() -> None:
     assert len(set(together)) == 1
     failures = [s.failure for s in observe(several, lambda limit: 1 / 0)]
     assert [f.kind for f in failures if f] == ["RankRaised"] * 3
+    endless = replace(several, seconds=1.0, cases=lambda ranks, seed: [Case(1, 0, settings={"told": "?"})])
+    (seen,) = observe(endless, lambda limit: list(iter(int, 1)))
+    assert seen.failure
+    assert seen.failure.message.startswith("your function did not end within 1 seconds")
+    assert "rank" not in str(seen.failure)
     assert all(f.message.startswith("your function raised ZeroDivisionError") for f in failures if f)

@@ -336,3 +336,21 @@ def test_a_shuffle_needs_the_lanes_that_it_reads() -> None:
     findings = found(shuffles_with_half_a_warp, 1, 32, ones(32))
     assert {f.kind for f in findings} == {"inactive_lane"}
     assert any("lane 16 does not take part" in f.message or "0xffff" in f.message for f in findings)
+
+
+def test_a_writer_that_is_a_turn_ahead_is_told_as_that() -> None:
+    """A learner saw the barrier that stands between the write and the read, and did not believe the finding."""
+
+    def kernel(values, out):
+        tile = cuda.shared.array(64, float32)
+        t = cuda.threadIdx.x
+        total = float32(0)
+        for turn in range(2):
+            tile[t] = values[turn * 64 + t]
+            cuda.syncthreads()
+            total += tile[63 - t]
+        out[t] = total
+
+    (race,) = launch(kernel, 1, 64, ones(128), ones(64)).findings
+    assert "overwrites" in race.message
+    assert "in the next turn of the loop" in race.message

@@ -148,8 +148,8 @@ class _Stage:
         except RunError as error:
             trace = part(error.trace, 1)[0] if error.trace else Trace(ranks=case.ranks)
             failure = _failure(error)
-            if self.exercise.pure:  # whose learner has not heard of ranks yet
-                failure = replace(failure, message=failure.message.replace("rank 0 raised", "your function raised", 1))
+            if self.exercise.pure:
+                failure = _without_ranks(failure, self.exercise.seconds)
             return Seen(case, trace=trace, printed=error.printed, failure=failure)
 
     def _world(self) -> str:
@@ -195,6 +195,15 @@ def _act(exercise: Exercise, case: Case) -> Act:
 def _seen(case: Case, played: Sequence[tuple[Any, list[Any]]], trace: Trace, outcome: Any) -> Seen:
     returned, arguments = zip(*played, strict=True)
     return Seen(case, tuple(returned), tuple(arguments), trace, tuple(outcome.peak_memory), outcome.printed)
+
+
+def _without_ranks(failure: Failure, seconds: float) -> Failure:
+    """The failure of an exercise whose learner need not have heard of ranks."""
+    if failure.kind not in HANGS:
+        return replace(failure, message=failure.message.replace("rank 0 raised", "your function raised", 1))
+    place = next((f" It stood at {s.where}: {s.source}" for s in failure.standings if s.where), "")
+    told = f"your function did not end within {seconds:g} seconds.{place}"
+    return Failure(failure.kind, told, remedy="Does every loop end? Look at what should change in each turn.")
 
 
 def _failure(error: RunError) -> Failure:

@@ -112,15 +112,25 @@ class BlockHazards:
         deed = "writes" if records.write[race.other] else "reads"
         same_warp = records.actors[race.writer] // LANES == records.actors[race.other] // LANES
         missing = "syncthreads or syncwarp" if same_warp else "syncthreads"
-        message = (
-            f"{writer} writes {item}, and {other.short} {deed} it in {touched.place}, with no {missing} in between."
-        )
+        told = f"{writer} writes {item}, and {other.short} {deed} it in {touched.place}"
+        if not records.write[race.other] and _came_by(records, race):
+            told = f"{writer} overwrites {item} in the next turn of the loop, and {other.short} may still read it in "
+            told += touched.place
+        message = f"{told}, with no {missing} in between."
         self.findings.add("race", wrote, message, (writer, other), memory.name, touched, times)
 
     def _tell_empty(self, memory: Memory, items: Ints, warp: Warp, lanes: Ints, line: LineCounts) -> None:
         threads = [self.block.thread(int(warp.thread_ids[lane])) for lane in lanes]
         message = f"{threads[0]} reads {memory.item(int(items[0]))}, where nothing was written yet."
         self.findings.add("uninitialised_read", line, message, threads, memory.name, times=len(threads))
+
+
+def _came_by(records: Records, race: Race) -> bool:
+    """Whether the writer's warp had itself passed the line of the other access before it wrote: it is a turn ahead."""
+    before = slice(0, race.writer)
+    same_line = records.lines[before] == records.lines[race.other]
+    same_warp = records.actors[before] // LANES == records.actors[race.writer] // LANES
+    return bool((same_line & same_warp).any())
 
 
 def _records(memory: Memory, accesses: Sequence[Access]) -> tuple[list[LineCounts], Records, Ints, Ints]:

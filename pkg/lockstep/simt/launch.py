@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from lockstep.errors import UsageError
-from lockstep.simt.counts import LineCounts, table, total
+from lockstep.simt.counts import COUNTED, LineCounts, table, total
 from lockstep.simt.findings import Coordinates, Finding, Findings
 from lockstep.simt.grid_hazards import GridHazards
 from lockstep.simt.masks import LANES
@@ -56,6 +56,13 @@ class Launch:
 
     def __repr__(self) -> str:
         return self.table()
+
+    def counts(self) -> dict[str, int]:
+        """All lines together as a dict, with the ``threads`` of the launch and the number of ``races`` found."""
+        of_all, (x, y, z) = self.total(), self.block
+        threads = x * y * z * self.grid[0] * self.grid[1] * self.grid[2]
+        counted = {name: int(getattr(of_all, name)) for name in COUNTED}
+        return {"threads": threads, **counted, "races": sum(found.kind == "race" for found in self.findings)}
 
     def table(self) -> str:
         """The source with its counts, then the findings."""

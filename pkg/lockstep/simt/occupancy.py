@@ -5,8 +5,8 @@ from one cycle to the next. A block moves in whole or not at all, and brings its
 what runs out first limits how many blocks fit. Occupancy is the share of the SM's places for warps that are taken.
 
 Limits by compute capability: NVIDIA, "CUDA C++ Programming Guide", table "Technical Specifications per Compute
-Capability". Registers are given out to warps in units of 256, shared memory to blocks in units of 128 bytes (from 8.0 on,
-each block takes one more KiB for the system).
+Capability". Registers are given out to warps in units of 256, shared memory to blocks in units of 128 bytes (from 8.0
+on, each block takes one more KiB for the system).
 """
 
 from __future__ import annotations

@@ -30,20 +30,11 @@ def _cases(ranks: int, seed: int) -> list[Case]:
     return [case_of(seed + n, f"the {which} twenty kernels", part=n) for n, which in enumerate(("first", "next"))]
 
 
-def counts_of(kernel: Any, grid: tuple[int, ...], arguments: tuple[Any, ...]) -> dict[str, int]:
-    """What ``diagnose`` gets to see."""
+def _calls(case: Case, rank: int) -> tuple[Any, ...]:
+    """What ``launch(...).counts()`` says of each kernel."""
     from lockstep.simt import launch
 
-    ran = launch(kernel, grid[0], grid[1], *arguments)
-    names = ("instructions", "lanes", "global_requests", "global_bytes", "sectors", "shared_requests", "wavefronts",
-             "barriers", "atomics")  # fmt: skip
-    counts = {name: int(getattr(ran.total(), name)) for name in names}
-    races = sum(finding.kind == "race" for finding in ran.findings)
-    return {"threads": grid[0] * grid[1]} | counts | {"races": races}
-
-
-def _calls(case: Case, rank: int) -> tuple[Any, ...]:
-    return tuple((counts_of(kernel, grid, arguments),) for _, kernel, grid, arguments in patients(case.seed))
+    return tuple((launch(kernel, *grid, *arguments).counts(),) for _, kernel, grid, arguments in patients(case.seed))
 
 
 def _truth(case: Case) -> list[str]:

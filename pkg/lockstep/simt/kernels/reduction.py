@@ -1,7 +1,7 @@
 """The sum of a vector, three ways (Harris, "Optimizing Parallel Reduction in CUDA", 2007).
 
-Each block sums THREADS elements and adds its sum to ``out[0]``, which the caller has set to 0. All three do the same
-additions; they differ in which threads do them. For 8 threads::
+Each block sums THREADS elements and adds its sum to ``out[0]``, which the caller has set to 0. All three compute the
+same sum; they differ in which threads add. For 8 threads::
 
     divergent             sequential            shuffle (within a warp)
     0 1 2 3 4 5 6 7       0 1 2 3 4 5 6 7       registers of 8 lanes,
