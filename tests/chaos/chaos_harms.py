@@ -7,6 +7,7 @@ import signal
 import threading
 import time
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import torch
 import torch.distributed as dist
@@ -22,6 +23,7 @@ class Harm:
     turn: int
     seconds: float = 0.0  # of a delay
     pids: list[int] = field(default_factory=list)
+    clock: str = ""  # a file that takes the moment of the harm
 
     def meet(self) -> None:
         """Who strikes another process must know which."""
@@ -35,7 +37,14 @@ class Harm:
 
 
 def strike(harm: Harm) -> None:
+    if harm.clock:
+        Path(harm.clock).write_text(repr(now()))
     HARMS[harm.kind](harm)
+
+
+def now() -> float:
+    """Seconds of this machine's clock, on the virtual cluster too."""
+    return time.clock_gettime(time.CLOCK_MONOTONIC)
 
 
 def kill(harm: Harm) -> None:

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 from chaos_cases import Case, expectation, judge, outcome, undisturbed
 from chaos_harms import HARMS
+from chaos_stopwatch import Stopwatch
 
 from lockstep import errors
 
@@ -36,17 +37,17 @@ def test_a_seed_always_gives_the_same_case() -> None:
 
 @pytest.mark.timeout(LIMIT)
 @pytest.mark.parametrize("seed", more(24, 140))
-def test_processes(seed: int) -> None:
-    case = Case.draw(seed, (2, 3, 4))
-    judge(case, outcome(case, "processes"))
+def test_processes(seed: int, stopwatch: Stopwatch) -> None:
+    case = stopwatch.start(Case.draw(seed, (2, 3, 4)))
+    judge(case, stopwatch.stop(outcome(case, "processes"), "processes"))
     undisturbed(case, "processes")
 
 
 @pytest.mark.timeout(LIMIT)
 @pytest.mark.parametrize("seed", more(32, 200))
-def test_virtual(seed: int) -> None:
-    case = Case.draw(seed, (2, 3, 5, 8, 12), apart=False)
-    judge(case, outcome(case, "dgx-a100"))
+def test_virtual(seed: int, stopwatch: Stopwatch) -> None:
+    case = stopwatch.start(Case.draw(seed, (2, 3, 5, 8, 12), apart=False))
+    judge(case, stopwatch.stop(outcome(case, "dgx-a100"), "virtual"))
     undisturbed(case, "dgx-a100")
 
 

@@ -160,7 +160,8 @@ def standing_of(rank: int, log: Sequence[Operation], matching: Matching, stack: 
     place = stack.place
     unsettled = [o for o in log if o.end is None]
     if not stack.communicates:
-        polled = next((f"{explain.POLLS}{o}" for o in reversed(unsettled) if o.polled == place != places.NOWHERE), "")
+        here = [o for o in unsettled if place.file and o.polled[:3] == place[:3]]  # its text may have been edited since
+        polled = f"{explain.POLLS}{here[-1]}" if here else ""
         return Standing(rank, "computing", polled, str(place), place.source)
     operation = str(unsettled[0]) if unsettled else stack.call
     waits_for = matching.waits_for(unsettled[0]) if unsettled else ()
