@@ -10,8 +10,11 @@ Size = Literal["quick", "normal", "full"]
 Measured = Mapping[str, float]
 
 
-def interleaved(cases: Sequence[Callable[[], Measured]], repeats: int) -> dict[str, float]:
-    """Each case in turn, ``repeats`` times over: A B C A B C. The median of each number that they measured, by name.
+def interleaved(
+    cases: Sequence[Callable[[], Measured]], repeats: int, of: Callable[[list[float]], float] = median
+) -> dict[str, float]:
+    """Each case in turn, ``repeats`` times over: A B C A B C. Of each number that they measured the median, by name;
+    or ``of=min``.
 
     What disturbs the machine for a while then disturbs all cases, and their ratios stay.
     """
@@ -20,4 +23,4 @@ def interleaved(cases: Sequence[Callable[[], Measured]], repeats: int) -> dict[s
         for case in cases:
             for name, value in case().items():
                 found.setdefault(name, []).append(value)
-    return {name: median(values) for name, values in found.items()}
+    return {name: of(values) for name, values in found.items()}

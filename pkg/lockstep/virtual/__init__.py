@@ -6,7 +6,7 @@
 ``movement``   what a collective does to the tensors
 ``backend``    the torch.distributed process group on top of these (all private API of torch is here)
 ``clock``      how long each tensor operation takes on the simulated device
-``rank``       what belongs to one rank: random numbers, its time, its prints
+``rank``       what belongs to one rank: its time, its environment, its prints; ``streams``: its random numbers
 ``simulation`` all of it together, for one Job; ``child`` runs it in a process that can be killed
 ``fake``       the same without data: shapes, times and memory (``fake_*``); ``replay`` for what repeats
 """
