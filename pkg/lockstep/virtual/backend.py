@@ -3,8 +3,8 @@
 A learner's program runs unchanged, whichever backend it names: ``init_process_group`` and ``new_group`` make virtual
 groups for "gloo", "nccl" and all others, and no rank looks for another one over the network.
 
-What it rests on (private API of torch, for 2.13 to 2.15, all of it in this file, group.py, work.py, movement.py, clock.py,
-streams.py, shared_torch.py and fake_torch.py):
+What it rests on (private API of torch, for 2.13 to 2.15, all of it in this file, group.py, work.py, movement.py,
+clock.py, streams.py, shared_torch.py and fake_torch.py):
   thread isolation   the C++ registry of process groups is kept per thread: ``_set_thread_isolation_mode``
   a world per thread ``distributed_c10d._world`` holds the Python side of that registry
   a Python group     a ``ProcessGroup`` subclass is used as it is, without a C++ backend under it
