@@ -28,8 +28,9 @@ UNITS = (
     Unit("01_scikit_learn", "scikit-learn-claims", "show.audit(", False, "scikit_learn.parallel_grid_search",
          "def parallel_grid_search(estimator, grid, cv, n_jobs):\n    return 1\n", "parallel_grid_search"),
     Unit("02_cpu", "cpu-ladder", "show.roofline(", False, "cpu.roofline",
-         "def roofline(flops, nbytes, device):\n    peak, rate = device.peak('float32'), device.memory_bandwidth\n"
-         "    slope = flops / max(1, nbytes) * rate\n    return max(slope, peak), 'memory' if slope < peak else 'compute'\n",
+         "def roofline(flops, nbytes, device):\n    peak, rate = device.peak('float32'), device.memory_bandwidth\n    "
+         "slope = flops / max(1, nbytes) * rate\n    return max(slope, peak), "
+         "'memory' if slope < peak else 'compute'\n",
          "lower one"),
     Unit("03_gpu", "gpu-mandelbrot-lanes", "show.warp(", True, "gpu.vector_add",
          "@cuda.jit\ndef vector_add(a, b, out):\n    i = cuda.grid(1)\n    out[i] = a[i] + b[i]\n", "threads to spare"),
