@@ -85,6 +85,12 @@ def prints_to_stderr():
     return good()
 
 
+def calls_what_torch_deprecates():
+    whole = torch.zeros(2 * dist.get_world_size())
+    dist.all_gather_into_tensor(whole, torch.ones(2))
+    return good()
+
+
 def closes_stdout():
     sys.stdout.close()
     return good()

@@ -82,6 +82,10 @@ def test_what_goes_to_stderr_is_shown(program, told, on) -> None:
     assert len(result.printed) < 30_000
 
 
+def test_warnings_of_torch_are_not_the_learners(on) -> None:
+    assert run(odd.calls_what_torch_deprecates, ranks=2, on=on).printed == ""
+
+
 @pytest.mark.parametrize(
     ("arguments", "what"),
     [
