@@ -26,7 +26,7 @@ TABLE = {
     "DBSCAN kd_tree": "threads",
     "AgglomerativeClustering": "serial",
     "KMeans": "openmp",
-    "MiniBatchKMeans": "weak",
+    "MiniBatchKMeans": "weak",  # OpenMP and BLAS
     "PCA": "blas",
     "TruncatedSVD": "blas",
     "RidgeCV": "blas",
