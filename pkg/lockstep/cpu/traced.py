@@ -110,9 +110,11 @@ class TracedArray(NDArrayOperatorsMixin):
 
     def touch(self, write: bool) -> None:
         """Every element once, in order."""
-        for index in np.ndindex(self.shape):
-            at = self._begin + sum(i * s for i, s in zip(index, self.strides, strict=True))
-            self.memory.note(at, write)
+        addresses = [self._begin]
+        for n, stride in self._axes:
+            addresses = [at + i * stride for at in addresses for i in range(n)]
+        memory = self.memory
+        memory.accesses += [(at, write, memory.worker, memory.region) for at in addresses]
 
     def __len__(self) -> int:
         return len(self.values)

@@ -174,5 +174,6 @@ BLOCKED_MATMUL = Exercise(
     pure=True,
     watch=_watch,
     real=True,
+    seconds=15.0,  # compiling takes one or two, and several where others compute
     picture=_picture,
 )

@@ -107,5 +107,6 @@ SAXPY = Exercise(
     pure=True,
     watch=_watch,
     real=True,
+    seconds=15.0,  # compiling takes one or two, and several where others compute
     picture=registers,
 )
