@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from lockstep.errors import Deadlock, Standing
 from lockstep.explain import deadlock, some, wait_cycle
 
@@ -37,3 +39,21 @@ def test_long_lists_of_ranks_are_cut() -> None:
     assert some([4]) == "rank 4"
     assert some([0, 1, 2]) == "ranks 0, 1 and 2"
     assert some(range(64)) == "ranks 0, 1, 2, 3, 4, 5 and 58 others"
+
+
+def test_a_receive_from_any_source_is_not_taken_for_the_reason() -> None:
+    """Chaos, seed 175: rank 2 had yet to hear from rank 7, which polled for a message of rank 0. The sentence was about
+    ranks 0 and 2, which did nothing wrong."""
+    barrier = Standing(0, "waiting", "barrier on ranks 0, 2, 7", waits_for=(2, 7))
+    funnel = Standing(2, "waiting", "recv(src=any, tag=3)", waits_for=(0, 7))
+    polls = Standing(7, "waiting", "recv(src=0, tag=99)", waits_for=(0,))
+    assert deadlock([barrier, funnel, polls]).message == "Deadlock: rank 0 waits for rank 7, rank 7 waits for rank 0."
+    assert wait_cycle([replace(barrier, waits_for=(2,)), funnel]) == (0, 2)
+
+
+def test_a_receive_from_any_source_blames_those_who_left_only_when_all_have() -> None:
+    anyone = Standing(0, "waiting", "recv(src=any)", waits_for=(1, 2))
+    circle = Standing(1, "waiting", "recv(src=0)", waits_for=(0,))
+    left = Standing(2, "finished")
+    assert "returned" not in deadlock([anyone, circle, left]).message
+    assert "already returned" in deadlock([anyone, Standing(1, "finished"), left]).message

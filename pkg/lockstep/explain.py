@@ -8,13 +8,26 @@ from dataclasses import replace
 from lockstep.errors import Deadlock, Mismatch, Standing, Stuck, Unmatched
 from lockstep.events import Trace
 
+ANY_SOURCE = -1
+ANYONE = "recv(src=any"
+
 
 def wait_cycle(standings: Sequence[Standing]) -> tuple[int, ...]:
     """Ranks that wait for each other in a circle, each for the next and the last for the first; () if there is none.
 
-    A shortest one, from its lowest rank on.
+    A shortest one, from its lowest rank on. One without a recv from any source, if there is: such a recv needs only
+    one of the ranks that it waits for.
     """
-    waits_for = {s.rank: s.waits_for for s in standings if s.state == "waiting"}
+    waiting = [s for s in standings if s.state == "waiting"]
+    return _shortest([s for s in waiting if not takes_any(s)]) or _shortest(waiting)
+
+
+def takes_any(standing: Standing) -> bool:
+    return standing.operation.startswith(ANYONE)
+
+
+def _shortest(waiting: Sequence[Standing]) -> tuple[int, ...]:
+    waits_for = {s.rank: s.waits_for for s in waiting}
     best: tuple[int, ...] = ()
     for start in sorted(waits_for):
         if len(best) in (1, 2):
@@ -50,13 +63,11 @@ def _unwind(rank: int, start: int, came_from: dict[int, int]) -> tuple[int, ...]
 
 
 def absentees(standings: Sequence[Standing]) -> Mapping[int, tuple[int, ...]]:
-    """Ranks that are gone while others wait for them: ``{finished rank: the ranks that wait for it}``."""
+    """Ranks that are gone while others wait for them: ``{finished rank: the ranks that wait for it}``. A recv from any
+    source waits for one that is gone only if all are."""
     gone = [s.rank for s in standings if s.state == "finished"]
-    return {
-        r: waiting
-        for r in gone
-        if (waiting := tuple(s.rank for s in standings if s.state == "waiting" and r in s.waits_for))
-    }
+    waiting = [s for s in standings if s.state == "waiting" and not (takes_any(s) and set(s.waits_for) - set(gone))]
+    return {r: these for r in gone if (these := tuple(s.rank for s in waiting if r in s.waits_for))}
 
 
 def some(ranks: Sequence[int]) -> str:
@@ -93,9 +104,6 @@ def deadlock(standings: Sequence[Standing], trace: Trace | None = None, printed:
 
 def _pairs(cycle: Sequence[int]) -> list[tuple[int, int]]:
     return [(a, cycle[(i + 1) % len(cycle)]) for i, a in enumerate(cycle)]
-
-
-ANY_SOURCE = -1
 
 
 def spelled(kind: str, peer: int | None, tag: int, group: Sequence[int]) -> str:

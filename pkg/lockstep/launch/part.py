@@ -17,7 +17,7 @@ from typing import Any, Protocol
 
 import torch.distributed as dist
 
-from lockstep.errors import RunError, Stuck
+from lockstep.errors import RunError, Stuck, WorldUnavailable
 from lockstep.events import Outcome
 from lockstep.launch import values
 from lockstep.launch.deadline import Deadline, Overdue, Terminated, TimeUp, terminable
@@ -114,10 +114,11 @@ class Part:
         blobs: list[Any] = [None] * self.environment.world_size
         try:
             dist.all_gather_object(blobs, self.blob)
-        except RuntimeError:
+        except RuntimeError as error:
             self.exchange.tell("values", None)  # who cannot any more?
             self.exchange.hear("values")
-            raise
+            reason = str(error).partition("\n")[0]
+            raise WorldUnavailable(f"The ranks could not exchange their values: {reason}.") from None
         return blobs
 
     # ---- when it does not end well
