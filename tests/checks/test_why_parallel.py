@@ -7,6 +7,7 @@ are.
 from __future__ import annotations
 
 import ast
+import copy
 import math
 from collections.abc import Callable
 from pathlib import Path
@@ -16,11 +17,12 @@ import numpy
 import pytest
 import torch
 
+from lockstep.checks import play
 from lockstep.checks.exercise import Exercise
 from lockstep.checks.judge import Finding
 from lockstep.checks.observation import Failure, Observation, Seen
-from lockstep.checks.plain import plain
 from lockstep.checks.why_parallel import EXERCISES
+from lockstep.checks.why_parallel.formulas import apart
 
 TESTS = Path(__file__).parents[1]
 SEEDS = range(40)
@@ -40,10 +42,10 @@ def loaded(exercise: Exercise, path: Path) -> tuple[Callable[..., Any], str]:
 
 
 def judged(exercise: Exercise, fn: Callable[..., Any], seed: int) -> list[Finding]:
-    seen = []
+    seen, watch = [], exercise.watch or play.returned
     for case in exercise.cases(1, seed):
         try:
-            returned = [plain(fn(*call)) for call in exercise.inputs(case, 0)]
+            returned = [watch(fn, call) for call in copy.deepcopy(exercise.inputs(case, 0))]
             seen.append(Seen(case, returned=(returned,)))
         except ArithmeticError as error:
             seen.append(Seen(case, failure=Failure("RankRaised", f"{type(error).__name__}: {error}")))
@@ -108,3 +110,20 @@ def test_no_reference_is_in_a_module_that_its_judge_needs() -> None:
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.ImportFrom):
                 assert not (node.module or "").startswith("lockstep.cost"), path
+
+
+def test_every_program_of_the_fit_has_a_p_of_its_own() -> None:
+    """A learner returned 0.84, which the feedback had told, and got all points."""
+    fit = next(e for e in EXERCISES if e.function == "fit_parallel_fraction")
+    for seed in SEEDS:
+        fractions = [case.settings["p"] for case in fit.cases(1, seed)]
+        assert len(set(fractions)) == len(fractions) > 2
+
+
+@pytest.mark.parametrize(
+    ("value", "right", "told"),
+    [(1.85, 1.8503, ("1.85", "1.8503")), (140.0, 139.6, ("140", "139.6")), (1.96e30, 139.6, ("1.96e+30", "139.6"))],
+)
+def test_a_wrong_number_is_told_with_the_digits_that_differ(value: float, right: float, told: tuple[str, str]) -> None:
+    """The text "gustafson(0.85, 2) gives 1.85; it is 1.85" helped nobody."""
+    assert apart(value, right) == told

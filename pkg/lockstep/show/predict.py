@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import textwrap
 from typing import Any
 
 import traitlets
@@ -14,6 +15,7 @@ from lockstep.show import palette, svg
 from lockstep.show.figure import Figure, script
 
 ACCEPTED = "Write one number, such as 12, 0.5, 2,5 or 1e-3"
+WIDTH, LINE, CHARACTERS = 860, 19, 104  # of the static figure: its width, pixels to the next line, the longest line
 _NUMBER = re.compile(r"[+-]?(\d+[.,]?\d*|[.,]\d+)([eE][+-]?\d+)?")
 
 
@@ -71,12 +73,14 @@ class PredictionField(Figure):
 
     def svg(self) -> str:
         told = f"Your prediction: {self.shown} {self.unit}".rstrip() if self.locked else "No prediction is committed."
+        lines = textwrap.wrap(self.question, CHARACTERS)
+        top = LINE * (len(lines) - 1)
         body = [
-            svg.text(20, 28, self.question, 13, font_weight=600),
-            svg.element("rect", x=20, y=42, width=300, height=28, rx=4, fill=palette.LANE, stroke=palette.FAINT),
-            svg.text(32, 61, told, 13),
+            *(svg.text(20, 28 + LINE * number, line, 13, font_weight=600) for number, line in enumerate(lines)),
+            svg.element("rect", x=20, y=top + 42, width=300, height=28, rx=4, fill=palette.LANE, stroke=palette.FAINT),
+            svg.text(32, top + 61, told, 13),
         ]
-        return svg.document(860, 86, self.question, told, body)
+        return svg.document(WIDTH, top + 86, self.question, told, body)
 
 
 def predict(name: str, question: str, unit: str = "", value: str | float | None = None) -> PredictionField:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from lockstep.checks.case import Case
@@ -12,13 +12,26 @@ from lockstep.checks.exercise import Exercise
 from lockstep.checks.judge import Fault, Finding, mark
 from lockstep.checks.observation import Observation, Seen
 from lockstep.checks.values import told
-from lockstep.checks.why_parallel.formulas import number_of
+from lockstep.checks.why_parallel.formulas import number_of, returned
 
 POINTS = 2
 Call = tuple[float, float, float]  # hours, p, deadline
 Answer = int | float | None
 
 _CASES = {"some": "deadlines that can be met", "none": "deadlines that nobody can meet", "one": "no hurry"}
+_MANY = {
+    "some": 12,
+    "none": 4,
+    "one": 12,
+}  # calls; a search that ends only after millions of workers is slow, not wrong
+
+# Numbers that computers hold exactly: no order of the operations rounds any of them.
+_EDGES: Mapping[str, tuple[Call, ...]] = {
+    "deadlines that are met exactly": ((8, 0.5, 5), (8, 0.5, 6), (16, 0.75, 8), (32, 0.5, 17)),
+    "deadlines that the serial part fills alone": ((8, 0.5, 4), (16, 0.75, 4), (8, 0.25, 6)),
+    "nothing that can be divided (p = 0)": ((8, 0, 9), (8, 0, 8), (8, 0, 7), (10, 0, 20)),
+    "nothing that is serial (p = 1)": ((8, 1, 3), (8, 1, 2), (8, 1, 8), (8, 1, 16)),
+}
 
 
 def exact(hours: float, p: float, deadline: float) -> float:
@@ -28,6 +41,8 @@ def exact(hours: float, p: float, deadline: float) -> float:
 
 
 def right(hours: float, p: float, deadline: float) -> int | None:
+    if hours <= deadline:
+        return 1
     s = exact(hours, p, deadline)
     return None if s == math.inf else max(1, math.ceil(s))
 
@@ -60,6 +75,9 @@ WRONG: Sequence[tuple[str, str, Callable[..., Answer]]] = (
      "(math.ceil).", lambda *call: round(exact(*call)) if exact(*call) < math.inf else None),
     ("one-too-many", "That is one worker too many: the fewest are wanted.",
      lambda *call: math.floor(exact(*call)) + 2 if exact(*call) < math.inf else None),
+    ("one-too-many", "This is one worker too many: with one fewer the deadline is met exactly, and that is in time. "
+     "Did you write int(x) + 1? It is too many where x is whole; math.ceil is not.",
+     lambda *call: math.floor(exact(*call)) + 1 if exact(*call) < math.inf else None),
     ("not-a-whole-number", "You return a fraction of a worker. Round up (math.ceil).", exact),
     ("swapped-fractions", "It looks as if p were the serial fraction. Here p is the part that can be divided.",
      lambda hours, p, deadline: right(hours, 1 - p, deadline)),
@@ -67,14 +85,18 @@ WRONG: Sequence[tuple[str, str, Callable[..., Answer]]] = (
 
 
 def _cases(ranks: int, seed: int) -> list[Case]:
-    return [Case(1, seed, settings={"told": told, "kind": kind}) for kind, told in _CASES.items()]
+    drawn = [Case(1, seed, settings={"told": told, "kind": kind}) for kind, told in _CASES.items()]
+    return drawn + [Case(1, seed, settings={"told": told, "kind": "edge", "trivial": True}) for told in _EDGES]
 
 
 def calls(case: Case, rank: int = 0) -> tuple[Call, ...]:
-    """Hours, p and deadlines; the exact number of workers is never near a whole one, where rounding would decide."""
+    """Hours, p and deadlines. Of those drawn, the exact number of workers is never near a whole one, where rounding
+    would decide."""
+    if case.settings["kind"] == "edge":
+        return tuple((float(hours), float(p), float(deadline)) for hours, p, deadline in _EDGES[case.settings["told"]])
     draw = random.Random(case.seed)
     rows: list[Call] = []
-    while len(rows) < 12:
+    while len(rows) < _MANY[case.settings["kind"]]:
         hours, p = float(draw.randint(20, 2000)), draw.choice((0.6, 0.8, 0.9, 0.95, 0.97, 0.99, 0.999))
         share = {"some": draw.uniform(1.08, 6), "none": draw.uniform(0.1, 0.95), "one": math.nan}[case.settings["kind"]]
         deadline = hours * draw.uniform(1.01, 3) if case.settings["kind"] == "one" else share * (1 - p) * hours
@@ -85,25 +107,25 @@ def calls(case: Case, rank: int = 0) -> tuple[Call, ...]:
 
 
 def _examine(seen: Seen) -> Fault | None:
-    asked, answers = calls(seen.case), seen.returned[0]
-    for call, value in zip(asked, answers, strict=True):
+    answers = list(zip(calls(seen.case), seen.returned[0], strict=True))
+    for call, value in answers:
         if value is not None and number_of(value) is None:
-            return Fault("wrong-type", f"{_told(call)} returns {told(value)}; a whole number, or None, is wanted.")
-    off = [(call, value) for call, value in zip(asked, answers, strict=True) if not _same(value, right(*call))]
+            return Fault("wrong-type", f"{_told(call)} returns {returned(value)}; a whole number, or None, is wanted.")
+    off = [(call, value) for call, value in answers if not _same(value, right(*call))]
     if not off:
         return None
-    (hours, p, deadline), value = off[0]
-    begin = f"With {seen.case}: {_told(off[0][0])} gives {told(value)}. "
-    if seen.case.settings["kind"] == "none":
-        serial = (1 - p) * hours
-        why = f"The serial part alone takes {serial:.4g} hours, so no number of workers is enough: return None."
+    (call, value), wanted = off[0], right(*off[0][0])
+    begin = f"With {seen.case}: {_told(call)} gives {told(value)}. "
+    if wanted is None:
+        serial = (1 - call[1]) * call[0]
+        why = f"The serial part alone takes {serial:.4g} hours: no number of workers is enough. Return None."
         return Fault("impossible-not-none", begin + why)
-    if seen.case.settings["kind"] == "one":
-        return Fault("at-least-one", f"{begin}One worker is done in {hours:g} hours: return 1.")
+    if wanted == 1:
+        return Fault("at-least-one", f"{begin}One worker is done in {call[0]:g} hours: return 1.")
     for id, message, formula in WRONG:
-        if all(_same(value, formula(*call)) for call, value in zip(asked, answers, strict=True)):
+        if all(_same(value, formula(*call)) for call, value in answers):
             return Fault(id, begin + message)
-    return Fault("wrong-values", f"{begin}{_late(value, hours, p, deadline)}")
+    return Fault("wrong-values", f"{begin}{_late(value, *call)}")
 
 
 def _told(call: Call) -> str:
@@ -145,4 +167,5 @@ CHOOSE = Exercise(
     reference="lockstep.cost.speedup:workers_needed",
     worlds=(1,),
     pure=True,
+    seconds=10.0,
 )

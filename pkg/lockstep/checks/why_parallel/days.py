@@ -6,7 +6,7 @@ import random
 
 from lockstep.checks.case import Case
 from lockstep.checks.exercise import Exercise
-from lockstep.checks.judge import Finding, mark
+from lockstep.checks.judge import Finding
 from lockstep.checks.observation import Observation
 from lockstep.checks.why_parallel.formulas import Asked, Call, Wrong, number
 
@@ -42,6 +42,11 @@ DAYS_WRONG = (
           lambda n, d, k, peak, u: right_days(n, d, 1, peak, u)),
     Wrong("multiplies-devices", "More devices take less time: divide by devices.",
           lambda n, d, k, peak, u: right_days(n, d, 1, peak, u) * k),
+    Wrong("brackets", "a / b * c multiplies by c. You divide by devices alone, and multiply by peak and utilisation: "
+          "put brackets around devices * peak * utilisation.",
+          lambda n, d, k, peak, u: right_days(n, d, 1, 1, 1) / k * peak * u),
+    _days("a / b * c multiplies by c. You divide by 24 alone, and multiply by 60 * 60: put brackets around the seconds "
+          "of a day.", "brackets", DAY / 24 * 60 * 60),
     _days("You return seconds: a day has 24 * 60 * 60 of them.", "seconds-not-days", DAY),
     _days("You return hours: a day has 24 of them.", "hours-not-days", 24),
     _days("You return minutes: a day has 24 * 60 of them.", "minutes-not-days", 24 * 60),
@@ -79,15 +84,15 @@ def _told_days(params: float, tokens: float, devices: int, peak: float, utilisat
     return f"training_days({params:g}, {tokens:g}, {devices}, {peak:g}, {utilisation})"
 
 
-def _days_told(days: float) -> str:
-    return f"{number(days)} days"
+def _days_told(days: float, digits: int) -> str:
+    return f"{number(days, digits)} days"
 
 
-DAYS_ASKED = Asked(right_days, _told_days, _days_told, "a number of days", DAYS_WRONG)
+DAYS_ASKED = Asked(right_days, _told_days, _days_told, "a number of days, a float,", DAYS_WRONG)
 
 
 def _judge_days(observation: Observation) -> list[Finding]:
-    return mark(observation, POINTS, lambda seen: DAYS_ASKED.examine(seen, days_calls(seen.case)))
+    return DAYS_ASKED.judge(observation, POINTS, days_calls)
 
 
 DAYS = Exercise(

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from torch import Tensor
 
-from lockstep.checks.judge import Fault
-from lockstep.checks.observation import Seen
+from lockstep.checks.judge import Fault, Finding, mark
+from lockstep.checks.observation import Observation, Seen
 from lockstep.checks.values import told
 
 Formula = Callable[..., float]
 Call = tuple[Any, ...]
+Answers = Sequence[tuple[Call, float]]  # each call, with the number that came back
 CLOSE = 1e-6  # relative: any order of the operations is right
+ROUNDINGS: tuple[Callable[[float], float], ...] = (
+    math.floor,
+    math.ceil,
+    *(lambda x, k=k: round(x, k) for k in range(6)),
+)
 
 
 @dataclass(frozen=True)
@@ -33,32 +39,52 @@ class Asked:
 
     formula: Formula
     call: Callable[..., str]  # amdahl(0.95, 100)
-    answer: Callable[[float], str]  # "16.8"
-    wanted: str  # "a speedup, as a number"
+    answer: Callable[[float, int], str]  # a number and how many of its digits count -> "16.8"
+    wanted: str  # "a speedup, as a float"
     wrong: Sequence[Wrong]
 
-    def examine(self, seen: Seen, calls: Sequence[Call]) -> Fault | None:
+    def judge(self, observation: Observation, points: float, calls: Callable[..., Sequence[Call]]) -> list[Finding]:
+        """What explains the answers of all cases is told of each; or else, of each, what explains its own."""
+        answers = [row for seen in observation if not seen.failure for row in self._answers(seen, calls(seen.case))]
+        known = self._explained(answers) if any(self._is_off(row) for row in answers) else None
+        return mark(observation, points, lambda seen: self.examine(seen, calls(seen.case), known))
+
+    def examine(self, seen: Seen, calls: Sequence[Call], known: Wrong | None = None) -> Fault | None:
         """The first answer that is wrong, told with the formula that would give all of these answers."""
-        answers = []
         for call, value in zip(calls, seen.returned[0], strict=True):
-            answer = number_of(value)
-            if answer is None:
-                return Fault("wrong-type", f"{self.call(*call)} returns {told(value)}; {self.wanted} is wanted.")
-            answers.append(answer)
-        off = [
-            (call, value) for call, value in zip(calls, answers, strict=True) if not _near(value, self.formula(*call))
-        ]
+            if number_of(value) is None:
+                return Fault("wrong-type", f"{self.call(*call)} returns {returned(value)}; {self.wanted} is wanted.")
+        answers = self._answers(seen, calls)
+        off = [row for row in answers if self._is_off(row)]
         if not off:
             return None
         begin = f"With {seen.case}: {self._first(off)}"
-        for wrong in self.wrong:
-            if all(_near(value, _given(wrong.formula, call)) for call, value in zip(calls, answers, strict=True)):
-                return Fault(wrong.misconception, f"{begin} {wrong.message}")
+        wrong = known or self._explained(answers)
+        if wrong:
+            return Fault(wrong.misconception, f"{begin} {wrong.message}")
         return Fault("wrong-values", f"{begin} {len(off)} of {len(calls)} answers are wrong.")
 
-    def _first(self, off: Sequence[tuple[Call, float]]) -> str:
+    def _answers(self, seen: Seen, calls: Sequence[Call]) -> Answers:
+        given = ((call, number_of(value)) for call, value in zip(calls, seen.returned[0], strict=True))
+        return [(call, math.nan if value is None else value) for call, value in given]
+
+    def _is_off(self, row: tuple[Call, float]) -> bool:
+        return not _near(row[1], self.formula(*row[0]))
+
+    def _explained(self, answers: Answers) -> Wrong | None:
+        """The wrong formula that gives just these answers."""
+        return next((w for w in self._known() if all(_near(v, _given(w.formula, call)) for call, v in answers)), None)
+
+    def _known(self) -> Iterable[Wrong]:
+        yield from self.wrong
+        for rounding in ROUNDINGS:
+            message = "Your formula is right, but you round its value: return it as it is."
+            yield Wrong("rounded", message, lambda *call, r=rounding: r(self.formula(*call)))
+
+    def _first(self, off: Answers) -> str:
         call, value = off[0]
-        return f"{self.call(*call)} gives {self.answer(value)}; it is {self.answer(self.formula(*call))}."
+        given, right = apart(value, self.formula(*call), self.answer)
+        return f"{self.call(*call)} gives {given}; it is {right}."
 
 
 def number_of(value: Any) -> float | None:
@@ -73,6 +99,11 @@ def number_of(value: Any) -> float | None:
         return math.inf if value > 0 else -math.inf
 
 
+def returned(value: Any) -> str:
+    """What came back in place of a number. A numpy array reaches the judge as a list."""
+    return f"a list or an array of {told(value)}" if isinstance(value, list) else told(value)
+
+
 def _near(value: float, right: float) -> bool:
     return math.isclose(value, right, rel_tol=CLOSE, abs_tol=1e-300) or (math.isnan(value) and math.isnan(right))
 
@@ -85,6 +116,14 @@ def _given(formula: Formula, call: Call) -> float:
         return math.nan
 
 
-def number(value: float) -> str:
-    """Four digits that count."""
-    return f"{value:,.0f}" if abs(value) >= 10_000 else f"{value:.4g}"
+def number(value: float, digits: int = 4) -> str:
+    """So many digits that count, and never a row of 30."""
+    if not 10_000 <= abs(value) < 1e15:
+        return f"{value:.{digits}g}"
+    return f"{value:,.{max(0, digits - len(str(int(abs(value)))))}f}"
+
+
+def apart(value: float, right: float, answer: Callable[[float, int], str] = number) -> tuple[str, str]:
+    """Both numbers as text, with as many digits as it takes to tell them apart."""
+    pairs = ((answer(value, digits), answer(right, digits)) for digits in range(4, 18))
+    return next((pair for pair in pairs if pair[0] != pair[1]), (f"{value!r}", f"{right!r}"))

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from lockstep.checks.case import Case
 from lockstep.checks.exercise import Exercise
-from lockstep.checks.judge import Finding, mark
+from lockstep.checks.judge import Finding
 from lockstep.checks.observation import Observation, Seen
 from lockstep.checks.why_parallel.formulas import Asked, Formula, Wrong, number, number_of
 
@@ -88,12 +88,12 @@ def calls(case: Case, rank: int = 0) -> tuple[tuple[float, int], ...]:
 
 
 def _asked(name: str, formula: Formula, wrong: tuple[Wrong, ...]) -> Asked:
-    return Asked(formula, lambda p, s: f"{name}({p:g}, {s})", number, "the speedup, a number,", wrong)
+    return Asked(formula, lambda p, s: f"{name}({p:g}, {s})", number, "the speedup, a float,", wrong)
 
 
 def _judge(asked: Asked) -> Callable[[Observation], list[Finding]]:
     def judge(observation: Observation) -> list[Finding]:
-        return mark(observation, POINTS, lambda seen: asked.examine(seen, calls(seen.case)))
+        return asked.judge(observation, POINTS, calls)
 
     return judge
 

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
 
 from lockstep.checks.case import Case
 from lockstep.checks.exercise import Exercise
-from lockstep.checks.judge import Finding, mark
-from lockstep.checks.observation import Observation
+from lockstep.checks.judge import Finding
+from lockstep.checks.observation import Observation, Seen
+from lockstep.checks.plain import plain
 from lockstep.checks.why_parallel.formulas import Asked, Call, Wrong, number
 
 POINTS = 2
 BYTES = {"float64": 8, "float32": 4, "bfloat16": 2, "float16": 2, "float8": 1, "int8": 1}
+KINDS = ("weights", "gradients", "master weights", "momentum", "variance")  # those that the lesson names
 Recipe = Mapping[str, str]
 
 
@@ -28,11 +32,24 @@ def _only(params: int, recipe: Recipe, kept: tuple[str, ...]) -> int:
     return right_memory(params, {k: v for k, v in recipe.items() if k in kept})
 
 
+def _one(params: int, recipe: Recipe, place: int) -> int:
+    return params * BYTES[list(recipe.values())[place]]
+
+
 def _without(params: int, recipe: Recipe, left_out: str) -> int:
     return right_memory(params, {k: v for k, v in recipe.items() if k != left_out})
 
 
 MEMORY_WRONG = (
+    Wrong("kinds-by-name", "You add only kinds that you know by name. A recipe may list others, such as a moving "
+          "average of the weights: go through whatever it lists.", lambda n, recipe: _only(n, recipe, KINDS)),
+    Wrong("each-dtype-once", "You count every dtype once. Two kinds with the same dtype both count: a set, or a "
+          "dictionary by dtype, keeps only one of them.",
+          lambda n, recipe: n * sum(BYTES[dtype] for dtype in set(recipe.values()))),
+    Wrong("last-only", "Only the last kind of the recipe counts. Is there a = in your loop where += is meant?",
+          lambda n, recipe: _one(n, recipe, -1)),
+    Wrong("first-only", "Only the first kind of the recipe counts. Does your loop return in its first turn?",
+          lambda n, recipe: _one(n, recipe, 0)),
     Wrong("weights-only", "It looks as if the weights were all. Training keeps everything that the recipe lists: "
           "gradients and the optimizer's numbers are as many as the weights.",
           lambda n, recipe: _only(n, recipe, ("weights",))),
@@ -70,6 +87,7 @@ _PLAIN = (
     ("weights", "gradients"),
     ("weights", "gradients", "momentum"),
     ("weights", "gradients", "momentum", "variance"),
+    ("moving average", "weights", "gradients"),
 )
 _MIXED: tuple[Recipe, ...] = (
     {"weights": "bfloat16", "gradients": "bfloat16", "master weights": "float32", "momentum": "float32",
@@ -79,6 +97,7 @@ _MIXED: tuple[Recipe, ...] = (
      "variance": "float16"},
     {"weights": "bfloat16", "gradients": "bfloat16", "master weights": "float64", "momentum": "int8",
      "variance": "int8"},
+    {"moving average": "float32", "weights": "bfloat16", "gradients": "bfloat16", "momentum": "float32"},
 )  # fmt: skip
 
 
@@ -89,19 +108,41 @@ def memory_calls(case: Case, rank: int = 0) -> tuple[Call, ...]:
     return tuple((draw.randint(10**8, 10**11), recipe) for recipe in (_MIXED if case.settings["mixed"] else plain))
 
 
+def kept_recipe(fn: Callable[..., Any], arguments: tuple[Any, ...]) -> dict[str, Any]:
+    """A watch: what ``fn`` returns, and whether the caller still has its recipe."""
+    params, recipe = arguments
+    before = dict(recipe)
+    answer = plain(fn(params, recipe))
+    return {"answer": answer, "changed": recipe != before}
+
+
 def _told_memory(params: int, recipe: Recipe) -> str:
     return f"training_memory({params:,}, {dict(recipe)})"
 
 
-def _bytes_told(nbytes: float) -> str:
-    return f"{nbytes / 1e9:,.1f} GB ({nbytes:.6g} bytes)" if nbytes >= 1e9 else f"{number(nbytes)} bytes"
+def _bytes_told(nbytes: float, digits: int) -> str:
+    exact = f"{number(nbytes, digits)} bytes"
+    return f"{nbytes / 1e9:,.1f} GB ({exact})" if 1e9 <= nbytes < 1e15 else exact
 
 
 MEMORY_ASKED = Asked(right_memory, _told_memory, _bytes_told, "a number of bytes", MEMORY_WRONG)
 
 
 def _judge_memory(observation: Observation) -> list[Finding]:
-    return mark(observation, POINTS, lambda seen: MEMORY_ASKED.examine(seen, memory_calls(seen.case)))
+    answers = replace(observation, seen=tuple(replace(seen, returned=_of("answer", seen)) for seen in observation))
+    found = MEMORY_ASKED.judge(answers, POINTS, memory_calls)
+    if found or not any(any(changed) for seen in observation for changed in _of("changed", seen)):
+        return found
+    message = (
+        "The values are right, but your function changes the dictionary that it is given: whoever calls it still needs "
+        "its recipe. Read it, with recipe.values(), and take nothing out."
+    )
+    return [Finding(message, "changes-the-recipe", POINTS / 4)]
+
+
+def _of(what: str, seen: Seen) -> tuple[list[Any], ...]:
+    """One thing of all that was written down of each call; nothing where the run failed."""
+    return tuple([evidence.get(what) for evidence in calls] for calls in seen.returned)
 
 
 MEMORY = Exercise(
@@ -116,4 +157,5 @@ MEMORY = Exercise(
     reference="lockstep.cost.training:training_memory",
     worlds=(1,),
     pure=True,
+    watch=kept_recipe,
 )

@@ -5,6 +5,8 @@ def workers_needed(hours, p, deadline):
     def late(s):
         return hours * ((1 - p) + p / s) > deadline
 
+    if not late(1):
+        return 1
     if (1 - p) * hours >= deadline:
         return None
     low, high = 0, 1

@@ -4,6 +4,8 @@ import math
 
 
 def workers_needed(hours, p, deadline):
+    if hours <= deadline:
+        return 1
     share = deadline / hours - (1 - p)
     if share <= 0:
         return None

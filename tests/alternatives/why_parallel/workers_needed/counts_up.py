@@ -2,6 +2,8 @@
 
 
 def workers_needed(hours, p, deadline):
+    if hours <= deadline:
+        return 1
     if deadline <= (1 - p) * hours:
         return None
     s = 1

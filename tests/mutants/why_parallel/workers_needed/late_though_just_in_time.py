@@ -1,0 +1,12 @@
+"""The learner thought: nothing left for the parallel part is always too late, even where there is none."""
+
+import math
+
+MISCONCEPTION = "at-least-one"
+
+
+def workers_needed(hours, p, deadline):
+    left = deadline - (1 - p) * hours
+    if left <= 0:
+        return None
+    return max(1, math.ceil(p * hours / left))

@@ -1,0 +1,14 @@
+"""The learner thought: a deadline has to be beaten, not met."""
+
+MISCONCEPTION = "one-too-many"
+
+
+def workers_needed(hours, p, deadline):
+    if hours <= deadline:
+        return 1
+    if deadline <= (1 - p) * hours:
+        return None
+    s = 1
+    while hours * ((1 - p) + p / s) >= deadline:
+        s += 1
+    return s
