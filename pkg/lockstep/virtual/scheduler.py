@@ -8,7 +8,7 @@ first in fact.
     blocked no entry: someone must wake it    block(r)      gives the baton away until wake(r, time)
     due     a heap of (clock, rank, ...)      act(r, ...)   takes effect when ranks with a smaller clock have gone
 
-A rank that only posts a message need not give the baton away for it: handing it over costs the host most of all.
+A rank that only posts a message need not give the baton away for it: a switch of threads is spared.
 (Threads it has to be: torch keeps its modes for each thread, and autograd the queue of a backward pass. Coroutines
 would share them.)
 """
