@@ -86,7 +86,7 @@ check("why_parallel.gustafson", gustafson)
 #
 # - `workers` is a list of integers, `times` a list of the same length: the seconds of each run.
 # - A number of workers may occur several times. The runs are in any order. There may be no run with one worker.
-# - The times are noisy in one of the cases.
+# - The times are noisy in some of the cases. No run counts more than another: do not pick the best of each.
 # - Return p, a float. Which function of numpy fits a line?
 
 
@@ -111,7 +111,7 @@ check("why_parallel.fit_parallel_fraction", fit_parallel_fraction)
 # - `params`: N, the number of parameters. `tokens`: D, how many tokens the training reads. It takes 6·N·D FLOP.
 # - `devices`: the number of GPUs. `peak`: the FLOP/s that each can reach at best. 989 TFLOP/s are given as `989e12`.
 # - `utilisation`: the share of the peak that they do reach, above 0 and up to 1. It counts all waiting.
-# - Return days, a float. A day has 24 hours.
+# - Return days, a float, not rounded. A day has 24 hours.
 
 
 # %% lab="answer training_days"
@@ -135,7 +135,8 @@ check("why_parallel.training_days", training_days)
 # - `params`: the number of parameters, an integer.
 # - `recipe`: a dictionary. Its keys say what is kept, its values in which dtype, as in
 #   `{"weights": "bfloat16", "gradients": "bfloat16", "momentum": "float32", "variance": "float32"}`.
-# - There is one number of each kind for every parameter. Add up whatever the recipe lists, and nothing else.
+# - There is one number of each kind for every parameter. Add up whatever the recipe lists, and nothing else. There are
+#   more kinds than this example has. Leave the dictionary as it is.
 # - The dtypes are float64, float32, bfloat16, float16, float8 and int8. The number in the name counts **bits**. A byte
 #   has 8 bits.
 # - Return bytes: not GB, and not GiB.
@@ -159,9 +160,11 @@ check("why_parallel.training_memory", training_memory)
 # A job takes `hours` on one worker. The share p of that can be divided. It has to be done within `deadline` hours. How
 # many workers do you ask for? They cost money, so take as few as possible. Amdahl's law holds.
 #
-# - `hours` and `deadline` are floats above 0.
-# - Return the smallest number of workers that is in time: an **integer**, 1 or more.
+# - `hours` and `deadline` are floats above 0. `p` is a float from 0 to 1, both included.
+# - Return the smallest number of workers that is in time: an **integer**, 1 or more. A deadline that is met exactly is
+#   met.
 # - If no number of workers is enough, return `None`. (When is that?)
+# - The check has some 40 deadlines, and all of them together may take 10 seconds.
 
 
 # %% lab="answer workers_needed"

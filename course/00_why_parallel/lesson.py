@@ -1,7 +1,8 @@
 # %% [markdown]
 # # 00 Why parallel
 #
-# One machine needs 100 hours to train your model. You are given 100 machines. How long does it take now?
+# One machine needs 100 hours to train your model. You are given 100 machines. How long does it take now? Say a number
+# aloud, before you read on.
 #
 # Start with a number of your own. A guess is fine. That is how every lesson here begins: you commit to a number, and
 # find out what decides it.
@@ -11,14 +12,16 @@ from lockstep import predict
 
 predict(
     "why-parallel-hundred",
-    "A training takes 100 hours on one machine. 95 % of that time can be divided among any number of machines; "
-    "the rest cannot. How many hours does it take on 100 machines?",
+    "Now with one thing more: of the 100 hours, 95 % can be divided among any number of machines; the rest cannot. "
+    "How many hours does it take on 100 machines?",
     unit="hours",
 )
 
 # %% [markdown]
 # You will work it out, simulate it, and measure it on this machine. On the way you find out what your machine is made
 # of, what it takes to train a large model, and what more machines can and cannot buy.
+#
+# Take two hours for this lesson. Short of time? Sections 5, 11 and 15 can wait. The lab needs 3, 4, 6, 7 and 9.
 
 # %% [markdown]
 # ## 1. The free lunch is over
@@ -90,7 +93,8 @@ show.survey(machine)
 #   each byte. Between two machines both are larger.
 # - **GFLOP/s** are billions of additions and multiplications in a second. A **float32** is a number in 32 bits.
 #
-# Every arrow and every block can become the one that everything waits for. `lockstep doctor --survey` measures again.
+# Every arrow and every block can become the one that everything waits for. To measure again, type `lockstep doctor
+# --survey` in a terminal.
 
 # %%
 hardware = machine.hardware
@@ -98,8 +102,8 @@ one, together = machine.cluster.device.memory_bandwidth, hardware.bandwidth
 print(f"{machine.cores} cores together get {together / one:.1f} times the memory bandwidth of one.")
 
 # %% [markdown]
-# Is that less than the number of cores? Then the cores take it from each other. This is **contention**: more workers,
-# and the same thing to share.
+# As many times as there are cores? Then one core alone cannot use up the memory. Far fewer? Then the cores take it from
+# each other. That is **contention**: several workers, and one thing to share. With many cores it is the rule.
 
 # %% [markdown]
 # ## 3. How long does it take to train a large model?
@@ -107,9 +111,10 @@ print(f"{machine.cores} cores together get {together / one:.1f} times the memory
 # Count the arithmetic. A **FLOP** is one addition or multiplication of two numbers. A **parameter** is a number that
 # the model learns. A **token** is a piece of text, about three quarters of a word.
 #
-# For each token, each parameter is multiplied once and added once: 2 FLOP. That is the way *forward*, from the text
-# to the guess. The way *backward*, which finds out how to change the parameters, takes 4 more. So a training on D
-# tokens with N parameters takes
+# For each token, each parameter is multiplied once and added once: 2 FLOP. That is the way *forward*, from the text to
+# the guess. The way *backward* finds out how to change the parameters. It takes 4 more: 2 to find out how this
+# parameter should change, and 2 to pass the error on to the layer before. So a training on D tokens with N parameters
+# takes
 #
 # $$ 6 \cdot N \cdot D \ \text{FLOP}$$
 #
@@ -138,9 +143,9 @@ for name, rate in rates.items():
     print(f"{name:<26} {flop / rate / year:>5.0f} years")
 
 # %% [markdown]
-# The first number, 282 years, is the one that lecture notes print. Nobody reaches a peak. A training that keeps 40 %
-# of it busy is a good one. That share is called the **utilisation** (MFU, model FLOP utilisation). Llama 3 reached 38
-# to 43 % on 8,192 to 16,384 GPUs (arXiv:2407.21783, table 4).
+# You may read the first number, 282 years, in talks about parallel training. Nobody reaches a peak. A training that
+# keeps 40 % of it busy is a good one. That share is called the **utilisation** (MFU, model FLOP utilisation). Llama 3
+# reached 38 to 43 % on 8,192 to 16,384 GPUs (arXiv:2407.21783, table 4).
 #
 # Beside your prediction, "simulated" is the calculation at 40 %. It asks for your reason: what did you assume?
 
@@ -181,6 +186,7 @@ from IPython.display import Markdown
 
 from lockstep.cost.training import BYTES, RECIPES, bytes_per_parameter, most_parameters, training_memory
 
+# 80 layers, each of 7 matrices and 2 vectors; then a vector for each of 32,000 words, coming in and going out.
 llama_65b = 80 * (4 * 8192**2 + 3 * 8192 * 22016 + 2 * 8192) + 2 * 32000 * 8192 + 8192
 rows = [
     f"| {name} | {' + '.join(f'{BYTES[dtype]} {kept}' for kept, dtype in recipe.items())} "
@@ -207,15 +213,16 @@ axes.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1, 1))
 figure.tight_layout()
 
 # %% [markdown]
-# Lecture notes say that fine-tuning LLaMA-65B takes "457 GB", and that 192 GB can train a model of 27 billion
-# parameters. Where does that come from? Divide:
+# You may read that fine-tuning LLaMA-65B takes "457 GB", and that 192 GB can train a model of 27 billion parameters.
+# Which recipe is that? Divide:
 
 # %%
 print(f"457 GB / {llama_65b:,} parameters = {457e9 / llama_65b:.2f} bytes for each")
 print(f"192 GB / 27e9 parameters = {192 / 27:.1f} bytes for each")
 
 # %% [markdown]
-# It is exactly 7 bytes, and no recipe has 7. Adam with gradients and weights in 16 bits takes 12, so 783 GB; the
+# It is 7 bytes, and none of these recipes has 7. Where it comes from nobody can say, since no recipe was named: ask
+# for it whenever you read such a number. Adam with gradients and weights in 16 bits takes 12, so 783 GB; the
 # paper of QLoRA (arXiv:2305.14314) says "more than 780 GB". With the master copy, as most large models are trained,
 # it is 16 bytes and 1,045 GB. In 192 GB that trains 12 billion parameters, not 27.
 #
@@ -279,10 +286,17 @@ for gpus in (1, 10_000):
 #
 # $$S = \frac{1}{(1-p) + p/s}$$
 #
-# This is Amdahl's law (1967). Move the sliders. How many workers does it take until half of their time is waiting?
+# This is Amdahl's law (1967). Move the sliders. How many workers does it take until half of their time is waiting? The
+# cell below the figure tells.
 
 # %%
 show.amdahl(p=0.95, workers=16)
+
+# %%
+from lockstep.cost.speedup import amdahl
+
+s = next(s for s in range(1, 1000) if amdahl(0.95, s) / s <= 0.5)
+print(f"With p = 0.95, {s} workers are {amdahl(0.95, s):.1f} times as fast as one: half of their time is waiting.")
 
 # %% [markdown]
 # On the right: the orange part stays as long as it is, while the blue part is cut in pieces. However many workers
@@ -296,7 +310,8 @@ show.amdahl(p=0.95, workers=16)
 # ## 7. Simulate it, measure it
 #
 # Here is a program with both parts. Rank 0 does `serial` matrix products alone, while the others wait. Then all of
-# them share `parallel` products. A **rank** is one of several copies of the program that run at once.
+# them share `parallel` products. A **rank** is one of several copies of the program that run at once. A **barrier** is
+# where each waits until all have come.
 
 # %%
 import time
@@ -326,8 +341,13 @@ def job(serial, parallel, repeats=1):
 
 
 # %% [markdown]
-# You have no 100 machines at hand. Lockstep simulates them: the same function, in virtual time. Take small computers
-# of 1 GFLOP/s each, joined by a network of 10 gigabits a second. 50 of 1,000 products are serial, so p = 0.95.
+# You have no 100 machines at hand. Lockstep simulates them: the same function, in **virtual time**. Every rank has a
+# clock that moves by what each step would take on its machine, however long it takes here. Take small computers of
+# 1 GFLOP/s each, joined by a network of 10 gigabits a second. 50 of 1,000 products are serial, so p = 0.95.
+#
+# `Device` says how fast a computer is (`launch_overhead`: seconds to start any operation), `Link` what a message costs,
+# `Cluster` how they are put together. `run(job, 50, 950, ranks=4, on=computers)` calls `job(50, 950)` on 4 ranks there,
+# and without `on` on this machine. `.values` is what each rank returned; `[0]` is rank 0's.
 
 # %%
 from lockstep.machines import Cluster, Device, Link
@@ -360,7 +380,7 @@ for s, seconds in measured.items():
 # times lie on a straight line.
 
 # %%
-from lockstep.cost.speedup import amdahl, fit_parallel_fraction
+from lockstep.cost.speedup import fit_parallel_fraction
 
 p_here = fit_parallel_fraction(list(measured), list(measured.values()))
 print(f"p of the simulated runs: {fit_parallel_fraction(list(simulated), list(simulated.values())):.4f}")
@@ -368,9 +388,13 @@ print(f"p of the runs here:      {p_here:.4f}")
 show.amdahl(p=p_here, workers=100, times=measured)
 
 # %% [markdown]
-# These are your own points, on the curve of your own p. Nobody knows the p of a real program from reading it. It is
-# measured like this, with few workers. Then it tells what many would bring. Move the slider of p a little: how much
-# does the speedup of 100 workers depend on it? You write the fit in the lab.
+# These are your own points, on the curve of your own p. The program was built with p = 0.95. A lower p also contains
+# waiting, and other programs. And if your machine has two cores, there are two points: *any* two points lie on a curve
+# of their own, so that says nothing about how well it fits. Distrust it, and measure more.
+#
+# Few real programs tell their p to a reader. It is measured like this, with few workers. Then it tells what many would
+# bring. Move the slider of p a little: how much does the speedup of 100 workers depend on it? You write the fit in the
+# lab.
 
 # %% [markdown]
 # ## 8. What Amdahl leaves out
@@ -408,7 +432,7 @@ for s in (4, 16, 64):
 # - **Contention**: several workers want the same thing, such as the memory of section 2.
 #
 # So 100 times the resources are not 100 times faster. Some serial part, some overhead, some waiting for the slowest:
-# 7 fast GPUs and a slow one are as fast as 8 slow ones, if all of them meet after each step.
+# 7 fast GPUs and a slow one are as fast as 8 slow ones, if they have equal shares and meet after each step.
 #
 # The two numbers that decide what an exchange costs, `alpha` and `beta`, have a unit of their own: 04.
 
@@ -421,7 +445,7 @@ for s in (4, 16, 64):
 #
 # $$S = (1-p) + p \cdot s$$
 #
-# This is Gustafson's law (1988): the green line of the figure. It has no limit.
+# This is Gustafson's law (1988): the green line in the figures of sections 6 and 7. It has no limit.
 
 # %%
 from lockstep.cost.speedup import gustafson, parallel_fraction_alone
@@ -444,7 +468,7 @@ print(f"one worker on the large problem: p = {p:.5f}, and Amdahl gives {amdahl(p
 # %% [markdown]
 # ## 10. More than s times as fast
 #
-# By Amdahl, s workers are never more than s times as fast. Some lecture notes stop there. Measure. A table is read at
+# By Amdahl, s workers are never more than s times as fast. Is that so? Measure. A table is read at
 # random places, always equally often. Only its size changes. (A language model reads its table of words like this.)
 # The clock here counts this program's own time, so that other programs disturb it little.
 
@@ -480,8 +504,8 @@ axes.set_xticks([16, 128, 1024, 8192, 65536], ["16", "128", "1,024", "8,192", "6
 figure.tight_layout()
 
 # %% [markdown]
-# The dotted lines are the caches of one core, from the survey. A table that fits is read fast. A larger one has to be
-# fetched, from the next cache or from the memory.
+# The dotted lines are the caches that a core can use, from the survey; the largest is often shared with others. A table
+# that fits is read fast. A larger one has to be fetched, from the next cache or from the memory.
 #
 # Now let s workers share a table of 16 MiB, and the lookups with it. Each has a piece of the table, and a core's
 # cache of its own. What is the busiest worker's time?
@@ -495,6 +519,9 @@ for s, t in times.items():
 show.amdahl(p=1.0, workers=8, times=times, points_are="measured: one worker's share")
 
 # %% [markdown]
+# This is no run of 32 workers. One was measured, alone, with its piece in the cache already; nobody shared a cache or
+# the memory with it. So it shows what the pieces can gain, and not what 32 real workers would.
+#
 # Points above the line are **super-linear**: more than s times as fast. Nothing is wrong. The workers do not only
 # bring cores, they bring caches. The piece of each fits where the whole did not. Amdahl's law assumes that a lookup
 # takes as long as before, and that is not so.
@@ -573,8 +600,8 @@ for left_out in (0.0, 0.01):
 # $$A_t = F(A_{t-1}, \Delta(\text{data}, A_{t-1}))$$
 #
 # A is the model's state, its parameters. **Δ** computes an update from some data. **F** brings updates into the
-# state. Some notes print only $A_t = \text{update}(\text{data}, A_{t-1})$. That hides what we need: the two places
-# where a program can be cut. Here are both:
+# state. You may also read $A_t = \text{update}(\text{data}, A_{t-1})$. That hides what we need: the two places where a
+# program can be cut. Here are both:
 
 # %%
 torch.manual_seed(0)
@@ -623,14 +650,20 @@ print(f"10 % of the updates lost   error {train(lost=0.1):.5f}")
 print(f"all updates 2 steps late   error {train(late=2):.5f}")
 
 # %% [markdown]
-# It arrives all the same. A step from a slightly wrong state still leads the right way. This is why machine learning
-# may do what a bank may not: send less, wait less, round more. How far one can go is the subject of unit 06. Where it
-# goes wrong is, too.
+# The sorting is counted in misplaced numbers, the training in squared error, so do not compare these with each other.
+# Compare each with itself: what does losing something do to the result? The sorting is no longer a sorting, and would
+# have to run again to be one. The training arrives all the same. A step from a slightly wrong state still leads the
+# right way. This is why machine learning may do what a bank may not: send less, wait less, round more. How far one can
+# go is the subject of unit 06. Where it goes wrong is, too.
 
 # %% [markdown]
 # ## 13. Where to cut
 #
-# The course is one formula, cut in different places. From fine to coarse:
+# The course is one formula, cut in different places. Some words of the map: **SGD**, stochastic gradient descent, is
+# the training of section 12 when each Δ sees only a part of the data, a **minibatch**. An **ensemble** is several
+# models that vote. A Δ is **stale** when the state has moved on since it was computed, as with the late updates above.
+#
+# From fine to coarse:
 
 # %%
 show.sgd_map()
@@ -648,14 +681,14 @@ show.sgd_map()
 # |---|---|---|---|
 # | many settings to try, or many models | run them side by side | nothing | 01 |
 # | a model that fits, and much data | data parallelism: a copy for each worker | the data of Δ | 04, 05, 07 |
-# | slow or unreliable links, private data | do not wait for everyone | when F happens | 06 |
-# | a model whose optimizer does not fit | shard the state | A | 08 |
+# | slow or unreliable links, or data that may not leave their place | do not wait for everyone | when F happens | 06 |
+# | a model whose optimizer does not fit | shard the state: each worker keeps one piece of it | A | 08 |
 # | layers that do not fit together | pipeline: some layers for each worker | Δ, between layers | 09 |
 # | a layer that does not fit, fast links | tensor parallelism | Δ, inside a layer | 10 |
 # | a huge model of which each token needs little | mixture of experts | A and Δ, by token | 11 |
 # | all of that | combine them, and plan | everything | 12, 13 |
 #
-# Each unit says at its beginning which of Δ, F and A it is about.
+# From 01 on, each unit says which of Δ, F and A it is about.
 
 # %% [markdown]
 # ## 15. A look at a published number
@@ -698,9 +731,11 @@ reconcile("why-parallel-hundred", simulated=100 * simulated[100] / simulated[1],
 # %% [markdown]
 # Amdahl says 5 + 95/100 = 5.95 hours. Why do the others differ? The simulation has messages: the workers must tell
 # each other that they are done. Both have 950 products for 100 workers, and a product cannot be cut: some do 10,
-# others 9. The measurement has the noise of your machine. Write down your reason above. It is kept.
+# others 9. The measurement has the noise of your machine. In the table above there is a field for your reason. Write it
+# down: it is kept.
 #
-# Was your prediction near 1 hour? Then you thought that 100 machines are 100 times as fast. Most people do.
+# And the number that you said aloud, before you knew of the 95 %? If it was 1 hour, you took 100 machines for 100 times
+# as fast.
 
 # %% [markdown]
 # ## 17. What professionals use

@@ -127,3 +127,12 @@ def test_every_program_of_the_fit_has_a_p_of_its_own() -> None:
 def test_a_wrong_number_is_told_with_the_digits_that_differ(value: float, right: float, told: tuple[str, str]) -> None:
     """The text "gustafson(0.85, 2) gives 1.85; it is 1.85" helped nobody."""
     assert apart(value, right) == told
+
+
+def test_a_search_that_took_too_long_is_asked_when_no_number_is_enough() -> None:
+    """A learner who had searched ten million workers was told of a loop without an end."""
+    choose = next(e for e in EXERCISES if e.function == "workers_needed")
+    hung = Seen(choose.cases(1, 0)[1], failure=Failure("Stuck", "your function did not end within 10 seconds."))
+    found = choose.judge(Observation(choose.id, "virtual", seen=(hung,)))
+    assert found[0].misconception == "crashed:Stuck"
+    assert "When is no number of workers enough?" in found[0].message
