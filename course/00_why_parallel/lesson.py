@@ -21,7 +21,8 @@ predict(
 # You will work it out, simulate it, and measure it on this machine. On the way you find out what your machine is made
 # of, what it takes to train a large model, and what more machines can and cannot buy.
 #
-# Take two hours for this lesson. Short of time? Sections 5, 11 and 15 can wait. The lab needs 3, 4, 6, 7 and 9.
+# Plan about two hours for this lesson. Short of time? You may only run sections 5, 11 and 15, and read them later. The
+# lab needs 3, 4, 6, 7 and 9.
 
 # %% [markdown]
 # ## 1. The free lunch is over

@@ -20,11 +20,8 @@ Call = tuple[float, float, float]  # hours, p, deadline
 Answer = int | float | None
 
 _CASES = {"some": "deadlines that can be met", "none": "deadlines that nobody can meet", "one": "no hurry"}
-_MANY = {
-    "some": 12,
-    "none": 2,
-    "one": 12,
-}  # calls; a search that ends only after millions of workers is slow, not wrong
+# A search that ends only after millions of workers is slow, not wrong: so few calls have no answer.
+_MANY = {"some": 12, "none": 2, "one": 12}
 
 # Numbers that computers hold exactly: no order of the operations rounds any of them.
 _EDGES: Mapping[str, tuple[Call, ...]] = {
