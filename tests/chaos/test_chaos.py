@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
 from pathlib import Path
 
+import psutil
 import pytest
 from chaos_cases import Case, expectation, judge, outcome, undisturbed
 from chaos_harms import HARMS
@@ -66,12 +66,12 @@ def torchrun(directory: Path, ranks: int, *seeds: int) -> subprocess.CompletedPr
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        start_new_session=True,
     )
     try:
         out, _ = started.communicate(timeout=LIMIT - 20)
     except subprocess.TimeoutExpired:
-        os.killpg(started.pid, signal.SIGKILL)
+        for process in [*psutil.Process(started.pid).children(recursive=True), started]:
+            process.kill()
         raise
     return subprocess.CompletedProcess(command, started.returncode, out)
 
