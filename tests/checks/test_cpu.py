@@ -9,12 +9,14 @@ import numpy as np
 import pytest
 
 from lockstep import checks
+from lockstep.checks import observe
 from lockstep.checks.case import Case
-from lockstep.checks.cpu import compiled, dot, matmul, sums
+from lockstep.checks.cpu import compiled, dot, matmul, saxpy, sums
 from lockstep.checks.feedback import page
 from lockstep.checks.guard import LibraryAnswer, references_refuse
-from lockstep.checks.observation import Observation, Seen
+from lockstep.checks.observation import Failure, Observation, Seen
 from lockstep.checks.observe import Ungraded
+from lockstep.errors import RunError
 
 
 def answer(tmp_path: Path, exercise: str, text: str) -> checks.Score:
@@ -57,7 +59,8 @@ def seen_of(exercise: Any, change: dict[str, Any], seed: int = 7, **code: Any) -
     calls = exercise.inputs(case, 0)
     good = {"readable": True, "allocates": False, "blas": False, "lanes": 8, "bits": 32, "chains": 4, "stores": 0,
             "register": 256, "accumulators": 4.0, "text": "", "loops": 3}  # fmt: skip
-    bare = {"compiled": True, "parallel": False, "disabled": False, "problem": "", "code": {}, "ratio": 0.0}
+    bare = {"compiled": True, "parallel": False, "fastmath": False, "disabled": False, "problem": "",
+            "code": {}, "ratio": 0.0, "trial": {"problem": "", "told": ""}}  # fmt: skip
     rows = [{**bare, "value": float((x * y).sum())} for x, y in calls]
     rows[-1] |= {"code": good | code} | change
     return Observation(exercise.id, "processes", seen=(Seen(case, returned=(rows,)),))
@@ -124,3 +127,28 @@ def test_where_numba_is_switched_off_nothing_is_graded() -> None:
         checks.score_of(dot.DOT, seen_of(dot.DOT, off))
     score = checks.score_of(dot.DOT, seen_of(dot.DOT, off | {"disabled": False}))
     assert [f.misconception for f in score.findings] == ["not-compiled"]
+
+
+def test_where_time_ran_out_compiling_is_named_too() -> None:
+    """Right answers were told that they do not end: numba had taken the seconds to compile whole-row expressions."""
+    (case,) = matmul.BLOCKED_MATMUL.cases(1, 7)
+    late = Failure("TimeLimit", "your function did not end within 35 seconds.")
+    observation = Observation(matmul.BLOCKED_MATMUL.id, "processes", seen=(Seen(case, failure=late),))
+    (found,) = checks.score_of(matmul.BLOCKED_MATMUL, observation).findings
+    assert "your function and its compiling did not end within 35 seconds" in found.message
+    assert "compile slowly" in found.message
+
+
+@pytest.mark.parametrize("exercise", [saxpy.SAXPY, dot.DOT, matmul.BLOCKED_MATMUL, sums.PARALLEL_SUM])
+def test_a_compiled_exercise_may_take_its_own_time_and_ends_before_the_cell_does(exercise: Any) -> None:
+    given = []
+
+    def late(*args: Any, timeout: float, **kwargs: Any) -> Any:
+        given.append(timeout)
+        raise RunError("your function did not end")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(observe, "run", late)
+        observe.observe(exercise, exercise.reference_function())
+    assert 30 < given[0] <= exercise.seconds
+    assert sum(given) + observe.LIMIT / 2 < 60, "nbgrader's limit for a cell, with a look at the reference"

@@ -12,7 +12,7 @@ from numba import njit, prange
 from lockstep.cpu.coherence import share
 from lockstep.cpu.naive import parallel_sum_in_shared_line
 from lockstep.cpu.sums import parallel_sum
-from lockstep.cpu.traced import SERIAL, Memory
+from lockstep.cpu.traced import SERIAL, Endless, Memory
 from lockstep.cpu.tracing import trace
 from lockstep.errors import UsageError
 
@@ -139,3 +139,21 @@ def test_a_reader_of_what_another_writes_fetches_it_each_time() -> None:
     found = share(turns)
     assert found.transfers == {0: 9}  # the first write is free; then it goes there and back
     assert found.races == ()
+
+
+def test_an_endless_run_is_ended_after_so_many_accesses() -> None:
+    memory = Memory(most=100)
+    a = memory.place(np.zeros(3))
+    a.fill(1.0)
+    for _ in range(97):
+        a[0] = 1.0
+    with pytest.raises(Endless, match="100 accesses"):
+        a[0] = 1.0
+
+
+def test_the_turns_of_outer_pranges_are_written_down() -> None:
+    memory = Memory(workers=3)
+    for _ in memory.prange(7):
+        list(memory.prange(2))
+    list(memory.prange(4))
+    assert memory.turns == [7, 4]

@@ -48,7 +48,8 @@ def observe(exercise: Exercise, fn: Callable[..., Any], on: str | None = None, l
     if problem:
         return Observation(exercise.id, world, problem=problem)
     _warm_up(world)
-    stage = _Stage(exercise, fn, world, time.monotonic() + limit)
+    longest = max(limit, exercise.seconds) if exercise.pure and exercise.real else limit
+    stage = _Stage(exercise, fn, world, time.monotonic() + longest)
     for size in stage.sizes():
         stage.perform(exercise.cases(size, seed(exercise.id, size)))
     return Observation(exercise.id, *stage.place(), seen=tuple(stage.seen), unseen=tuple(stage.unseen))
@@ -159,7 +160,9 @@ class _Stage:
 
     def _run(self, play: Callable[..., Any], script: Any, *more: Any, ranks: int) -> Any:
         world = self._world()
-        longest = REAL_CASE_LIMIT if world in ("processes", "spmd") else self.exercise.seconds
+        longest = self.exercise.seconds
+        if world in ("processes", "spmd"):
+            longest = max(longest, REAL_CASE_LIMIT)
         timeout = max(1.0, min(longest, self.deadline - time.monotonic()))
         try:
             return run(play, self.fn, script, self.refused, *more, ranks=ranks, on=world, timeout=timeout)

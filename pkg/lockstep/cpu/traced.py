@@ -19,6 +19,10 @@ SERIAL = -1  # the worker of what is not in a prange
 _PRODUCTS = ("dot", "matmul", "inner", "vdot", "tensordot", "einsum")
 
 
+class Endless(Exception):
+    """A traced run has made more accesses than any run of its size needs."""
+
+
 # (address in bytes, whether it is a write, worker, region: the how-manieth prange it is in, 0 before the first).
 # A plain tuple: there are hundreds of thousands of them.
 Access = tuple[int, bool, int, int]
@@ -31,8 +35,10 @@ class Memory:
     workers: int = 1
     accesses: list[Access] = field(default_factory=list)
     arrays: dict[str, tuple[int, int]] = field(default_factory=dict)  # name → (first address, last address + 1)
+    turns: list[int] = field(default_factory=list)  # of each prange that is not inside another
     worker: int = SERIAL
     region: int = 0
+    most: int = 2**20  # accesses, before a run counts as endless
     _end: int = LINE
 
     def place(self, values: np.ndarray[Any, Any], name: str = "") -> TracedArray:
@@ -47,6 +53,8 @@ class Memory:
         return next((n for n, (begin, end) in self.arrays.items() if begin <= address < end), "")
 
     def note(self, address: int, write: bool) -> None:
+        if len(self.accesses) >= self.most:
+            raise Endless(f"{self.most:,} accesses")
         self.accesses.append((address, write, self.worker, self.region))
 
     def prange(self, *bounds: int) -> Iterator[int]:
@@ -57,6 +65,7 @@ class Memory:
             yield from turns
             return
         self.region += 1
+        self.turns.append(len(turns))
         try:
             for number, turn in enumerate(turns):
                 self.worker = number * self.workers // len(turns)

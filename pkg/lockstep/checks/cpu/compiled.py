@@ -4,14 +4,20 @@ such exercises share."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from types import FunctionType, ModuleType
 from typing import Any
 
 from lockstep.checks.guard import LibraryAnswer, refused
-from lockstep.checks.judge import Fault
+from lockstep.checks.judge import Fault, Finding
 from lockstep.checks.observe import Ungraded
 
 MOST_LINES = 40  # of machine code in a finding
+PATIENCE = 35.0  # seconds for a check: right answers have taken ten of a busy machine to compile
+SLOW = (
+    "Does every loop end? If so, compiling it has taken the time: expressions on whole rows or blocks compile slowly. "
+    "Write loops over elements, or run the check again when less is going on."
+)
 
 
 def compiled(fn: Callable[..., Any]) -> dict[str, Any]:
@@ -25,6 +31,7 @@ def compiled(fn: Callable[..., Any]) -> dict[str, Any]:
     return {
         "compiled": is_compiled(fn),
         "parallel": bool(options.get("parallel")),
+        "fastmath": bool(options.get("fastmath")),
         "disabled": bool(config.DISABLE_JIT),  # then @njit does nothing
     }
 
@@ -85,6 +92,11 @@ def uncompilable(problem: str) -> Fault | None:
         return None
     plain_helper = "Untyped global name" in problem and "class 'function'" in problem
     advice = " A function that it calls is not compiled: write @njit above that one's def, too." if plain_helper else ""
+    if "No matching definition for argument type" in problem:
+        advice += (
+            " You have named types in @njit(...), and the arrays have others. Leave them out; or say float32[::1], an "
+            "array without gaps, where float32[:] may have some."
+        )
     return Fault("does-not-compile", f"numba cannot compile your function.{advice}\n{problem}")
 
 
@@ -103,6 +115,17 @@ def interpreted(how: dict[str, Any], decorator: str = "@njit") -> Fault | None:
     )
 
 
+def patient(findings: list[Finding]) -> list[Finding]:
+    """Where time ran out, it may have gone into compiling: that is told, too."""
+    late = "your function did not end"
+    return [
+        replace(f, message=f"{f.message.replace(late, 'your function and its compiling did not end')}\n{SLOW}")
+        if f.misconception in ("crashed:TimeLimit", "crashed:Stuck")
+        else f
+        for f in findings
+    ]
+
+
 def common_faults(how: dict[str, Any], found: dict[str, Any]) -> Iterator[Fault]:
     """What holds for every kernel, before its loop is looked at. Raises Ungraded for code that cannot be read."""
     fault = interpreted(how)
@@ -113,6 +136,12 @@ def common_faults(how: dict[str, Any], found: dict[str, Any]) -> Iterator[Fault]
         raise Ungraded("This machine's code is neither x86-64 nor aarch64: the check cannot read it.")
     if found["blas"]:
         yield Fault("library-call", "But the work is done by a library that you call: write the loop yourself.")
+    elif how["parallel"]:
+        yield Fault(
+            "threads",
+            "But parallel=True divides the work among threads, and prange asks for memory to do so. This exercise is "
+            "about one core: take parallel=True away, and write range.",
+        )
     elif found["allocates"]:
         yield Fault(
             "temporary-array",

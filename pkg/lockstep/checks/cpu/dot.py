@@ -13,10 +13,12 @@ from lockstep.checks.case import Case
 from lockstep.checks.cpu import compiled
 from lockstep.checks.cpu.arrays import Array, one_case, whole_numbers
 from lockstep.checks.cpu.pictures import registers
+from lockstep.checks.cpu.trial import trial_of_kernel, unfit
 from lockstep.checks.exercise import Exercise
 from lockstep.checks.judge import Fault, Finding, mark
 from lockstep.checks.observation import Observation, Seen
 from lockstep.checks.values import told
+from lockstep.checks.wording import counted
 
 POINTS = 4
 SIZES = (39, 0, 1, 3, 64, 2049)  # the last one's machine code is looked at
@@ -35,9 +37,12 @@ def _calls(case: Case, rank: int) -> tuple[Any, ...]:
 
 def _watch(fn: Callable[..., Any], arguments: tuple[Any, ...]) -> dict[str, Any]:
     how = compiled.compiled(fn)
+    tried = trial_of_kernel(fn, *arguments)
+    if tried["problem"]:
+        return {**how, "trial": tried, "code": {}, "ratio": 0.0}
     returned, problem = compiled.attempt(fn, *arguments)
     number = isinstance(returned, (int, float)) or getattr(returned, "shape", None) == ()
-    seen = {"value": float(returned) if number else None, "problem": problem}
+    seen = {"value": float(returned) if number else None, "problem": problem, "trial": tried}
     if arguments[0].size < SIZES[-1] or problem or not how["compiled"]:
         return {**how, **seen, "code": {}, "ratio": 0.0}
     return {**how, **seen, "code": compiled.code(fn, *arguments), "ratio": _ratio(fn, *arguments)}
@@ -66,7 +71,8 @@ def _examine(seen: Seen) -> Fault | None:
     what another mistake would have given."""
     faults = []
     for (x, y), evidence in zip(_calls(seen.case, 0), seen.returned[0], strict=True):
-        fault = compiled.uncompilable(evidence["problem"]) or _wrong(x, y, evidence["value"])
+        fault = unfit(f"With {counted(x.size, 'element')}: ", evidence["trial"])
+        fault = fault or compiled.uncompilable(evidence["problem"]) or _wrong(x, y, evidence["value"])
         faults += [fault] if fault else []
     return next((f for f in faults if f.misconception == "wrong-values"), faults[0] if faults else None)
 
@@ -77,7 +83,7 @@ def _wrong(x: Array, y: Array, value: float | None) -> Fault | None:
     products = x * y
     if value == products.sum():
         return None
-    begin = f"With {x.size} elements it returns {told(value)}, not {products.sum():g}. "
+    begin = f"With {counted(x.size, 'element')} it returns {told(value)}, not {products.sum():g}. "
     for k in (2, 3, 4, 5, 6, 7, 8, 16, 32, 64):
         rest = products[x.size // k * k :]
         if rest.size and value == products[: x.size // k * k].sum():
@@ -111,32 +117,51 @@ def _economise(seen: Seen) -> Iterator[Fault]:
     yield from faults
     if faults:
         return
-    loop = f"Your innermost loop:\n{found['text']}"
+    flaws = list(_flaws(evidence, found))
+    shown = f"\nYour innermost loop:\n{found['text']}"
+    yield from (replace(f, message=f.message + shown * (f is flaws[0])) for f in flaws)  # the same loop: shown once
+
+
+def _flaws(evidence: dict[str, Any], found: dict[str, Any]) -> Iterator[Fault]:
     if found["bits"] == 64:
         yield Fault(
             "float64-arithmetic",
             "But the loop computes in float64: a sum that begins with 0.0 is a float64, and each product is converted. "
-            f"Begin with np.float32(0). {loop}",
+            "Begin with np.float32(0).",
         )
-    if found["accumulators"] < ACCUMULATORS:
+    if not found["chains"]:
+        yield Fault(
+            "few-accumulators",
+            "But no sum stays in a register from one turn to the next: a list or an array of sums lies in memory. Give "
+            "each sum a name of its own, as in s0 = s1 = s2 = s3 = np.float32(0).",
+        )
+    elif found["accumulators"] < ACCUMULATORS:
         yield Fault(
             "few-accumulators",
             f"But only {found['accumulators']:.3g} of your additions can be under way at once, not {ACCUMULATORS}: "
             "in each turn an addition waits for the one before, two to four cycles. Keep four sums that do not "
-            f"need each other, and add them up after the loop. {loop}",
+            "need each other, and add them up after the loop.",
         )
     if found["lanes"] == 1:
-        yield Fault(
-            "scalar-code",
-            "But each addition handles one number (its name ends in ss or sd), where a register holds several. The "
-            "compiler must keep the order of your additions, unless you allow it to change it: "
-            f"@njit(fastmath=True). {loop}",
+        yield Fault("scalar-code", _scalar(evidence["fastmath"]))
+
+
+def _scalar(allowed: bool) -> str:
+    begin = "But each addition handles one number (its name ends in ss or sd), where a register holds several. "
+    if allowed:
+        return (
+            f"{begin}You have allowed the compiler to change the order; something in the loop keeps it from using "
+            "vectors: zip, a list, a step other than 1, or a branch. Use an index that goes over the arrays."
         )
+    return (
+        f"{begin}The compiler must keep the order of your additions, unless you allow it to change it: "
+        "@njit(fastmath=True)."
+    )
 
 
 def _judge(observation: Observation) -> list[Finding]:
     """Vectors and accumulators are worth a point each: a learner may have one of them."""
-    found = mark(observation, POINTS, _examine, lambda seen: list(_economise(seen)))
+    found = compiled.patient(mark(observation, POINTS, _examine, lambda seen: list(_economise(seen))))
     return [replace(f, points=PRICES.get(f.misconception, f.points)) for f in found]
 
 
@@ -154,6 +179,6 @@ DOT = Exercise(
     pure=True,
     watch=_watch,
     real=True,
-    seconds=15.0,  # compiling takes one or two, and several where others compute
+    seconds=compiled.PATIENCE,
     picture=registers,
 )

@@ -12,10 +12,10 @@ import torch
 from lockstep.checks.case import Case
 from lockstep.checks.cpu import compiled
 from lockstep.checks.cpu.arrays import Array, one_case, whole_numbers
+from lockstep.checks.cpu.trial import trial, unfit
 from lockstep.checks.exercise import Exercise
 from lockstep.checks.judge import Fault, Finding, mark
 from lockstep.checks.observation import Observation, Seen
-from lockstep.errors import UsageError
 
 POINTS = 4
 SHAPES = ((5, 7, 3, 2), (1, 1, 1, 4), (4, 6, 8, 16), (9, 13, 17, 4), (24, 40, 40, 8))  # n, p, m, block
@@ -45,21 +45,17 @@ def _trace(fn: Callable[..., Any], A: Array, B: Array, block: int) -> dict[str, 
     """How often each array was missed by the cache, and whether the function stayed inside its arrays."""
     from lockstep.cpu.cache import Cache
     from lockstep.cpu.traced import Memory
-    from lockstep.cpu.tracing import trace
 
     memory, cache = Memory(), Cache(CACHE)
     misses: Counter[str] = Counter()
-    try:
-        trace(fn, memory, memory.place(A, "A"), memory.place(B, "B"), block)
-    except IndexError as error:
-        return {"problem": "out-of-bounds", "told": str(error), "misses": {}, "accesses": 0}
-    except UsageError as error:
-        return {"problem": "library-call", "told": error.message, "misses": {}, "accesses": 0}
+    found = trial(fn, memory, memory.place(A, "A"), memory.place(B, "B"), block)
+    if found["problem"]:
+        return {**found, "misses": {}, "accesses": 0}
     for address, *_ in memory.accesses:
         if not cache.access(address):
             name = memory.name(address)
             misses[name if name in ("A", "B") else "C and others"] += 1
-    return {"problem": "", "told": "", "misses": dict(misses), "accesses": len(memory.accesses)}
+    return {**found, "misses": dict(misses), "accesses": len(memory.accesses)}
 
 
 def budget(n: int, p: int, m: int, block: int) -> float:
@@ -72,21 +68,14 @@ def _examine(seen: Seen) -> Fault | None:
     for (A, B, block), evidence in zip(_calls(seen.case, 0), seen.returned[0], strict=True):
         begin = f"With A of {A.shape}, B of {B.shape} and block = {block}: "
         if evidence["problem"]:
-            return _unfit(begin, evidence)
+            return unfit(begin, evidence, _EDGE)
         fault = compiled.uncompilable(evidence["uncompilable"]) or _wrong(begin, A, B, block, evidence["C"])
         if fault:
             return fault
     return None
 
 
-def _unfit(begin: str, evidence: dict[str, Any]) -> Fault:
-    if evidence["problem"] == "library-call":
-        return Fault("library-call", f"{begin}{evidence['told']} Write the loops yourself: that is the exercise.")
-    return Fault(
-        "out-of-bounds",
-        f"{begin}{evidence['told']}. Compiled code does not look: it reads or overwrites whatever lies there. The last "
-        "block of a row or column may be smaller: end at min(start + block, size).",
-    )
+_EDGE = " The last block of a row or column may be smaller: end at min(start + block, size)."
 
 
 def _wrong(begin: str, A: Array, B: Array, block: int, held: torch.Tensor | None) -> Fault | None:
@@ -96,6 +85,8 @@ def _wrong(begin: str, A: Array, B: Array, block: int, held: torch.Tensor | None
     C = held.numpy()
     if C.shape != wanted.shape:
         return Fault("wrong-shape", f"{begin}C has the shape {C.shape}, not {wanted.shape}.")
+    if C.dtype != np.float64:
+        return Fault("wrong-dtype", f"{begin}C is an array of {C.dtype}; float64 is wanted, as A and B are.")
     if (wanted == C).all():
         return None
     n, p, m = (size // block * block for size in (*A.shape, B.shape[1]))
@@ -110,9 +101,10 @@ def _wrong(begin: str, A: Array, B: Array, block: int, held: torch.Tensor | None
             f"{begin}C holds what the last block of k gave: the blocks before it are overwritten. Add to C[i, j].",
         )
     at = tuple(int(i) for i in np.argwhere(wanted != C)[0])
-    return Fault("wrong-values", f"{begin}C[{at[0]}, {at[1]}] is {C[at]:g}, not {wanted[at]:g}.")
+    return Fault("wrong-values", f"{begin}C[{at[0]}, {at[1]}] is {C[at]:g}, not {wanted[at]:g}.{_EMPTY}")
 
 
+_EMPTY = " (Begin with np.zeros: np.empty leaves in C whatever lay there before.)"
 _REST = "Let range run to the end, and end each block at min(start + block, size)."
 
 
@@ -157,7 +149,7 @@ def _picture(seen: Seen) -> str:
 
 
 def _judge(observation: Observation) -> list[Finding]:
-    return mark(observation, POINTS, _examine, lambda seen: list(_economise(seen)))
+    return compiled.patient(mark(observation, POINTS, _examine, lambda seen: list(_economise(seen))))
 
 
 BLOCKED_MATMUL = Exercise(
@@ -174,6 +166,6 @@ BLOCKED_MATMUL = Exercise(
     pure=True,
     watch=_watch,
     real=True,
-    seconds=15.0,  # compiling takes one or two, and several where others compute
+    seconds=compiled.PATIENCE,
     picture=_picture,
 )

@@ -44,6 +44,12 @@ MISCOUNTS: Sequence[tuple[str, str, str, Numbers, Numbers]] = (
     ("matmul", "forgets-store", "C is written, too: three matrices move.", FLOPS["matmul"], lambda n: 8 * n**2),
     ("matmul", "wrong-operations", "n² elements of C, with n products and n sums each: 2n³ operations.",
      lambda n: 2 * n**2, BYTES["matmul"]),
+    ("matmul", "wrong-operations", "A sum of n products counts as n products and n sums.",
+     lambda n: n**2 * (2 * n - 1), BYTES["matmul"]),
+    ("matvec", "wrong-operations", "A sum of n products counts as n products and n sums.",
+     lambda n: n * (2 * n - 1), BYTES["matvec"]),
+    ("dot", "wrong-operations", "A sum of n products counts as n products and n sums.",
+     lambda n: 2 * n - 1, BYTES["dot"]),
     ("matvec", "forgets-matrix", "A has n² elements, and each is read.", FLOPS["matvec"], lambda n: 12 * n),
     ("matvec", "forgets-vectors", "x is read and y is written, too: for small n they matter.", FLOPS["matvec"],
      lambda n: 4 * n**2),
@@ -117,8 +123,13 @@ def _miscount(name: str, rows: Sequence[tuple[Query, Any]], fault: Fault) -> Fau
     for id, message, flops, nbytes in (*_everywhere(name), *(row[1:] for row in MISCOUNTS if row[0] == name)):
         if all(math.isclose(value, flops(n) / nbytes(n), rel_tol=1e-6) for n, value in given.items()):
             return Fault(id, fault.message + message)
+    rounded = all(abs(given[n] - right(n, d)[name][0]) < 0.006 for (n, d), _ in rows)
+    if rounded:
+        return Fault("rounded", f"{fault.message}Yours look rounded: give the numbers as they are.")
     return Fault(
-        fault.misconception, f"{fault.message}Count each element that is read, and each that is written, once."
+        fault.misconception,
+        f"{fault.message}Count each element that is read, and each that is written, once. A product is one operation "
+        "and a sum is one; a sum of n products counts as n products and n sums.",
     )
 
 

@@ -11,6 +11,7 @@ from lockstep.checks.case import Case
 from lockstep.checks.cpu import compiled
 from lockstep.checks.cpu.arrays import Array, one_case, whole_numbers
 from lockstep.checks.cpu.pictures import lines
+from lockstep.checks.cpu.trial import trial, unfit
 from lockstep.checks.exercise import Exercise
 from lockstep.checks.judge import Fault, Finding, mark
 from lockstep.checks.observation import Observation, Seen
@@ -41,19 +42,15 @@ def _trace(fn: Callable[..., Any], x: Array, workers: int) -> dict[str, Any]:
     """Who read x, which lines moved between workers, and what several workers wrote."""
     from lockstep.cpu.coherence import share
     from lockstep.cpu.traced import SERIAL, Memory
-    from lockstep.cpu.tracing import trace
 
     memory = Memory(workers)
-    problem = ""
-    try:
-        trace(fn, memory, memory.place(x, "x"), workers)
-    except IndexError as error:
-        problem = str(error)
+    found = trial(fn, memory, memory.place(x, "x"), workers)
     sharing = share(memory.accesses)
     reads = Counter(a[2] for a in memory.accesses if memory.name(a[0]) == "x")
     written = sorted({(a[0], a[2]) for a in memory.accesses if a[1] and a[2] != SERIAL})
     return {
-        "problem": problem,
+        **found,
+        "turns": memory.turns,
         "workers": workers,
         "regions": memory.region,
         "reads": [reads[w] for w in range(workers)],
@@ -67,7 +64,7 @@ def _examine(seen: Seen) -> Fault | None:
     for (x, workers), evidence in zip(_calls(seen.case, 0), seen.returned[0], strict=True):
         begin = f"With {x.size} elements and {workers} workers: "
         if evidence["problem"]:
-            return Fault("out-of-bounds", f"{begin}{evidence['problem']}. Compiled code would not look.")
+            return unfit(begin, evidence)
         fault = compiled.uncompilable(evidence["uncompilable"]) or _race(begin, evidence)
         fault = fault or _wrong(begin, x, workers, evidence["value"])
         if fault:
@@ -82,7 +79,8 @@ def _race(begin: str, evidence: dict[str, Any]) -> Fault | None:
         "race",
         f"{begin}workers write to the same element, in one prange. Each of them reads the old value, adds, and writes: "
         "whoever is later overwrites what the other one added. Give every worker an element of its own, and add these "
-        "up after the loop.",
+        "up after the loop. (total += s on a plain number is safe in a prange: numba gives each thread a total of its "
+        "own, and adds them up. On an element of an array it is a race.)",
     )
 
 
@@ -108,6 +106,10 @@ def _economise(seen: Seen) -> Iterator[Fault]:
     serial = _serial(evidence)
     if serial:
         yield serial
+        return
+    ignored = _ignores_workers(seen)
+    if ignored:
+        yield ignored
         return
     reads, workers = evidence["reads"], evidence["workers"]
     if max(reads) > 1.5 * sum(reads) / workers:
@@ -136,8 +138,22 @@ def _serial(evidence: dict[str, Any]) -> Fault | None:
     return None
 
 
+def _ignores_workers(seen: Seen) -> Fault | None:
+    """Whether no prange has a turn for each worker. With fewer elements than workers, it need not."""
+    for (x, workers), evidence in zip(_calls(seen.case, 0), seen.returned[0], strict=True):
+        if x.size >= workers and workers not in evidence["turns"]:
+            turns = " and ".join(f"{n:,}" for n in evidence["turns"])
+            return Fault(
+                "ignores-workers",
+                f"But with workers = {workers} and {x.size} elements your prange has {turns} turns: numba divides them "
+                "among all the threads that it has, however many workers were asked for. Let the prange go over the "
+                "workers, prange(workers), and divide the elements among them yourself.",
+            )
+    return None
+
+
 def _judge(observation: Observation) -> list[Finding]:
-    return mark(observation, POINTS, _examine, lambda seen: list(_economise(seen)))
+    return compiled.patient(mark(observation, POINTS, _examine, lambda seen: list(_economise(seen))))
 
 
 PARALLEL_SUM = Exercise(
@@ -154,6 +170,6 @@ PARALLEL_SUM = Exercise(
     pure=True,
     watch=_watch,
     real=True,
-    seconds=15.0,  # compiling takes one or two, and several where others compute
+    seconds=compiled.PATIENCE,
     picture=lines,
 )

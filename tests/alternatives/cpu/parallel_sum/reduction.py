@@ -6,6 +6,7 @@ from numba import njit, prange
 @njit(parallel=True)
 def parallel_sum(x, workers):
     total = 0.0
-    for i in prange(x.size):
-        total += x[i]
+    for w in prange(workers):
+        for i in range(w * x.size // workers, (w + 1) * x.size // workers):
+            total += x[i]
     return total
