@@ -13,6 +13,7 @@ from lockstep.checks.exercise import Exercise
 from lockstep.checks.judge import Fault, Finding, mark
 from lockstep.checks.observation import Observation, Seen
 from lockstep.checks.plain import plain
+from lockstep.checks.scikit_learn.tasks import NOTHING, Log, lost
 from lockstep.checks.scikit_learn.workers import handed_out
 from lockstep.checks.values import told
 
@@ -43,10 +44,11 @@ def _calls(case: Case, rank: int) -> tuple[Any, ...]:
 def _watch(fn: Callable[..., Any], arguments: tuple[Any, ...]) -> dict[str, Any]:
     from lockstep.checks.scikit_learn.tasks import recorded
 
-    with recorded() as log:
-        moved = fn(*arguments)
+    X, centres, n_jobs = arguments
+    with recorded() as log:  # a learner may move the given centres themselves: the next call gets its own
+        moved = fn(X.copy(), centres.copy(), n_jobs)
     array = torch.tensor(moved) if isinstance(moved, np.ndarray) and moved.dtype.kind in "fiu" else None
-    return {"centres": array, "returned": plain(moved, depth=1), "log": log}
+    return {"centres": array, "returned": plain(moved, depth=1), "list": isinstance(moved, list), "log": log}
 
 
 def _squares(X: np.ndarray, centres: np.ndarray) -> np.ndarray:
@@ -125,9 +127,13 @@ def _examine(seen: Seen) -> Fault | None:
 
 def _one(arguments: tuple[Any, ...], answer: dict[str, Any]) -> Fault | None:
     X, centres, n_jobs = arguments
+    if answer["centres"] is None and answer["list"]:
+        return Fault("wrong-type", "an array of centres is wanted; this is a list. Make it one: np.array(...).")
     if answer["centres"] is None:
         return Fault("wrong-type", f"an array of centres is wanted; this is {told(answer['returned'])}.")
     held = answer["centres"].numpy()
+    if lost(answer["log"]) and not np.array_equal(held, _serial(X, centres)):
+        return Fault("shared-list", f"{NOTHING} Return it.")
     if held.shape != centres.shape:
         return Fault("wrong-shape", f"the result has the shape {held.shape}; the centres have {centres.shape}.")
     right = _serial(X, centres)
@@ -165,15 +171,30 @@ def _wasteful(arguments: tuple[Any, ...], log: Sequence[Any]) -> Fault | None:
         message = (
             f"With n_jobs={n_jobs} a worker sends back {back:,} bytes. Its sums and its counts are {wanted}, however "
             "many rows it has. Do not send labels or rows: do the adding where the rows are."
+            f"{_SHARED if any(entry['shared'] for entry in log) else ''}"
         )
         return Fault("sends-labels", message)
     if there > ONCE * X.nbytes:
+        cause = _cause(list(log), n_jobs)
         message = (
-            f"With n_jobs={n_jobs}, {there:,} bytes go to the workers; all rows together are {X.nbytes:,}. Cut the "
-            "rows first, and hand each worker its own part only."
+            f"With n_jobs={n_jobs}, {there:,} bytes go to the workers; all rows together are "
+            f"{X.nbytes:,}. {cause}{_SHARED if any(entry['shared'] for entry in log) else ''}"
         )
         return Fault("sends-everything", message)
     return None
+
+
+_SHARED = " (Threads copy nothing; what is counted is what processes would be sent.)"
+
+
+def _cause(log: Log, n_jobs: int) -> str:
+    """Why so many bytes go to the workers."""
+    tasks = sum(entry["tasks"] for entry in log)
+    if tasks > 10 * n_jobs:
+        return f"You make {tasks:,} tasks, and the centres go with each. Hand each worker one part with many rows."
+    if len(log) > 1:
+        return f"You call Parallel {len(log)} times, and send the rows each time. Sum and count in one task."
+    return "Cut the rows first, and hand each worker its own part only."
 
 
 def _judge(observation: Observation) -> list[Finding]:

@@ -3,10 +3,12 @@
 For the time of a watch, joblib's own backends are replaced by one that runs the tasks on threads and writes them down.
 Where the learner asked for processes, every task is pickled, and its copy is run, as in a process: what a task changes
 is lost, and only what it returns comes back. Starting real processes would take longer than all the rest of a check.
+With threads nothing is copied; what would have to be sent to processes is weighed all the same.
 """
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,13 +20,20 @@ import cloudpickle
 import joblib.parallel
 from joblib.parallel import ThreadingBackend
 
-Log = list[dict[str, Any]]  # one entry a call of Parallel: n_jobs, tasks, sent (bytes), returned (bytes of the largest)
+from lockstep.errors import UsageError
+
+# One entry a call of Parallel: n_jobs, tasks, sent (bytes), returned (bytes of the largest), nothing (tasks that
+# returned None), shared (threads), by (the module that called Parallel).
+Log = list[dict[str, Any]]
+
+BETWEEN = ("joblib", "sklearn.utils", __name__)  # modules that stand between Parallel and who called it
 
 
 class _Recording(ThreadingBackend):  # type: ignore[misc]
     """A pool of threads that writes down what it is given."""
 
     uses_threads = supports_sharedmem = False  # so that prefer="threads" asks for the other one
+    supports_inner_max_num_threads = True  # as loky does
     copies = True
 
     def __init__(self, log: Log, lock: threading.Lock, **settings: Any) -> None:
@@ -33,7 +42,8 @@ class _Recording(ThreadingBackend):  # type: ignore[misc]
         self._entry: dict[str, Any] = {}
 
     def configure(self, n_jobs: int = 1, parallel: Any = None, **settings: Any) -> int:
-        self._entry = {"n_jobs": self.effective_n_jobs(n_jobs), "tasks": 0, "sent": 0, "returned": 0}
+        self._entry = {"n_jobs": self.effective_n_jobs(n_jobs), "tasks": 0, "sent": 0, "returned": 0, "nothing": 0}
+        self._entry |= {"shared": not self.copies, "by": _caller()}
         with self._lock:
             self._log.append(self._entry)
         return int(super().configure(n_jobs, parallel, **settings))
@@ -42,21 +52,16 @@ class _Recording(ThreadingBackend):  # type: ignore[misc]
         return super().submit(partial(self._perform, func), callback)
 
     def _perform(self, batch: Any) -> list[Any]:
-        items, sent = self._handed_over(batch.items)
+        items = cloudpickle.loads(cloudpickle.dumps(batch.items)) if self.copies else batch.items
+        sent = weight(batch.items)  # before the tasks change anything
         results = [function(*args, **kwargs) for function, args, kwargs in items]
-        returned = max(len(cloudpickle.dumps(r)) for r in results) if self.copies else 0
+        returned = max(weight(r) for r in results)
         with self._lock:
             self._entry["tasks"] += len(items)
             self._entry["sent"] += sent
             self._entry["returned"] = max(self._entry["returned"], returned)
+            self._entry["nothing"] += sum(r is None for r in results)
         return results
-
-    def _handed_over(self, items: Any) -> tuple[Any, int]:
-        """What the worker gets, and its bytes: a copy, or with threads the very objects, which cost nothing."""
-        if not self.copies:
-            return items, 0
-        sent = cloudpickle.dumps(items)
-        return cloudpickle.loads(sent), len(sent)
 
     def get_nested_backend(self) -> tuple[Any, int]:
         return joblib.parallel.SequentialBackend(nesting_level=(self.nesting_level or 0) + 1), 1
@@ -66,12 +71,39 @@ class _Sharing(_Recording):
     """The learner asked for threads: tasks share their memory."""
 
     uses_threads = supports_sharedmem = True
+    supports_inner_max_num_threads = False
     copies = False
+
+
+def weight(value: Any) -> int:
+    """Bytes on the way to another process or back; 0 for what only threads of one process can share."""
+    try:
+        return len(cloudpickle.dumps(value))
+    except Exception:
+        return 0
+
+
+def _caller() -> str:
+    """The module that called Parallel: the learner's own, or one of scikit-learn."""
+    frame = sys._getframe(1)
+    while frame.f_back and str(frame.f_globals.get("__name__", "")).startswith(BETWEEN):
+        frame = frame.f_back
+    return str(frame.f_globals.get("__name__", ""))
+
+
+def lost(log: Log) -> bool:
+    """Did all tasks of a call of Parallel return None, in processes?"""
+    return any(entry["tasks"] and entry["nothing"] == entry["tasks"] and not entry["shared"] for entry in log)
+
+
+NOTHING = "your tasks return nothing. They run in other processes: what they write into your list or array is lost."
 
 
 @contextmanager
 def recorded() -> Iterator[Log]:
-    """The calls of Parallel that are made meanwhile. With one worker joblib works on the spot: no task is counted."""
+    """The calls of Parallel that are made meanwhile. With one worker joblib works on the spot: no task is counted.
+
+    Raises UsageError where what follows fails because all tasks in processes returned None."""
     log: Log = []
     lock = threading.Lock()
 
@@ -80,4 +112,13 @@ def recorded() -> Iterator[Log]:
 
     backends = {"loky": made(_Recording), "multiprocessing": made(_Recording), "threading": made(_Sharing)}
     with patch.dict(joblib.parallel.BACKENDS, backends):
-        yield log
+        try:
+            yield log
+        except NotImplementedError:
+            raise
+        except Exception as error:
+            if not lost(log):
+                raise
+            raise UsageError(NOTHING[0].upper() + NOTHING[1:], "Return it.").with_traceback(
+                error.__traceback__
+            ) from error

@@ -1,0 +1,18 @@
+"""The learner thought: the more tasks, the better."""
+
+import numpy as np
+from joblib import Parallel, delayed
+
+MISCONCEPTION = "sends-everything"
+
+
+def nearest(row, centres):
+    return int(((row - centres) ** 2).sum(axis=1).argmin())
+
+
+def parallel_kmeans_step(X, centres, n_jobs):
+    labels = np.array(Parallel(n_jobs=n_jobs)(delayed(nearest)(row, centres) for row in X))
+    moved = centres.copy()
+    for j in set(labels):
+        moved[j] = X[labels == j].mean(axis=0)
+    return moved
