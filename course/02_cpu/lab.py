@@ -17,7 +17,8 @@
 # - No points depend on seconds: your machine may be busy. What was measured is shown, and costs nothing.
 # - Half of the points of a kernel are for right results, the other half for how it gets them.
 # - Helpers in cells of their own are welcome. What a compiled function calls must be compiled, too.
-# - Compiled code does not look whether an index is inside its array. The check does, before it runs compiled code.
+# - Compiled code does not look whether an index is inside its array. The check does: it runs your function in Python
+#   first, on small arrays.
 #
 # Try things out in cells of your own, as here:
 
@@ -87,6 +88,8 @@ check("cpu.saxpy", saxpy)
 # - Compile it with `@njit`, with the options you need.
 # - **Accumulators**: at least 4 additions can be under way at once. Keep four sums that do not need each other.
 # - **Lanes**: each addition is an instruction on several float32.
+# - With `fastmath=True` the compiler may make the accumulators for you, out of a plain loop. That counts as well: read
+#   the loop that it made with `inner_loop`. Write them yourself if you want to see how it is done.
 # - The products and sums are in a loop of yours, in float32: `np.float32(0)` is a zero that stays float32. No
 #   `np.dot`, no `x @ y`, no array made of products.
 #
@@ -131,10 +134,12 @@ check("cpu.dot", dot)
 #
 # `blocked_matmul(A, B, block)` returns the matrix product C = A·B.
 #
-# - `A` is float64 of shape (n, p), `B` of shape (p, m). Return a new array of shape (n, m).
+# - `A` is float64 of shape (n, p), `B` of shape (p, m). Return a new float64 array of shape
+#   (n, m), which begins as zeros: `np.empty` leaves in it whatever lay there before.
 # - `block` is the number of elements on a side of a block. It need not divide n, p or m, and may be larger than they
 #   are.
-# - Compile it: `@njit`. Write the loops yourself: no `@`, no `np.dot`.
+# - Compile it: `@njit`. Write the loops yourself, over single elements: no `@`, no `np.dot`. Expressions on whole rows
+#   or blocks are allowed, but they compile slowly.
 # - **Traffic**: the check runs your function in Python on arrays that write down every access, and counts the misses of
 #   a cache of 2 KiB with lines of 64 bytes. A is 24 × 40 then, B is 40 × 40, and a block is 8 wide. At most
 #   2·(2·n·p·m/block + n·p + p·m + n·m)/8 = 3,280 misses are allowed: twice what blocks need.
@@ -183,8 +188,11 @@ check("cpu.blocked_matmul", blocked_matmul)
 # - `x` is a float64 array. Its length may be 0, may be less than `workers`, and need not be a multiple of it.
 # - `prange` is a `range` whose turns are divided among threads: the first thread gets the first turns, and so on. It
 #   works in a function that is compiled with `@njit(parallel=True)`.
+# - The `prange` goes over the workers: it has `workers` turns, whatever that number is. A `prange` over the elements is
+#   divided among all the threads that numba has, so it is not accepted here.
 # - The work is divided evenly among the workers.
-# - No **race**: within the `prange`, no two workers write to the same element of an array.
+# - No **race**: within the `prange`, no two workers write to the same element of an array. On a plain number `total +=
+#   …` is safe: numba gives each thread a total of its own, and adds them up. On an element of an array it is a race.
 # - No **false sharing**: workers do not write in turns to the same cache line of 64 bytes. A few transfers at the end
 #   are fine: up to 4 for each worker.
 #
@@ -232,6 +240,9 @@ check("cpu.parallel_sum", parallel_sum)
 #   kernel that moves nothing is limited by computing.
 # - `device.peak("float32")` is the peak in FLOP/s, `device.memory_bandwidth` is in bytes per second.
 # - The device computes while it moves data. So the lower roof decides.
+#
+# The roofs meet at peak / bandwidth FLOP per byte: the **ridge**. To the left of it the memory limits, to the right the
+# computing.
 
 
 # %% lab="answer roofline"
@@ -270,7 +281,7 @@ check("cpu.roofline", roofline)
 # - All numbers are float32. Every element that is read counts once, and every element that is written counts once. What
 #   has been read stays in the cache from then on. Coefficients and `a` do not count.
 #
-# Where memory and computing take equally long, either name is right.
+# Where memory and computing take equally long, either name is right. Do not round the intensities.
 
 
 # %% lab="answer place_kernels"
@@ -297,3 +308,5 @@ check("cpu.place_kernels", place_kernels)
 #
 # Draw your own roofline: measure the roofs of your core with `measure_roofs`, time your `dot` on small and on large
 # arrays, and place both with `show.roofline`. The lesson has the calls. How far from its roof is each, and why?
+#
+# When all is solved, compare with the library: its kernels are in `pkg/lockstep/cpu`, each on one page.

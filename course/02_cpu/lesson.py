@@ -12,7 +12,7 @@ from lockstep import predict
 predict(
     "cpu-ladder",
     "Two lists of 2,048 numbers. A Python loop multiplies them pair by pair and adds up the products. The fastest "
-    "program for this, on one core and one thread: how many times as fast is it?",
+    "program for this, with numbers of 32 bits, on one core and one thread: how many times as fast is it?",
     unit="times",
 )
 
@@ -37,8 +37,9 @@ from lockstep.cpu.naive import naive_dot
 print(inspect.getsource(naive_dot.py_func))
 
 # %% [markdown]
-# `inspect.getsource` shows what the library really runs. Time is measured on this thread's own clock, and the best of
-# several counts, so that other programs on your machine disturb little. The unit is **nanoseconds for each element**.
+# `inspect.getsource` shows what the library really runs; `py_func` is the Python function inside the compiled one. Time
+# is measured on this thread's own clock, and the best of several counts, so that other programs on your machine disturb
+# little. The unit is **nanoseconds for each element**.
 
 # %%
 import numpy as np
@@ -68,8 +69,9 @@ for name, ns in ladder.items():
     print(f"{name:<24}{ns:>9.3f} ns    {ladder['Python, lists'] / ns:>7.1f} times as fast as Python")
 
 # %% [markdown]
-# Compiling made it many times as fast. NumPy's dot product was compiled long ago, and it is faster still. Why? It does
-# the same multiplications.
+# Python goes through NumPy arrays more slowly than through lists: each element has to be wrapped in a Python object
+# first. NumPy pays only for whole expressions. Compiling made the loop many times as fast. NumPy's dot product was
+# compiled long ago, and it is faster still. Why? It does the same multiplications.
 
 # %% [markdown]
 # ## 2. Read the machine code
@@ -126,7 +128,7 @@ predict(
 )
 
 # %%
-from functools import partial
+from functools import partial  # partial(f, a) is a function without arguments left: it calls f(a)
 
 from lockstep.launch.measure import best_time
 
@@ -150,7 +152,7 @@ axes.legend()
 figure.tight_layout()
 
 # %% [markdown]
-# At first k accumulators are k times as fast. Then it levels off: the core is full. Its level is **latency × ports**:
+# At best k accumulators are k times as fast. Then it levels off: the core is full. Its level is **latency × ports**:
 # an addition that takes 4 cycles, on a core that begins 2 in each cycle, leaves room for 8. Cores differ: some take 2
 # cycles and have 2 ports, so they are full at 4. Yours is in the picture.
 
@@ -183,6 +185,7 @@ llvm.set_option("", "--debug-only=loop-vectorize")
 from lockstep.cpu.naive import naive_dot
 naive_dot.compile("float32(float32[::1], float32[::1])")
 """
+# float32[::1] is numba's name for an array of float32 without gaps
 answer = subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True).stderr
 said = [line for line in answer.splitlines() if "not vectorized" in line]
 print(said[0] if said else "This build of LLVM does not say.")
@@ -209,6 +212,9 @@ print(
 # Two things have changed. There are several accumulators. And `ps` has taken the place of `ss`: **packed**. Each
 # register now holds several numbers, its **lanes**, and one instruction handles all of them. This is **SIMD**: single
 # instruction, multiple data.
+#
+# If your listing has `vfmadd231ps`, that is **FMA**, a fused multiply-add: a product and a sum in one instruction, on
+# all lanes. (On ARM: `fmla`.)
 
 # %%
 from IPython.display import SVG
@@ -237,9 +243,9 @@ print("SIMD:            ", ", ".join(host.simd()) or "unknown")
 print("used in our loop:", f"{loop.register_bits} bits")
 
 # %% [markdown]
-# Do not be surprised if you have `avx512f` and the loop uses 256 bits. On many processors LLVM prefers that, because
-# the widest registers once slowed the clock down. You can insist. This is again a process of its own, which sets a
-# variable before numba starts:
+# Do not be surprised if you have `avx512f` and the loop uses 256 bits. On many processors LLVM prefers that: the
+# first ones with AVX-512 lowered their clock for it. You can insist. This is again a process of its own, which sets a
+# variable before numba starts. Which is faster here? The numbers say it for your processor and this loop only:
 
 # %%
 import os
@@ -277,11 +283,13 @@ from lockstep.cpu.saxpy import saxpy
 for kernel in (saxpy, saxpy_in_float64):
     loop = inner_loop(kernel, 2.0, x, y)
     names = sorted({i.mnemonic for i in loop.instructions if i.is_arithmetic or "cvt" in i.mnemonic})
-    print(f"{kernel.py_func.__name__:<18} float{loop.element_bits}, {loop.lanes} lanes: {', '.join(names)}")
+    kind = f"float{loop.element_bits}, {loop.lanes} lanes, {loop.register_bits} bits"
+    print(f"{kernel.py_func.__name__:<18} {kind}: {', '.join(names)}")
 
 # %% [markdown]
 # A Python float is a float64. So `a * x[i]` is a float64, and each element is converted to 64 bits (`cvt…`), computed,
-# and converted back. For the same number of elements that is twice as many registers, and the conversions on top.
+# and converted back. The same number of elements then takes twice as many bits of register: either twice the width, or
+# half the lanes. And the conversions come on top.
 
 # %% [markdown]
 # ## 7. The ladder
@@ -306,6 +314,8 @@ figure.tight_layout()
 # %% [markdown]
 # NumPy's bar contains its call from Python, some hundred nanoseconds: with 2,048 elements that is much of it. In the
 # others the call is left out.
+#
+# This is a good place for a break: you know what exercises 1 and 2 of the lab ask for.
 
 # %% [markdown]
 # ## 8. Memory is a staircase
@@ -343,7 +353,7 @@ print({f"{size // 1024} KiB": round(ns, 1) for size, ns in steps.items()})
 # %% [markdown]
 # Each **cache** is small and near, or large and far. The dotted lines are the sizes that your system tells. A step
 # comes where the array outgrows a cache. (In a virtual machine the last cache belongs to many; then the picture is
-# blurred on the right.)
+# blurred on the right. And on a busy machine single points jump: others use the same caches. Run the cell again.)
 
 # %%
 reconcile("cpu-memory", measured=steps[sizes[-1]] / steps[sizes[0]])
@@ -392,12 +402,14 @@ def misses(kernel, *more, size=2048):
 
 
 counted = {"by columns": misses(matmul_by_columns), "by rows": misses(matmul_by_rows)}
-print(counted, "of", 24 * 40 * 40, "products")
+products = 24 * 40 * 40
+print(counted)
+print(f"by columns: one for each of {products:,} products, and {counted['by columns'] - products:,} more for A and C")
 reconcile("cpu-misses", simulated=counted["by columns"] / counted["by rows"])
 
 # %% [markdown]
-# By columns each product needs another line of B: n³ misses. By rows a line serves its 8 elements. Still, all of B
-# passes by for every row of A, and is gone before it is needed again.
+# By columns each product needs another line of B: a miss for each product. By rows a line serves its 8 elements. Still,
+# all of B passes by for every row of A, and is gone before it is needed again.
 #
 # The cure is to work in **blocks**: small squares of A, B and C that fit into the cache together. What was fetched is
 # used as often as the block is wide. You write that in the lab. How large should a block be? Try all sizes in the
@@ -444,7 +456,7 @@ rates["blocked, 128"] = gflop / matmul_seconds(lambda a, b: blocked_matmul(a, b,
 with threadpool_limits(1):
     rates["BLAS"] = gflop / matmul_seconds(np.matmul, runs=3)
 for name, rate in rates.items():
-    print(f"{name:<14} {rate:>7.1f} GFLOP/s")
+    print(f"{name:<14} {rate:>7.1f} GFLOP/s")  # 10^9 operations in a second
 
 # %% [markdown]
 # By columns is far behind. Blocks pay where the matrices outgrow a cache of their own: compare with your staircase.
@@ -638,13 +650,31 @@ for apart, told in ((4, "in one line"), (64, "512 bytes apart")):
 # Near 2 of 2 threads running, expect the shared line to take longer: each increment waits until the line is back. Far
 # below 2, your machine was busy with other things, the threads took turns, and no line had to move. Then you see no
 # difference. The count above is the same everywhere.
+#
+# In the lab you write such threads with numba's **prange**: a `range` whose turns are divided among threads. A sum in a
+# plain number is safe, since each thread gets one of its own:
+
+# %%
+from numba import prange
+
+
+@njit(parallel=True)
+def count_below(numbers, limit):
+    found = 0
+    for i in prange(numbers.size):
+        found += numbers[i] < limit
+    return found
+
+
+print(count_below(numbers, 128), "below 128; NumPy counts", np.count_nonzero(numbers < 128))
 
 # %% [markdown]
 # ## 13. Hyperthreads, sockets, NUMA
 #
 # **Hyperthreads** are two threads on one core: each has registers of its own, and they share the arithmetic. Where one
-# waits for memory, the other goes on. Where both compute, they get half each. A machine with several **sockets** has
-# memory at each of them. The other socket's memory is farther away: **non-uniform memory access**, NUMA.
+# waits for memory, the other goes on. Where both compute, they get half each. A machine with several **sockets**, each
+# with a processor in it, has memory at each of them. The other socket's memory is farther away: **non-uniform memory
+# access**, NUMA.
 
 # %%
 from lockstep.cpu import topology
@@ -712,7 +742,7 @@ reconcile("cpu-ladder", simulated=ladder["Python, lists"] / model, measured=ladd
 #   of any loop.
 # - `OMP_NUM_THREADS` and `numactl` say how many threads run, and where.
 #
-# Go on with the lab: `labs/02_cpu/lab.ipynb`. The kernels are in `pkg/lockstep/cpu`, each on one page.
+# Go on with the lab: `labs/02_cpu/lab.ipynb`.
 #
 # Next comes the GPU. It has the same ideas on a larger scale: 32 lanes in each instruction, thousands of chains to hide
 # the waiting, and the same two roofs.
