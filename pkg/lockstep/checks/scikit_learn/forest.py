@@ -13,6 +13,7 @@ from lockstep.checks.exercise import Exercise
 from lockstep.checks.judge import Fault, Finding, mark
 from lockstep.checks.observation import Observation, Seen
 from lockstep.checks.plain import Other, plain
+from lockstep.checks.scikit_learn.tasks import NOTHING, lost
 from lockstep.checks.scikit_learn.workers import handed_out
 from lockstep.checks.values import told
 
@@ -68,6 +69,8 @@ def _one(arguments: tuple[Any, ...], answer: dict[str, Any]) -> Fault | None:
     """The first thing wrong with one forest."""
     X, y, n_trees, _, seed = arguments
     held = answer["trees"]
+    if lost(answer["log"]):
+        return Fault("shared-list", f"{NOTHING} Return the tree.")
     if held is None:
         return Fault("wrong-type", f"a list of fitted trees is wanted; this is {told(answer['returned'])}.")
     if not held:

@@ -13,6 +13,7 @@ from lockstep.checks.judge import Fault, Finding, mark
 from lockstep.checks.observation import Observation, Seen
 from lockstep.checks.plain import plain
 from lockstep.checks.scikit_learn.folds import Folds
+from lockstep.checks.scikit_learn.tasks import NOTHING, Log, lost
 from lockstep.checks.scikit_learn.workers import handed_out
 from lockstep.checks.values import told
 
@@ -78,7 +79,15 @@ def _examine(seen: Seen) -> Fault | None:
 def _one(seed: int, answer: dict[str, Any]) -> Fault | None:
     """The first thing wrong with one search."""
     returned = answer["returned"]
+    if any(entry["by"].startswith("sklearn.model_selection._search") for entry in answer["log"]):
+        return Fault("library-search", "this is the search of scikit-learn. Here you write it yourself: the list of "
+                     "candidates and folds, and the task that scores one of them.")  # fmt: skip
+    if lost(answer["log"]):
+        return Fault("shared-list", f"{NOTHING} Return the score.")
     if not (isinstance(returned, list) and len(returned) == 2 and isinstance(returned[0], list)):
+        if isinstance(returned, list) and len(returned) == 2 and isinstance(returned[0], (int, float)):
+            return Fault("wrong-best", "the first of the pair is a number; wanted is the dict of parameters of the "
+                         "best candidate.")  # fmt: skip
         return Fault("wrong-type", f"a pair (best parameters, mean scores) is wanted; this is {told(returned)}.")
     best, means = returned
     numbers = isinstance(means, list) and all(isinstance(m, (int, float)) for m in means)
@@ -182,10 +191,25 @@ WRONG_SCORES: Sequence[tuple[str, str, Scores]] = (
 
 def _cost(seen: Seen) -> list[Fault]:
     for arguments, answer in zip(_calls(seen.case, 0), seen.returned[0], strict=True):
-        fault = handed_out(answer["log"], arguments[0], tasks=CANDIDATES * SPLITS, noun="candidate and fold")
+        fault = _validated_by_library(answer["log"]) or handed_out(
+            answer["log"], arguments[0], tasks=CANDIDATES * SPLITS, noun="candidate and fold"
+        )
         if fault:
             return [fault]
     return []
+
+
+def _validated_by_library(log: Log) -> Fault | None:
+    """cross_val_score and its like call Parallel themselves, inside of tasks or in a loop."""
+    calls = sum(entry["by"].startswith("sklearn.model_selection") for entry in log)
+    if not calls:
+        return None
+    message = (
+        f"cross_val_score, or what you use in its place, calls Parallel itself, {calls} times here, each for one "
+        "candidate. Its folds are then no tasks of yours. Fit and score in your own task: one for each candidate and "
+        "fold."
+    )
+    return Fault("barriers", message)
 
 
 def _judge(observation: Observation) -> list[Finding]:

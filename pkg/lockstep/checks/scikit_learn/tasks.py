@@ -13,6 +13,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from types import TracebackType
 from typing import Any
 from unittest.mock import patch
 
@@ -25,6 +26,7 @@ from lockstep.errors import UsageError
 # One entry a call of Parallel: n_jobs, tasks, sent (bytes), returned (bytes of the largest), nothing (tasks that
 # returned None), shared (threads), by (the module that called Parallel).
 Log = list[dict[str, Any]]
+Failed = list[tuple[BaseException, TracebackType | None]]  # what tasks raised, and where
 
 BETWEEN = ("joblib", "sklearn.utils", __name__)  # modules that stand between Parallel and who called it
 
@@ -36,9 +38,9 @@ class _Recording(ThreadingBackend):  # type: ignore[misc]
     supports_inner_max_num_threads = True  # as loky does
     copies = True
 
-    def __init__(self, log: Log, lock: threading.Lock, **settings: Any) -> None:
+    def __init__(self, log: Log, failed: Failed, lock: threading.Lock, **settings: Any) -> None:
         super().__init__(**settings)
-        self._log, self._lock = log, lock
+        self._log, self._failed, self._lock = log, failed, lock
         self._entry: dict[str, Any] = {}
 
     def configure(self, n_jobs: int = 1, parallel: Any = None, **settings: Any) -> int:
@@ -54,7 +56,11 @@ class _Recording(ThreadingBackend):  # type: ignore[misc]
     def _perform(self, batch: Any) -> list[Any]:
         items = cloudpickle.loads(cloudpickle.dumps(batch.items)) if self.copies else batch.items
         sent = weight(batch.items)  # before the tasks change anything
-        results = [function(*args, **kwargs) for function, args, kwargs in items]
+        try:
+            results = [function(*args, **kwargs) for function, args, kwargs in items]
+        except Exception as error:
+            self._failed.append((error, error.__traceback__))
+            raise
         returned = max(weight(r) for r in results)
         with self._lock:
             self._entry["tasks"] += len(items)
@@ -105,20 +111,31 @@ def recorded() -> Iterator[Log]:
 
     Raises UsageError where what follows fails because all tasks in processes returned None."""
     log: Log = []
+    failed: Failed = []
     lock = threading.Lock()
 
     def made(kind: type[_Recording]) -> Callable[..., Any]:
-        return partial(kind, log, lock)
+        return partial(kind, log, failed, lock)
 
     backends = {"loky": made(_Recording), "multiprocessing": made(_Recording), "threading": made(_Sharing)}
     with patch.dict(joblib.parallel.BACKENDS, backends):
         try:
             yield log
-        except NotImplementedError:
-            raise
         except Exception as error:
-            if not lost(log):
+            _lead_into_task(error, failed)
+            if isinstance(error, NotImplementedError) or not lost(log):
                 raise
-            raise UsageError(NOTHING[0].upper() + NOTHING[1:], "Return it.").with_traceback(
-                error.__traceback__
-            ) from error
+            told = UsageError(NOTHING[0].upper() + NOTHING[1:], "Return it.")
+            raise told.with_traceback(error.__traceback__) from error
+
+
+def _lead_into_task(error: BaseException, failed: Failed) -> None:
+    """Joblib hands on what a task raised without the task's own lines: its traceback gets them back."""
+    inside = next((tb for e, tb in failed if e is error), None)
+    last = error.__traceback__
+    while last and last.tb_next:
+        if last is inside:
+            return
+        last = last.tb_next
+    if last and inside and last is not inside:
+        last.tb_next = inside
