@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import threading
+import traceback
 from typing import Any
 
+import joblib
 import joblib.parallel
 import numpy as np
 import pytest
@@ -61,6 +63,63 @@ def test_joblib_is_as_it_was_afterwards() -> None:
     assert before == joblib.parallel.BACKENDS
 
 
+def test_bytes_count_on_threads_too() -> None:
+    """A learner's k-means on threads gave all rows to every task and got labels back: nobody noticed."""
+    part = np.zeros(1000)
+    with recorded() as log:
+        Parallel(n_jobs=2, prefer="threads")(delayed(np.copy)(part) for _ in range(4))
+        Parallel(n_jobs=2, prefer="threads")(delayed(id)(threading.Lock()) for _ in range(4))  # cannot be sent
+    assert 4 * 8000 <= log[0]["sent"] < 4 * 8000 + 4000
+    assert 8000 <= log[0]["returned"] < 8500
+    assert log[1]["sent"] == 0
+    assert log[1]["tasks"] == 4
+
+
+@pytest.mark.parametrize("prefer", ["processes", "threads"])
+def test_what_a_task_raises_leads_to_its_own_line(prefer: str) -> None:
+    """Only the line with Parallel was shown: nobody could tell where in the task it went wrong."""
+
+    def share(n: int) -> float:
+        return 1 / n
+
+    with pytest.raises(ZeroDivisionError) as raised, recorded():
+        Parallel(n_jobs=2, prefer=prefer)(delayed(share)(n) for n in (2, 0))
+    names = [frame.name for frame in traceback.extract_tb(raised.value.__traceback__)]
+    assert names[-1] == "share"
+    assert names.count("share") == 1
+    assert names[0] == "test_what_a_task_raises_leads_to_its_own_line"
+
+
+def test_an_error_that_follows_from_tasks_without_results_says_so() -> None:
+    def first(prefer: str) -> int:
+        results: dict[int, int] = {}
+        Parallel(n_jobs=2, prefer=prefer)(delayed(results.update)({i: i}) for i in range(1, 3))
+        return results[0]
+
+    with pytest.raises(UsageError, match="Your tasks return nothing"), recorded():
+        first("processes")
+    with pytest.raises(KeyError), recorded():
+        first("threads")
+
+
+def test_workers_may_be_given_a_number_of_inner_threads() -> None:
+    """`_Recording does not accept setting the inner_max_num_threads argument`, said an AssertionError: loky does."""
+    with recorded() as log, joblib.parallel_config(backend="loky", inner_max_num_threads=1):
+        assert Parallel(n_jobs=2)(delayed(abs)(-i) for i in range(3)) == [0, 1, 2]
+    assert [(entry["n_jobs"], entry["tasks"]) for entry in log] == [(2, 3)]
+
+
+def test_who_calls_parallel_is_told() -> None:
+    from sklearn.model_selection import cross_val_score
+    from sklearn.tree import DecisionTreeClassifier
+
+    X, y = np.arange(12.0).reshape(6, 2), np.array([0, 1] * 3)
+    with recorded() as log:
+        Parallel(n_jobs=2)(delayed(abs)(i) for i in range(2))
+        cross_val_score(DecisionTreeClassifier(), X, y, cv=3, n_jobs=2)
+    assert [entry["by"] for entry in log] == [__name__, "sklearn.model_selection._validation"]
+
+
 @pytest.mark.parametrize(("fits", "cores", "outer", "inner", "most"), [
     (4, 4, 4, 4, 16),  # everyone believes that the machine is his own
     (4, 4, 4, 1, 4),
@@ -76,6 +135,7 @@ def test_the_room_counts_threads_that_are_alive_at_once(
     results = Parallel(n_jobs=outer, prefer="threads")(delayed(Fit(room, i))(inner) for i in range(fits))
     assert results == list(range(fits))
     assert room.asked == [inner] * fits
+    assert room.most_fits == outer
     assert room.history[-1] == 0
     assert cores < max(room.history) <= most if most > cores else max(room.history) == most
 

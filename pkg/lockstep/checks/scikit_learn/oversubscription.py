@@ -1,4 +1,4 @@
-"""``mend_oversubscription``: judged by the threads that are alive at once, and by nothing else."""
+"""``mend_oversubscription``: judged by the threads and the fits that are alive at once, and by nothing else."""
 
 from __future__ import annotations
 
@@ -38,7 +38,8 @@ def _watch(fn: Callable[..., Any], arguments: tuple[Any, ...]) -> dict[str, Any]
     room = Room(fits, cores)
     with recorded():
         returned = fn([Fit(room, result) for result in _results(fits, seed)], cores)
-    return {"returned": plain(returned), "history": room.history[:1000], "asked": room.asked[:1000]}
+    counted = {"history": room.history[:1000], "asked": room.asked[:1000], "fits": room.most_fits}
+    return {"returned": plain(returned), **counted}
 
 
 def _examine(seen: Seen) -> Fault | None:
@@ -95,6 +96,14 @@ def _cost(seen: Seen) -> list[Fault]:
                 f"to do. {_idle(fits, cores, max(answer['asked']))}"
             )
             return [Fault("idle-cores", message)]
+        if answer["fits"] < min(fits, cores):
+            ran = "1 fit ran" if answer["fits"] == 1 else f"{answer['fits']} fits ran"
+            message = (
+                f"With {_setting(fits, cores)}, never more than {ran} at once, with up to {max(answer['asked'])} "
+                f"threads each. {min(fits, cores)} could. Fits side by side need nothing of each other; the threads "
+                "inside a fit wait for one another. Share the cores among the fits first."
+            )
+            return [Fault("one-at-a-time", message)]
     return []
 
 

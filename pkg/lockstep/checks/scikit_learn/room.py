@@ -17,12 +17,14 @@ LINGER = 0.03  # seconds in which a thread too many shows itself
 
 
 class Room:
-    """``cores`` threads belong in it. ``history`` is the number of threads at each coming and going."""
+    """``cores`` threads belong in it. ``history``: the threads after each coming and going; ``most_fits`` ran at once."""
 
     def __init__(self, fits: int, cores: int) -> None:
         self.fits, self.cores = fits, cores
         self.history: list[int] = []
         self.asked: list[int] = []
+        self.most_fits = 0  # at once
+        self._fits_now = 0
         self._alive = 0
         self._come = 0  # threads that have ever come
         self._patient = True
@@ -31,6 +33,12 @@ class Room:
     def announce(self, n_threads: int) -> None:
         with self._changed:
             self.asked.append(n_threads)
+            self._fits_now += 1
+            self.most_fits = max(self.most_fits, self._fits_now)
+
+    def leave(self) -> None:
+        with self._changed:
+            self._fits_now -= 1
 
     def visit(self) -> None:
         with self._changed:
@@ -65,6 +73,7 @@ class Fit:
             thread.start()
         for thread in threads:
             thread.join()
+        self._room.leave()
         return self._result
 
     def __reduce__(self) -> Any:
