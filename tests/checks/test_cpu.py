@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -137,6 +138,10 @@ def test_where_time_ran_out_compiling_is_named_too() -> None:
     (found,) = checks.score_of(matmul.BLOCKED_MATMUL, observation).findings
     assert "your function and its compiling did not end within 35 seconds" in found.message
     assert "compile slowly" in found.message
+    there = replace(late, message=f"{late.message} It stood at answer.py, line 8: while True:")
+    observation = Observation(matmul.BLOCKED_MATMUL.id, "processes", seen=(Seen(case, failure=there),))
+    (found,) = checks.score_of(matmul.BLOCKED_MATMUL, observation).findings
+    assert "compil" not in found.message, "it ran in Python, before anything was compiled"
 
 
 @pytest.mark.parametrize("exercise", [saxpy.SAXPY, dot.DOT, matmul.BLOCKED_MATMUL, sums.PARALLEL_SUM])

@@ -15,8 +15,8 @@ from lockstep.checks.observe import Ungraded
 MOST_LINES = 40  # of machine code in a finding
 PATIENCE = 35.0  # seconds for a check: right answers have taken ten of a busy machine to compile
 SLOW = (
-    "Does every loop end? If so, compiling it has taken the time: expressions on whole rows or blocks compile slowly. "
-    "Write loops over elements, or run the check again when less is going on."
+    "If all of them end, compiling has taken the time: expressions on whole rows or blocks compile slowly. Write loops "
+    "over elements, or run the check again when less is going on."
 )
 
 
@@ -116,11 +116,11 @@ def interpreted(how: dict[str, Any], decorator: str = "@njit") -> Fault | None:
 
 
 def patient(findings: list[Finding]) -> list[Finding]:
-    """Where time ran out, it may have gone into compiling: that is told, too."""
+    """Where time ran out, and not at a line of the function run in Python, it may have gone into compiling."""
     late = "your function did not end"
     return [
         replace(f, message=f"{f.message.replace(late, 'your function and its compiling did not end')}\n{SLOW}")
-        if f.misconception in ("crashed:TimeLimit", "crashed:Stuck")
+        if f.misconception in ("crashed:TimeLimit", "crashed:Stuck") and "It stood at" not in f.message
         else f
         for f in findings
     ]
