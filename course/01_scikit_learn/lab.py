@@ -39,12 +39,12 @@ from lockstep import check
 #   - `.elsewhere`: the share (helpers + children) / (main + helpers + children), from 0 to 1,
 #   - `.wall`: seconds on the clock on the wall; `.threads`: the most threads that were alive at once.
 #
-# Return one of `"serial"`, `"openmp"`, `"blas"`, `"threads"`, `"processes"`. The last two belong to `n_jobs`. A knob
-# counts if, with that knob at 2 and the others at 1, the share `.elsewhere` is at least 0.2 larger than with every
-# knob at 1. At most one knob counts in each fit.
+# Return one of `"serial"`, `"openmp"`, `"blas"`, `"threads"`, `"processes"`. The last two belong to `n_jobs`:
+# tell them apart by `.helpers` and `.children`. A knob counts if, with that knob at 2 and the others at 1, the share
+# `.elsewhere` is at least 0.2 larger than with every knob at 1. At most one knob counts in each fit.
 #
 # Take care: every hidden fit accepts `n_jobs`, and some ignore it. And in one of them a second thread burns CPU time in
-# vain, whatever the knobs say.
+# vain, whatever the knobs say: there `.elsewhere` is large even with every knob at 1.
 
 
 # %% lab="answer classify_parallelism"
@@ -126,7 +126,8 @@ check("scikit_learn.parallel_forest", parallel_forest)
 # - Reduce: add what came back, and divide.
 #
 # The check compares with the serial step. It counts the tasks (at least `n_jobs`, in one call of `Parallel`), the bytes
-# that go to the workers, and the bytes that come back from each.
+# that go to the workers, and the bytes that come back from each. Threads copy nothing: with `prefer="threads"` the
+# check counts the bytes that processes would be sent.
 
 
 # %% lab="answer parallel_kmeans_step"
@@ -163,6 +164,8 @@ check("scikit_learn.parallel_kmeans_step", parallel_kmeans_step)
 # candidate's parameters, is fitted to the rows `train`; its `.score` on the rows `test` counts. The estimator that
 # you were given stays as it is. Call `cv.split` once: it may draw other folds each time.
 #
+# Write the search yourself, without `GridSearchCV` and without `cross_val_score`: these call `Parallel` themselves.
+#
 # The check compares with the serial search, and counts: one call of `Parallel` with `n_jobs` workers, and a task for
 # each candidate *and* fold.
 
@@ -198,10 +201,11 @@ check("scikit_learn.parallel_grid_search", parallel_grid_search)
 # Mend it. Return the results in the order of `fits`; call each fit once. There may be more fits than cores, or fewer.
 #
 # - Never more than `cores` threads of fits may be alive at once.
-# - But do not leave cores idle: with o = min(fits, cores) fits at once, each may have cores // o threads. At some
-#   moment at least that many threads in all, o · (cores // o), must be alive.
+# - But do not leave cores idle. Run o = min(fits, cores) fits at once: fits need nothing of each other, and the threads
+#   inside a fit wait for one another. Each fit may have cores // o threads. At some moment at least that many threads
+#   in all, o · (cores // o), must be alive.
 #
-# The check counts the threads that are alive at once, with 1 to 9 fits on 4 or 8 cores. `cores` is a number that you
+# Only the threads inside the fits count, not those of `Parallel`. The check counts them, and the fits at once, with 1 to 9 fits on 4 or 8 cores. `cores` is a number that you
 # are given; it need not be that of this machine. The fits are objects of this process, so use threads.
 
 

@@ -17,13 +17,13 @@ LINGER = 0.03  # seconds in which a thread too many shows itself
 
 
 class Room:
-    """``cores`` threads belong in it. ``history``: the threads after each coming and going; ``most_fits`` ran at once."""
+    """``cores`` threads belong in it. ``history``: the threads after each coming and going."""
 
     def __init__(self, fits: int, cores: int) -> None:
         self.fits, self.cores = fits, cores
         self.history: list[int] = []
         self.asked: list[int] = []
-        self.most_fits = 0  # at once
+        self.most_fits = 0  # fits at once
         self._fits_now = 0
         self._alive = 0
         self._come = 0  # threads that have ever come
