@@ -17,6 +17,9 @@ from lockstep.checks.exercise import Exercise
 TESTS = Path(__file__).parents[1]
 EXERCISES = checks.exercises()
 
+# What measures real threads and processes may be misled by the tests that run beside it: then it is tried again.
+TRIES = {"scikit_learn.classify_parallelism": 3}
+
 
 def files(kind: str) -> list[object]:
     found = [(e, p) for e in EXERCISES for p in sorted((TESTS / kind / e.topic / e.function).glob("*.py"))]
@@ -32,9 +35,12 @@ def misconception(path: Path) -> str:
 
 @pytest.mark.parametrize(("exercise", "path"), files("mutants"))
 def test_a_mutant_is_rejected_for_the_stated_reason(exercise: Exercise, path: Path) -> None:
-    score = checks.check_file(exercise.id, path)
-    told = score.text()
     stated = misconception(path)
+    for _ in range(TRIES.get(exercise.id, 1)):
+        score = checks.check_file(exercise.id, path)
+        if stated in [f.misconception for f in score.findings]:
+            break
+    told = score.text()
     assert score.verdict in ("wrong", "crashed"), told
     assert score.points < score.maximum, told
     assert stated in [f.misconception for f in score.findings], told
