@@ -117,6 +117,7 @@ for algorithm in ("brute", "kd_tree"):
 # ## 3. The audit
 #
 # `lockstep audit` does this for every estimator of the notes' table, each in a fresh process. Here are the six.
+# This cell takes about a minute.
 
 # %%
 from lockstep import show
@@ -285,7 +286,8 @@ for name, search in searches.items():
 # %% [markdown]
 # All three hand a list of (candidate, fold) to joblib: nearly all CPU time is spent in the workers. Halving gives all
 # candidates a few rows, keeps the best third, and gives these three times as many. That saves work, and costs
-# parallelism: each round waits for the one before, and the last has only a few candidates.
+# parallelism: each round waits for the one before, and the last has only a few candidates. (`n_resources` are the rows
+# of a round, `min_resources` those of the first.)
 #
 # Before you make something parallel, look for something cheaper. Two pairs that solve the same problem:
 
@@ -384,10 +386,12 @@ print(f"{census.most} threads at once in this process")
 # %% [markdown]
 # ## 9. Threads that burn time without working
 #
+# Sections 9 to 11 go further than the lab needs. You may leave them for later.
+#
 # A thread of BLAS that has nothing to do does not sleep at once. It **spins**: it asks again and again whether there
 # is work, for some tens of milliseconds. If work comes, it is quicker. If not, the time is lost, for other programs
-# too. `OPENBLAS_THREAD_TIMEOUT` says how long, as a power of two in cycles. It is read when the library loads, so each
-# try needs a fresh process:
+# too. `OPENBLAS_THREAD_TIMEOUT` says how long, as a power of two in cycles: 4 means 2⁴ cycles. It is read
+# when the library loads, so each try needs a fresh process:
 
 # %%
 import subprocess
