@@ -205,8 +205,9 @@ check("scikit_learn.parallel_grid_search", parallel_grid_search)
 #   inside a fit wait for one another. Each fit may have cores // o threads. At some moment at least that many threads
 #   in all, o · (cores // o), must be alive.
 #
-# Only the threads inside the fits count, not those of `Parallel`. The check counts them, and the fits at once, with 1 to 9 fits on 4 or 8 cores. `cores` is a number that you
-# are given; it need not be that of this machine. The fits are objects of this process, so use threads.
+# Only the threads inside the fits count, not those of `Parallel`. The check counts them, and the fits at once, with 1
+# to 9 fits on 4 or 8 cores. `cores` is a number that you are given; it need not be that of this machine. The fits are
+# objects of this process, so use threads.
 
 
 # %% lab="given mend_oversubscription"
