@@ -52,19 +52,20 @@ def test_on_processes_a_collective_may_have_been_waited_for_unseen() -> None:
         assert checks.check("communication.overlapped_step", by_future, on=world).passed, world
 
 
-def test_values_that_are_right_by_luck_cost_a_quarter_and_on_processes_too() -> None:
-    held = []  # gloo may drop a transfer whose Work nobody holds: then the receiver hangs, and luck has run out
-
+def test_values_that_are_right_by_luck_cost_a_quarter() -> None:
     def careless(tensor, group=None):
         rank, K = dist.get_rank(group), dist.get_world_size(group)
         if K == 1:
             return tensor
         received = torch.empty_like(tensor)
-        held.append(dist.isend(tensor, group=group, group_dst=(rank + 1) % K))
+        dist.isend(tensor, group=group, group_dst=(rank + 1) % K)
         dist.recv(received, group=group, group_src=(rank - 1) % K)
         return received
 
-    for world in ("dgx-a100", "processes"):
-        score = checks.check("communication.mend_ring_of_sends", careless, on=world)
-        assert [(f.misconception, f.points) for f in score.findings] == [("never-waited", 0.5)], world
-        assert score.points == 1.5
+    score = checks.check("communication.mend_ring_of_sends", careless)
+    assert [(f.misconception, f.points) for f in score.findings] == [("never-waited", 0.5)]
+    assert score.points == 1.5
+    # On gloo luck may run out: a transfer that nobody waits for need not have left when its rank returns.
+    by_processes = checks.check("communication.mend_ring_of_sends", careless, on="processes")
+    assert {f.misconception for f in by_processes.findings} <= {"never-waited", "crashed:Deadlock"}
+    assert by_processes.points <= 1.5
