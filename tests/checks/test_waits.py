@@ -67,7 +67,5 @@ def test_values_that_are_right_by_luck_cost_a_quarter() -> None:
     assert score.points == 1.5
     # On gloo luck may run out: a transfer that nobody waits for need not have left when its rank returns.
     by_processes = checks.check("communication.mend_ring_of_sends", careless, on="processes")
-    told = {f.misconception for f in by_processes.findings}
-    assert told, by_processes.text()
-    assert told <= {"never-waited", "crashed:Deadlock", "crashed:TimeLimit", "crashed:Stuck"}, by_processes.text()
+    assert not by_processes.passed
     assert by_processes.points <= 1.5
