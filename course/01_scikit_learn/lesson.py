@@ -13,7 +13,8 @@
 # | `DBSCAN` (brute force) | no: a single thread |
 # | `PCA` (full) | no |
 #
-# Do you believe it? Start with a number of your own.
+# "Full" and "limited" both say that several cores work, by what stands behind them; "no" says that one does. A line
+# is right if that is what you measure. Do you believe it? Start with a number of your own.
 
 # %%
 from lockstep import predict
@@ -27,9 +28,10 @@ predict(
 # %% [markdown]
 # Commit it. At the end of section 3 you will have measured them.
 #
-# In the course's formula $A_t = F(A_{t-1}, \Delta(\text{data}, A_{t-1}))$ this unit is about the easy ends. A grid
-# search runs whole programs, each with an $A$ of its own, side by side. A forest computes many $\Delta$ that need
-# nothing of each other. And one step of k-means splits the *data* of one $\Delta$: its parts must be added up.
+# In the course's formula $A_t = F(A_{t-1}, \Delta(\text{data}, A_{t-1}))$ a model $A$ takes a step: $\Delta$ is an
+# update computed from data, and $F$ brings it into the model. This unit is about the easy ends. A grid search runs
+# whole programs, each with an $A$ of its own, side by side. A forest computes many $\Delta$ that need nothing of each
+# other. And one step of k-means splits the *data* of one $\Delta$: its parts must be added up.
 
 # %% [markdown]
 # ## 1. Three knobs
@@ -62,8 +64,9 @@ for pool in threadpool_info():
 # How do you find out whether a fit used several cores? By the clock on the wall? Try it twice on a machine where
 # others compute too, and you have two answers.
 #
-# The kernel counts **CPU time**: for each thread, the seconds in which it really ran. What others do changes that only
-# a little. So ask: *who spent the CPU time*, the thread that called `fit`, other threads, or other processes?
+# The operating system counts **CPU time**: for each thread, the seconds in which it really ran. What others do
+# changes that only a little. So ask: *who spent the CPU time*, the thread that called `fit`, other threads, or other
+# processes?
 
 # %%
 from sklearn.cluster import KMeans
@@ -110,14 +113,14 @@ for algorithm in ("brute", "kd_tree"):
         show_usage(f"{algorithm} {knobs}", measure(**knobs))
 
 # %% [markdown]
-# One estimator, two algorithms, two answers. By brute force it uses OpenMP and **ignores `n_jobs`**. With a tree it is
-# the other way round: two threads of joblib search, and the calling thread only waits.
+# One estimator, two algorithms, two answers. By brute force it uses OpenMP and **ignores `n_jobs`**. With a tree it
+# is the other way round: two threads of joblib search, and the calling thread only waits.
 
 # %% [markdown]
 # ## 3. The audit
 #
-# `lockstep audit` does this for every estimator of the notes' table, each in a fresh process. Here are the six.
-# This cell takes about a minute.
+# `lockstep audit` does this for every estimator of the notes' table, each in a fresh process. Here are the six. This
+# cell takes about a minute.
 
 # %%
 from lockstep import show
@@ -144,7 +147,7 @@ reconcile("scikit-learn-claims", measured=sum(v.claim_holds for v in verdicts))
 #
 # - **GradientBoosting** is serial: each tree corrects the ones before, and nothing inside a tree is shared either. It
 #   is `HistGradientBoosting` that splits the data among OpenMP threads.
-# - **LinearSVC** and LinearSVR are serial. liblinear goes through the coordinates one after the other.
+# - **LinearSVC** and LinearSVR are serial. Their library, liblinear, changes one weight after the other.
 # - **DBSCAN** is not serial: it asks for neighbours, so by brute force it uses OpenMP, with a tree `n_jobs`.
 # - **PCA** is not serial: its decompositions are BLAS. TruncatedSVD too; it has no `n_jobs`, whatever the notes say.
 #
@@ -209,8 +212,9 @@ for work, n in ((in_python, 400_000), (in_numpy, 5)):
     print(f"{work.__name__:<10} {u.cpu:5.2f} s of CPU time in {u.wall:5.2f} s: {u.cpu / u.wall:4.2f} cores busy")
 
 # %% [markdown]
-# On a busy machine the second number may stay under 1 as well: there were no cores to be had. In a random forest the
-# trees are compiled code, so scikit-learn runs them on threads. Cross-validation runs any code, so it uses processes.
+# On a quiet machine the first number stays near 1 and the second comes near 2. On a busy machine the second may stay
+# under 1 as well: there were no cores to be had. In a random forest the trees are compiled code, so scikit-learn runs
+# them on threads. Cross-validation runs any code, so it uses processes.
 
 # %% [markdown]
 # ## 6. What a large argument costs
@@ -286,8 +290,8 @@ for name, search in searches.items():
 # %% [markdown]
 # All three hand a list of (candidate, fold) to joblib: nearly all CPU time is spent in the workers. Halving gives all
 # candidates a few rows, keeps the best third, and gives these three times as many. That saves work, and costs
-# parallelism: each round waits for the one before, and the last has only a few candidates. (`n_resources` are the rows
-# of a round, `min_resources` those of the first.)
+# parallelism: each round waits for the one before, and the last has only a few candidates. (`n_resources` are the
+# rows of a round, `min_resources` those of the first.)
 #
 # Before you make something parallel, look for something cheaper. Two pairs that solve the same problem:
 
@@ -322,8 +326,8 @@ for estimator in (
 # %% [markdown]
 # ## 8. Parallel inside of parallel
 #
-# Five folds at a time, and in each a forest that wants all cores: this is the notes' own example. It is said to end in
-# a catastrophe. Measure its four combinations, with a smaller forest:
+# Five folds at a time, and in each a forest that wants all cores: this is the notes' own example. It is said to end
+# in a catastrophe. Measure its four combinations, with a smaller forest:
 
 # %%
 from sklearn.model_selection import cross_val_score
@@ -339,8 +343,8 @@ for outer in (1, 2):
         )
 
 # %% [markdown]
-# No catastrophe: none of the four takes several times as long as the others. With the outer level at 2, whole folds go
-# to other processes. And joblib protects its workers from too many threads. Ask one what it may do inside:
+# No catastrophe: none of the four takes several times as long as the others. With the outer level at 2, whole folds
+# go to other processes. And joblib protects its workers from too many threads. Ask one what it may do inside:
 
 
 # %%
@@ -356,7 +360,8 @@ print("in a worker:    ", Parallel(n_jobs=joblib.cpu_count())(delayed(allowed_in
 
 # %% [markdown]
 # Each process gets its share of the cores for OpenMP and BLAS. (`parallel_config(inner_max_num_threads=2)` changes
-# that.) Threads get no such protection. Here is a program that nests them, with `cores` at 8. `Census` counts threads:
+# that.) Threads get no such protection. Here is a program that nests them, with `cores` at 8. `Census` counts
+# threads:
 
 # %%
 import inspect
@@ -379,9 +384,9 @@ print(f"{census.most} threads at once in this process")
 
 # %% [markdown]
 # 8 × 8 threads have something to do. 8 more wait for them, and each of joblib's 9 pools has three managers: up to 99
-# in all. (The rest are this kernel's own.) On 8 cores 64 threads gain nothing over 8. They take turns, they push each
-# other's data out of the caches, and where one waits for all others, everyone waits for the slowest. In the lab you
-# mend this program.
+# in all. (The rest belong to the notebook itself. Your number may differ.) On 8 cores 64 threads gain nothing over 8.
+# They take turns, they push each other's data out of the caches, and where one waits for all others, everyone waits
+# for the slowest. In the lab you mend this program.
 
 # %% [markdown]
 # ## 9. Threads that burn time without working
@@ -390,8 +395,8 @@ print(f"{census.most} threads at once in this process")
 #
 # A thread of BLAS that has nothing to do does not sleep at once. It **spins**: it asks again and again whether there
 # is work, for some tens of milliseconds. If work comes, it is quicker. If not, the time is lost, for other programs
-# too. `OPENBLAS_THREAD_TIMEOUT` says how long, as a power of two in cycles: 4 means 2⁴ cycles. It is read
-# when the library loads, so each try needs a fresh process:
+# too. `OPENBLAS_THREAD_TIMEOUT` says how long, as a power of two in cycles: 4 means 2⁴ cycles. It is read when the
+# library loads, so each try needs a fresh process:
 
 # %%
 import subprocess
@@ -430,8 +435,9 @@ for timeout in ("", "4"):
 # %% [markdown]
 # ## 10. Threads that disturb each other
 #
-# A `BallTree` counts how many distances it computed, in one place for all threads. Each core must fetch the cache line
-# with that counter from the other core, again and again: **false sharing**. Processes have a counter each.
+# A `BallTree` counts how many distances it computed, in one place for all threads. A core cannot write one number: it
+# has to own the 64 bytes around it, a **cache line**, and must fetch it from the other core, again and again: **false
+# sharing**. Processes have a counter each.
 
 # %%
 from sklearn.neighbors import BallTree
@@ -458,8 +464,9 @@ for name, settings in (("threads", {"prefer": "threads"}), ("processes", {})):
 
 # %% [markdown]
 # The same distances, so the same CPU time, if cores did not disturb each other. On a quiet machine two threads need
-# clearly more than one. On a busy one they seldom run at the same moment, and you see little. (Processes spend more
-# for another reason: the tree travels to them with every task.) Unit 02 looks into caches.
+# clearly more than one. On a busy one they seldom run at the same moment, and you see little. Processes have no
+# counter in common; if they spend more, it is because the tree travels to them with every task. Unit 02 looks into
+# caches.
 
 # %% [markdown]
 # ## 11. Beyond one machine

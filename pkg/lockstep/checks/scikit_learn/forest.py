@@ -79,7 +79,7 @@ def _one(arguments: tuple[Any, ...], answer: dict[str, Any]) -> Fault | None:
         return Fault("loses-trees", f"you return {len(held)} trees of {n_trees}. {_CHUNKS}")
     if any(t is None for t in held):
         wanted = f"wanted is a list of {n_trees} fitted DecisionTreeClassifiers"
-        return Fault("wrong-type", f"{wanted}; this is {_contents(answer['returned'])}.")
+        return Fault("wrong-type", f"{wanted}; this is {_contents(answer['returned'])}")
     right = [_key(_nodes(t)) for t in _serial(X, y, n_trees, seed)]
     mine = [_key(t) for t in held]
     if mine == right:
@@ -96,11 +96,13 @@ def _one(arguments: tuple[Any, ...], answer: dict[str, Any]) -> Fault | None:
 
 
 def _contents(returned: Any) -> str:
-    """The kinds of things in a list that are no trees."""
+    """The kinds of things in a list that are no trees, to the end of the sentence."""
+    if isinstance(returned, list) and returned and all(item is None for item in returned):
+        return f"{len(returned)} times None: does your task return its tree?"
     if isinstance(returned, list) and returned and isinstance(returned[0], Other):
         nested = " Put the workers' lists together to one." if returned[0].type in ("list", "tuple") else ""
-        return f"{len(returned)} of type {returned[0].type}.{nested}".rstrip(".")
-    return told(returned)
+        return f"{len(returned)} of type {returned[0].type}.{nested}" + ("" if nested else ".")
+    return f"{told(returned)}."
 
 
 _COPIES = "A task works on copies: what it appends to a list of yours is lost. Let it return its tree."
