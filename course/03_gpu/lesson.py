@@ -515,6 +515,20 @@ except WorldUnavailable as nothing:
     print("Counts decide in this course. Time is for those who have one.")
 
 # %% [markdown]
+# And the tensor cores: the product that you emulate in the lab, beside the emulation's exact sum.
+
+# %%
+from lockstep.simt.gpu import on_tensor_cores
+
+A, B = np.random.default_rng(0).random((2, 1024, 1024))
+try:
+    product, seconds = on_tensor_cores(A, B)
+    exact = A.astype(np.float16).astype(float) @ B.astype(np.float16).astype(float)
+    print(f"{2 * 1024**3 / seconds / 1e12:.1f} TFLOP/s, relative error {np.abs(product / exact - 1).max():.1e}")
+except WorldUnavailable as nothing:
+    print(nothing)
+
+# %% [markdown]
 # ## 14. Other machines for the same work
 #
 # The idea goes on: more arithmetic for less control. A **TPU** has a grid of multipliers through which matrices flow,

@@ -7,12 +7,14 @@ import sys
 
 import numpy as np
 import pytest
+import torch
 from numba import cuda
 
 from lockstep.errors import WorldUnavailable
 from lockstep.simt import launch
-from lockstep.simt.gpu import OnGpu, beside, on_gpu
+from lockstep.simt.gpu import OnGpu, beside, on_gpu, on_tensor_cores
 from lockstep.simt.kernels import vector_add
+from lockstep.simt.kernels.fragments import fragment_matmul
 
 SIMULATED = """
 import json
@@ -55,3 +57,19 @@ def test_counts_stand_beside_the_time() -> None:
     told = beside(counted, OnGpu("vector_add", "H100", (2e-6, 1e-6, 9e-6)))
     assert told.startswith("vector_add on H100: 2.0 µs (median of 3)")
     assert "384 bytes in sectors: 0.2 GB/s" in told
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="here is a GPU")
+def test_without_a_gpu_the_emulation_is_named() -> None:
+    with pytest.raises(WorldUnavailable, match=r"lockstep\.simt\.tensor_core"):
+        on_tensor_cores(np.ones((16, 16)), np.ones((16, 8)))
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+def test_tensor_cores_sum_as_the_emulation_does() -> None:
+    random = np.random.default_rng(0)
+    A, B = random.integers(-4, 5, (64, 48)), random.integers(-4, 5, (48, 32))
+    product, seconds = on_tensor_cores(A, B)
+    assert seconds > 0
+    assert (product == fragment_matmul(A.astype(np.float16), B.astype(np.float16))).all()

@@ -86,3 +86,25 @@ def beside(counted: Launch, timed: OnGpu) -> str:
         f"{counted.kernel} on {timed.device}: {seconds * 1e6:,.1f} µs (median of {len(timed.seconds)}); "
         f"{total.instructions:,} instructions of a warp, {moved:,} bytes in sectors: {moved / seconds / 1e9:,.1f} GB/s"
     )
+
+
+def on_tensor_cores(A: Any, B: Any, repeats: int = 20) -> tuple[Any, float]:
+    """A·B by this machine's tensor cores: the product (float32, NumPy) and the median seconds of a repeat.
+
+    A (m, k) and B (k, n) are rounded to float16. torch's matrix product of half-precision matrices runs on tensor cores
+    (NVIDIA, from V100 on), with sums in float32 and the result rounded to float16. Raises WorldUnavailable without GPU.
+    """
+    import torch
+
+    if not torch.cuda.is_available():
+        raise WorldUnavailable("torch finds no GPU here.", "Use lockstep.simt.tensor_core: it emulates one.")
+    a, b = (torch.as_tensor(matrix).to("cuda", torch.float16) for matrix in (A, B))
+    product, seconds = a @ b, []
+    for _ in range(repeats):
+        begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))  # type: ignore[no-untyped-call]
+        begin.record()
+        torch.matmul(a, b, out=product)
+        end.record()
+        end.synchronize()
+        seconds.append(begin.elapsed_time(end) / 1e3)
+    return product.float().cpu().numpy(), median(seconds)
