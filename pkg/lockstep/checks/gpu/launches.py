@@ -9,7 +9,7 @@ import ast
 import inspect
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -51,18 +51,13 @@ def watch_launch(fn: Callable[..., Any], call: tuple[Any, ...]) -> dict[str, Any
     return evidence | {
         "error": "",
         "arrays": [torch.from_numpy(a) if isinstance(a, np.ndarray) else None for a in given],
-        "counts": {name: int(getattr(ran.total(), name)) for name in COUNTS},
-        "lines": [{"number": n.number, "text": n.text} | {c: int(getattr(n, c)) for c in COUNTS} for n in ran.lines],
+        "counts": ran.counts(),
+        "lines": [asdict(line) for line in ran.lines],
         "findings": [{"kind": f.kind, "array": f.array, "line": f.line, "message": f.message} for f in ran.findings],
     }
 
 
 UNTOUCHED = 99.0  # what results hold before a launch: no element of them is ever as large
-
-COUNTS = (
-    "instructions", "lanes", "global_requests", "global_bytes", "sectors", "shared_requests", "wavefronts", "barriers",
-    "atomics",
-)  # fmt: skip
 
 
 def picture(seen: Seen) -> str:
