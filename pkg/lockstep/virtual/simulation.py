@@ -22,6 +22,7 @@ from lockstep.machines import Cluster
 from lockstep.residency import Hooks, Residency
 from lockstep.virtual import backend, rank
 from lockstep.virtual.clock import Clock
+from lockstep.virtual.core import one_core
 from lockstep.virtual.ledger import Ledger
 from lockstep.virtual.network import Network, standing
 from lockstep.virtual.operations import Operation
@@ -55,6 +56,7 @@ class Simulation:
     def run(self, patience: float) -> tuple[list[bytes], Trace, float, list[Memory]]:
         """What an Outcome is made of, the values pickled. ``patience``: seconds of host time that a rank may spend
         without any operation."""
+        self._core = one_core()  # before the threads: they begin where this one is
         for r in range(self.ranks):
             self.threads[r] = threading.Thread(target=self._live, args=(r,), name=f"rank {r}", daemon=True)
             self.threads[r].start()
@@ -217,6 +219,8 @@ class Simulation:
         seen, since = -1, time.monotonic()
         while not self._ended.wait(0.25):
             now = time.monotonic()
+            if self._core:
+                self._core.look_again()
             if self.scheduler.operations != seen:
                 seen, since = self.scheduler.operations, now
             idle = now - since
