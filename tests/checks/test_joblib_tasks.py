@@ -12,7 +12,14 @@ import numpy as np
 import pytest
 from joblib import Parallel, delayed
 
-from lockstep.checks.scikit_learn import classify
+from lockstep import checks
+from lockstep.checks.exercise import find
+from lockstep.checks.observation import Failure, Observation, Seen
+from lockstep.checks.plain import Other
+from lockstep.checks.scikit_learn import classify, forest
+from lockstep.checks.scikit_learn.fits import fits_counted, fitted_beforehand
+from lockstep.checks.scikit_learn.folds import Folds
+from lockstep.checks.scikit_learn.handed import copied
 from lockstep.checks.scikit_learn.room import Fit, Room
 from lockstep.checks.scikit_learn.tasks import recorded
 from lockstep.errors import UsageError
@@ -156,3 +163,79 @@ def test_a_measurement_that_misleads_once_costs_nothing() -> None:
 
     assert classify._watch(misled_once, ("serial",))["answer"] == "serial"
     assert classify._watch(lambda measure: str(measure(openmp=2) and "blas"), ("serial",))["answer"] == "blas"
+
+
+@pytest.mark.parametrize(("items", "told"), [
+    ([1.5, 2.5], "Parallel was handed no task but a float"),
+    ([delayed(0.5) for _ in range(2)], "Parallel was handed no task but a float"),
+    ([np.zeros(3)] * 2, "Parallel was handed no task but an ndarray"),  # three items, too, but no task
+    ([delayed(abs)] * 2, r"Parallel was handed delayed\(abs\), which is no task yet"),
+    (delayed(abs)(-1), "Parallel was handed one task"),
+    ([(0.5, (), {})] * 2, "delayed was handed a float, not a function"),
+])  # fmt: skip
+def test_what_is_no_task_is_told_as_what_it_is(items: Any, told: str) -> None:
+    """ "cannot unpack non-iterable float object", said joblib to a learner who had forgotten `delayed`."""
+    with recorded(), pytest.raises(UsageError, match=told):
+        Parallel(n_jobs=2)(items)
+
+
+def test_what_cannot_be_copied_is_named() -> None:
+    """A learner with a lock in a task read "cannot pickle '_thread.lock' object", and took it for a fault of joblib."""
+    with pytest.raises(UsageError, match=r"names, a lock.\nTasks in processes share nothing, so they need no lock"):
+        copied([threading.Lock()])
+    with pytest.raises(UsageError, match=r"names, a generator.\nGive it only numbers"):
+        copied([(i for i in range(3))])
+    with recorded(), pytest.raises(UsageError, match=r"What a task returns cannot be copied back.*it holds a lock"):
+        Parallel(n_jobs=2)(delayed(threading.Lock)() for _ in range(2))
+    with recorded():
+        assert len(Parallel(n_jobs=2, prefer="threads")(delayed(threading.Lock)() for _ in range(2))) == 2
+
+
+def test_a_lock_that_is_never_released_is_not_told_as_a_loop() -> None:
+    """The caller stood in Parallel, in wait for its tasks, and was asked whether its loops end."""
+    where = "your function did not end within 15 seconds. It stood at lab.py, line 8: Parallel(n_jobs=n_jobs)(tasks)"
+    ask = "Does every loop end? Look at what should change in each turn."
+    exercise = find("scikit_learn.parallel_forest")
+    (case,) = exercise.cases(1, 0)
+    hung = Seen(case, failure=Failure("TimeLimit", where, remedy=ask))
+    (finding,) = checks.score_of(exercise, Observation(exercise.id, "processes", seen=(hung,))).findings
+    assert finding.misconception == "crashed:TimeLimit"
+    assert "such as a lock that another task has taken and not released" in finding.message
+    assert ask not in finding.message
+
+
+def test_folds_notice_that_they_are_asked_for_again() -> None:
+    X = np.zeros((6, 2))
+    cv = Folds(3, seed=0)
+    folds = cv.split(X)
+    assert len(list(folds)) == 3
+    assert not cv.used_up
+    assert list(folds) == []
+    assert cv.used_up
+    pairs = Folds(3, seed=0).split(X)
+    assert [len(test) for _, test in zip([1], pairs, strict=False) for test in [next(pairs)[1]]] == [2]
+    with pytest.raises(TypeError, match="make a list"):
+        len(folds)
+
+
+def test_fits_are_counted_where_they_happen() -> None:
+    from sklearn.tree import DecisionTreeClassifier
+
+    X, y = np.arange(8.0).reshape(4, 2), np.array([0, 1, 0, 1])
+    with recorded(), fits_counted(DecisionTreeClassifier) as fits:
+        Parallel(n_jobs=2)(delayed(DecisionTreeClassifier().fit)(X, y) for _ in range(3))
+    assert fits == {"inside": 3, "outside": 0}
+    assert fitted_beforehand(fits, n_jobs=2) is None
+    with recorded(), fits_counted(DecisionTreeClassifier) as fits:
+        Parallel(n_jobs=2)(delayed(DecisionTreeClassifier().fit(X, y).score)(X, y) for _ in range(3))
+    assert fits == {"inside": 0, "outside": 3}
+    fault = fitted_beforehand(fits, n_jobs=2)
+    assert fault
+    assert fault.misconception == "called-at-once"
+    assert fitted_beforehand(fits, n_jobs=1) is None
+
+
+def test_a_sentence_ends_with_one_full_stop() -> None:
+    """ "this is 7 of type generator.." was read aloud."""
+    assert forest._contents([Other("float"), Other("float")]) == "2 of type float."
+    assert forest._contents([Other("list"), Other("list")]).endswith("to one.")

@@ -83,7 +83,8 @@ def _endless(seen: Seen, failure: Failure) -> Failure:
     """The failure as told of a run that sent messages until its time was up."""
     rank, where, number = _most_repeated(seen)
     if number < MANY:
-        return replace(failure, remedy="Does every loop end on every rank?")
+        on = " on every rank" if seen.case.size > 1 else ""
+        return replace(failure, remedy=f"Does every loop end{on}? Look at what should change in each turn.")
     told = f"Rank {rank} was still at it after {counted(number, 'message')} at {where}."
     return replace(failure, message=told, remedy="Does that loop end? Look at what should change in each turn.")
 

@@ -150,7 +150,7 @@ class _Stage:
             trace = part(error.trace, 1)[0] if error.trace else Trace(ranks=case.ranks)
             failure = _failure(error)
             if self.exercise.pure:
-                failure = _without_ranks(failure, self.exercise.seconds)
+                failure = _without_ranks(failure, self._longest())
             return Seen(case, trace=trace, printed=error.printed, failure=failure)
 
     def _world(self) -> str:
@@ -158,12 +158,14 @@ class _Stage:
             return "processes" if self.exercise.real else CLUSTER
         return self.world
 
+    def _longest(self) -> float:
+        """Seconds for a case, where the whole check's are not used up."""
+        real = self._world() in ("processes", "spmd")
+        return max(self.exercise.seconds, REAL_CASE_LIMIT) if real else self.exercise.seconds
+
     def _run(self, play: Callable[..., Any], script: Any, *more: Any, ranks: int) -> Any:
         world = self._world()
-        longest = self.exercise.seconds
-        if world in ("processes", "spmd"):
-            longest = max(longest, REAL_CASE_LIMIT)
-        timeout = max(1.0, min(longest, self.deadline - time.monotonic()))
+        timeout = max(1.0, min(self._longest(), self.deadline - time.monotonic()))
         try:
             return run(play, self.fn, script, self.refused, *more, ranks=ranks, on=world, timeout=timeout)
         except WorldUnavailable as error:

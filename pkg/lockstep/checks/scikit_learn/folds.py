@@ -1,4 +1,5 @@
-"""A splitter that draws new folds at every call, as ``KFold(shuffle=True)`` does, only predictably."""
+"""A splitter that draws new folds at every call, as ``KFold(shuffle=True)`` does, only predictably. It notices when
+folds that have all been taken are asked for again."""
 
 from __future__ import annotations
 
@@ -7,17 +8,41 @@ from typing import Any
 
 import numpy as np
 
+Fold = tuple[np.ndarray, np.ndarray]  # rows to fit to, rows to score on
+
+
+class Once:
+    """Folds one after the other, once, as the generator that scikit-learn gives."""
+
+    def __init__(self, splitter: Folds, folds: list[Fold]) -> None:
+        self._splitter, self._left, self._ended = splitter, iter(folds), False
+
+    def __iter__(self) -> Once:
+        self._splitter.used_up |= self._ended
+        return self
+
+    def __next__(self) -> Fold:
+        try:
+            return next(self._left)
+        except StopIteration:
+            self._ended = True
+            raise
+
+    def __len__(self) -> int:
+        raise TypeError("cv.split gives the folds one by one and has no len(): make a list, list(cv.split(X, y))")
+
 
 class Folds:
     """``n_splits`` folds; the first call of ``split`` gives those of ``seed``, the next one others."""
 
     def __init__(self, n_splits: int, seed: int) -> None:
         self.n_splits, self.seed, self.calls = n_splits, seed, 0
+        self.used_up = False
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
         return self.n_splits
 
-    def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[Fold]:
         rows = np.random.default_rng([self.seed, self.calls]).permutation(len(X))
         self.calls += 1
-        return iter([(np.setdiff1d(rows, part), np.sort(part)) for part in np.array_split(rows, self.n_splits)])
+        return Once(self, [(np.setdiff1d(rows, part), np.sort(part)) for part in np.array_split(rows, self.n_splits)])

@@ -13,9 +13,12 @@ from lockstep.checks.exercise import Exercise
 from lockstep.checks.judge import Fault, Finding, mark
 from lockstep.checks.observation import Observation, Seen
 from lockstep.checks.plain import Other, plain
-from lockstep.checks.scikit_learn.tasks import NOTHING, lost
+from lockstep.checks.scikit_learn.fits import fits_counted, fitted_beforehand
+from lockstep.checks.scikit_learn.handed import NOTHING, named
+from lockstep.checks.scikit_learn.tasks import lost
 from lockstep.checks.scikit_learn.workers import handed_out
 from lockstep.checks.values import told
+from lockstep.checks.wording import counted
 
 POINTS = 3
 JOBS = (2, 1, 3)
@@ -41,12 +44,14 @@ def _calls(case: Case, rank: int) -> tuple[Any, ...]:
 
 
 def _watch(fn: Callable[..., Any], arguments: tuple[Any, ...]) -> dict[str, Any]:
+    from sklearn.tree import DecisionTreeClassifier
+
     from lockstep.checks.scikit_learn.tasks import recorded
 
-    with recorded() as log:
+    with recorded() as log, fits_counted(DecisionTreeClassifier) as fits:
         grown = fn(*arguments)
     trees = [_nodes(t) for t in grown] if isinstance(grown, (list, tuple)) else None
-    return {"trees": trees, "returned": plain(grown, depth=1), "log": log}
+    return {"trees": trees, "returned": plain(grown, depth=1), "log": log, "fits": fits}
 
 
 def _nodes(tree: Any) -> Any:
@@ -76,7 +81,7 @@ def _one(arguments: tuple[Any, ...], answer: dict[str, Any]) -> Fault | None:
     if not held:
         return Fault("shared-list", f"you return no trees. {_COPIES}")
     if len(held) != n_trees and all(t is not None for t in held):
-        return Fault("loses-trees", f"you return {len(held)} trees of {n_trees}. {_CHUNKS}")
+        return Fault("loses-trees", f"you return {counted(len(held), 'tree')}, not {n_trees}. {_CHUNKS}")
     if any(t is None for t in held):
         wanted = f"wanted is a list of {n_trees} fitted DecisionTreeClassifiers"
         return Fault("wrong-type", f"{wanted}; this is {_contents(answer['returned'])}")
@@ -101,7 +106,7 @@ def _contents(returned: Any) -> str:
         return f"{len(returned)} times None: does your task return its tree?"
     if isinstance(returned, list) and returned and isinstance(returned[0], Other):
         nested = " Put the workers' lists together to one." if returned[0].type in ("list", "tuple") else ""
-        return f"{len(returned)} of type {returned[0].type}.{nested}" + ("" if nested else ".")
+        return f"{len(returned)} of type {returned[0].type}.{nested}"
     return f"{told(returned)}."
 
 
@@ -174,12 +179,13 @@ def _cost(seen: Seen) -> list[Fault]:
     found = []
     for arguments, answer in zip(_calls(seen.case, 0), seen.returned[0], strict=True):
         fault = handed_out(answer["log"], n_jobs=arguments[3], tasks=TREES, noun="tree")
+        fault = fault or fitted_beforehand(answer["fits"], arguments[3])
         found += [fault] if fault else []
     return found[:1]
 
 
 def _judge(observation: Observation) -> list[Finding]:
-    return mark(observation, POINTS, _examine, _cost)
+    return named(mark(observation, POINTS, _examine, _cost))
 
 
 FOREST = Exercise(

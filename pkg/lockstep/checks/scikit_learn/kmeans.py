@@ -13,7 +13,8 @@ from lockstep.checks.exercise import Exercise
 from lockstep.checks.judge import Fault, Finding, mark
 from lockstep.checks.observation import Observation, Seen
 from lockstep.checks.plain import plain
-from lockstep.checks.scikit_learn.tasks import NOTHING, Log, lost
+from lockstep.checks.scikit_learn.handed import NOTHING, named
+from lockstep.checks.scikit_learn.tasks import Log, lost
 from lockstep.checks.scikit_learn.workers import handed_out
 from lockstep.checks.values import told
 
@@ -21,6 +22,7 @@ POINTS = 3
 ROWS, FEATURES, CENTRES = 4003, 3, 6
 SLACK = 1024  # bytes: what pickling adds to a few small arrays
 ONCE = 1.5  # times all rows: how much may go to the workers
+LEAST = 1 / 16  # of all rows: float64 sent as int8 is 1/8
 
 Step = Callable[[np.ndarray, np.ndarray, int], np.ndarray]
 
@@ -174,6 +176,13 @@ def _wasteful(arguments: tuple[Any, ...], log: Sequence[Any]) -> Fault | None:
             f"{_SHARED if any(entry['shared'] for entry in log) else ''}"
         )
         return Fault("sends-labels", message)
+    if 0 < there < LEAST * X.nbytes:  # 0 is what cannot be weighed
+        message = (
+            f"With n_jobs={n_jobs} only {there:,} bytes go to the workers; all rows together are {X.nbytes:,}. So the "
+            "rows were added up before any worker began: what stands in the brackets of a task is computed at once, by "
+            "the caller. Hand each worker its rows: delayed(f)(part)."
+        )
+        return Fault("called-at-once", message)
     if there > ONCE * X.nbytes:
         cause = _cause(list(log), n_jobs)
         message = (
@@ -198,7 +207,7 @@ def _cause(log: Log, n_jobs: int) -> str:
 
 
 def _judge(observation: Observation) -> list[Finding]:
-    return mark(observation, POINTS, _examine, _cost)
+    return named(mark(observation, POINTS, _examine, _cost))
 
 
 KMEANS = Exercise(

@@ -11,6 +11,7 @@ from lockstep.checks.judge import Fault, Finding, mark
 from lockstep.checks.observation import Observation, Seen
 from lockstep.checks.plain import plain
 from lockstep.checks.scikit_learn.alive import drawn
+from lockstep.checks.scikit_learn.handed import named
 from lockstep.checks.values import told
 
 POINTS = 2
@@ -123,7 +124,7 @@ def _picture(seen: Seen) -> str:
 
 
 def _judge(observation: Observation) -> list[Finding]:
-    return mark(observation, POINTS, _examine, _cost)
+    return named(mark(observation, POINTS, _examine, _cost))
 
 
 OVERSUBSCRIPTION = Exercise(

@@ -12,37 +12,36 @@ from lockstep.checks.exercise import Exercise
 from lockstep.checks.judge import Fault, Finding, mark
 from lockstep.checks.observation import Observation, Seen
 from lockstep.checks.plain import plain
+from lockstep.checks.scikit_learn.fits import fits_counted, fitted_beforehand
 from lockstep.checks.scikit_learn.folds import Folds
-from lockstep.checks.scikit_learn.tasks import NOTHING, Log, lost
+from lockstep.checks.scikit_learn.handed import NOTHING, ONE_ESTIMATOR, USED_UP, named
+from lockstep.checks.scikit_learn.scores import (
+    CANDIDATES,
+    GRID,
+    SPLITS,
+    WRONG_SCORES,
+    candidates,
+    mean_scores,
+    score,
+    score_table,
+    splitter,
+    training_data,
+)
+from lockstep.checks.scikit_learn.tasks import Log, lost
 from lockstep.checks.scikit_learn.workers import handed_out
 from lockstep.checks.values import told
+from lockstep.errors import UsageError
 
 POINTS = 3
 JOBS = (2, 1, 3)
-SPLITS = 3
-GRID: dict[str, list[Any]] = {"max_depth": [1, 3, 30, 40], "criterion": ["gini", "entropy"]}
-CANDIDATES = 8
-
-Scores = Callable[[Any, np.ndarray, np.ndarray, np.ndarray, np.ndarray], float]  # estimator, X, y, train, test
 
 
 def _cases(ranks: int, seed: int) -> list[Case]:
     return [Case(1, seed, settings={"told": f"{CANDIDATES} candidates, {SPLITS} folds and n_jobs = 2, 1 and 3"})]
 
 
-def _data(seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Deep trees are best, and those of depths 30 and 40 are the same: there is a tie for the first place."""
-    random = np.random.default_rng(seed)
-    X = random.integers(-50, 50, (90, 4)).astype(float)
-    return X, (X[:, 0] * X[:, 1] > 0).astype(int)
-
-
 def _calls(case: Case, rank: int) -> tuple[Any, ...]:
     return tuple((n_jobs, case.seed) for n_jobs in JOBS)
-
-
-def _folds(seed: int) -> Folds:
-    return Folds(SPLITS, seed % 1000)
 
 
 def _watch(fn: Callable[..., Any], arguments: tuple[Any, ...]) -> dict[str, Any]:
@@ -52,13 +51,40 @@ def _watch(fn: Callable[..., Any], arguments: tuple[Any, ...]) -> dict[str, Any]
     from lockstep.checks.scikit_learn.tasks import recorded
 
     n_jobs, seed = arguments
-    X, y = _data(seed)
-    estimator, cv = DecisionTreeClassifier(random_state=0), _folds(seed)
+    X, y = training_data(seed)
+    estimator, cv = DecisionTreeClassifier(random_state=0), splitter(seed)
     before = estimator.get_params()
-    with recorded() as log:
-        returned = fn(estimator, GRID, X, y, cv, n_jobs)
-    touched = hasattr(estimator, "tree_") or estimator.get_params() != before
-    return {"returned": _kept(returned), "touched": touched, "splits": cv.calls, "log": log}
+
+    def touched() -> bool:
+        return hasattr(estimator, "tree_") or estimator.get_params() != before
+
+    with recorded() as log, fits_counted(DecisionTreeClassifier) as fits:
+        try:
+            returned = fn(estimator, GRID, X, y, cv, n_jobs)
+        except Exception as error:
+            behind = _behind(error, cv, touched() and any(entry["shared"] for entry in log))
+            if behind is None:
+                raise
+            raise behind.with_traceback(error.__traceback__) from error
+    evidence = {"returned": _kept(returned), "touched": touched(), "splits": cv.calls, "used_up": cv.used_up}
+    return {**evidence, "log": log, "fits": fits}
+
+
+def _behind(error: Exception, cv: Folds, shares_estimator: bool) -> UsageError | None:
+    """What lies behind an error of which nobody would guess it."""
+    if isinstance(error, NotImplementedError):
+        return None
+    if cv.used_up:
+        return UsageError(f"{USED_UP}: {_EMPTY}", _LIST)
+    return UsageError(f"{ONE_ESTIMATOR}: {_AT_ONCE}", _CLONE) if shares_estimator else None
+
+
+_EMPTY = (
+    "cv.split gives the folds one after the other, once. Your first loop took them all, and the next one found none."
+)
+_LIST = "Make a list of them before any loop: folds = list(cv.split(X, y))."
+_AT_ONCE = "several threads set its parameters and fit it at the same time, and overwrite what the others learned."
+_CLONE = "Let every task make a copy of its own: clone(estimator).set_params(**parameters)."
 
 
 def _kept(returned: Any) -> Any:
@@ -89,6 +115,8 @@ def _one(seed: int, answer: dict[str, Any]) -> Fault | None:
             return Fault("wrong-best", "the first of the pair is a number; wanted is the dict of parameters of the "
                          "best candidate.")  # fmt: skip
         return Fault("wrong-type", f"a pair (best parameters, mean scores) is wanted; this is {told(returned)}.")
+    if answer["used_up"]:
+        return Fault("used-up", f"your folds are used up: {_EMPTY} {_LIST}")
     best, means = returned
     numbers = isinstance(means, list) and all(isinstance(m, (int, float)) for m in means)
     if not numbers or len(means) != CANDIDATES:
@@ -97,8 +125,10 @@ def _one(seed: int, answer: dict[str, Any]) -> Fault | None:
     if answer["splits"] > 1:
         return Fault("splits-again", f"cv.split is called {answer['splits']} times, and draws other folds each time. "
                      "Candidates are only comparable on the same folds: split once.")  # fmt: skip
-    right = _means(seed, _score)
-    fault = None if np.allclose(means, right) else _wrong_means(seed, np.array(means), right)
+    right = mean_scores(seed, score)
+    fault = None if np.allclose(means, right) else _wrongmeans(seed, np.array(means), right)
+    if fault and answer["touched"] and any(entry["shared"] for entry in answer["log"]):
+        return Fault("touches-estimator", f"{ONE_ESTIMATOR[0].lower()}{ONE_ESTIMATOR[1:]}: {_AT_ONCE} {_CLONE}")
     if fault:
         return fault
     if answer["touched"]:
@@ -107,9 +137,9 @@ def _one(seed: int, answer: dict[str, Any]) -> Fault | None:
     return _wrong_best(best, right)
 
 
-def _wrong_means(seed: int, means: np.ndarray, right: np.ndarray) -> Fault:
+def _wrongmeans(seed: int, means: np.ndarray, right: np.ndarray) -> Fault:
     for id, message, scores in WRONG_SCORES:
-        if np.allclose(means, _means(seed, scores)):
+        if np.allclose(means, mean_scores(seed, scores)):
             return Fault(id, message)
     if np.allclose(means, right * SPLITS):
         return Fault("sums", "these are sums over the folds. Return means.")
@@ -117,7 +147,9 @@ def _wrong_means(seed: int, means: np.ndarray, right: np.ndarray) -> Fault:
         return Fault("unordered", "these are the right scores, in another order than ParameterGrid(grid).")
     if np.ptp(means) < 1e-12:
         return Fault("same-parameters", "all candidates have the same score. Does each task set its parameters?")
-    if np.allclose(means, np.resize(_table(seed, _score).T.ravel(), right.size * SPLITS).reshape(-1, SPLITS).mean(1)):
+    if np.allclose(
+        means, np.resize(score_table(seed, score).T.ravel(), right.size * SPLITS).reshape(-1, SPLITS).mean(1)
+    ):
         return Fault("mixed-up", "scores of different candidates are averaged. Look at the order of your tasks: which "
                      "index runs faster, that of the fold or that of the candidate?")  # fmt: skip
     wrong = int((~np.isclose(means, right)).sum())
@@ -127,11 +159,11 @@ def _wrong_means(seed: int, means: np.ndarray, right: np.ndarray) -> Fault:
 
 
 def _wrong_best(best: Sequence[Any], right: np.ndarray) -> Fault | None:
-    named = dict(best)
-    candidates = _grid()
-    if named not in candidates:
-        return Fault("wrong-best", f"{named} is no candidate of the grid. Return its dict of parameters.")
-    at, first = candidates.index(named), int(right.argmax())
+    chosen = dict(best)
+    known = candidates()
+    if chosen not in known:
+        return Fault("wrong-best", f"{chosen} is no candidate of the grid. Return its dict of parameters.")
+    at, first = known.index(chosen), int(right.argmax())
     if at == first:
         return None
     if np.isclose(right[at], right[first]):
@@ -142,58 +174,12 @@ def _wrong_best(best: Sequence[Any], right: np.ndarray) -> Fault | None:
     return Fault("wrong-best", f"candidate {at} has the score {right[at]:.4f}; the best has {right[first]:.4f}.")
 
 
-def _grid() -> list[dict[str, Any]]:
-    from sklearn.model_selection import ParameterGrid
-
-    return list(ParameterGrid(GRID))
-
-
-def _table(seed: int, scores: Scores) -> np.ndarray:
-    """The score of every candidate (row) on every fold (column)."""
-    from sklearn.tree import DecisionTreeClassifier
-
-    X, y = _data(seed)
-    folds = list(_folds(seed).split(X, y))
-    return np.array([
-        [scores(DecisionTreeClassifier(random_state=0, **p), X, y, train, test) for train, test in folds]
-        for p in _grid()
-    ])  # fmt: skip
-
-
-def _means(seed: int, scores: Scores) -> np.ndarray:
-    found: np.ndarray = _table(seed, scores).mean(axis=1)
-    return found
-
-
-def _score(estimator: Any, X: np.ndarray, y: np.ndarray, train: np.ndarray, test: np.ndarray) -> float:
-    return float(estimator.fit(X[train], y[train]).score(X[test], y[test]))
-
-
-def _on_training(estimator: Any, X: np.ndarray, y: np.ndarray, train: np.ndarray, test: np.ndarray) -> float:
-    return float(estimator.fit(X[train], y[train]).score(X[train], y[train]))
-
-
-def _leak(estimator: Any, X: np.ndarray, y: np.ndarray, train: np.ndarray, test: np.ndarray) -> float:
-    return float(estimator.fit(X, y).score(X[test], y[test]))
-
-
-def _swapped(estimator: Any, X: np.ndarray, y: np.ndarray, train: np.ndarray, test: np.ndarray) -> float:
-    return float(estimator.fit(X[test], y[test]).score(X[train], y[train]))
-
-
-WRONG_SCORES: Sequence[tuple[str, str, Scores]] = (
-    ("scores-training-rows", "you score on the rows that you fitted. Deep trees look perfect there. Score on the rows "
-     "of the fold that were left out.", _on_training),
-    ("leak", "you fit to all the rows, those of the fold included. Fit to the rows `train` only.", _leak),
-    ("swapped", "train and test are exchanged: cv.split gives (train, test).", _swapped),
-)  # fmt: skip
-
-
 def _cost(seen: Seen) -> list[Fault]:
     for arguments, answer in zip(_calls(seen.case, 0), seen.returned[0], strict=True):
         fault = _validated_by_library(answer["log"]) or handed_out(
             answer["log"], arguments[0], tasks=CANDIDATES * SPLITS, noun="candidate and fold"
         )
+        fault = fault or fitted_beforehand(answer["fits"], arguments[0])
         if fault:
             return [fault]
     return []
@@ -213,7 +199,7 @@ def _validated_by_library(log: Log) -> Fault | None:
 
 
 def _judge(observation: Observation) -> list[Finding]:
-    return mark(observation, POINTS, _examine, _cost)
+    return named(mark(observation, POINTS, _examine, _cost))
 
 
 SEARCH = Exercise(

@@ -21,12 +21,15 @@ import cloudpickle
 import joblib.parallel
 from joblib.parallel import ThreadingBackend
 
+from lockstep.checks.scikit_learn.handed import NOTHING, copied, ensure_returns_travel, no_task
 from lockstep.errors import UsageError
 
 # One entry a call of Parallel: n_jobs, tasks, sent (bytes), returned (bytes of the largest), nothing (tasks that
 # returned None), shared (threads), by (the module that called Parallel).
 Log = list[dict[str, Any]]
 Failed = list[tuple[BaseException, TracebackType | None]]  # what tasks raised, and where
+
+_here = threading.local()  # whether this thread is in a task
 
 BETWEEN = ("joblib", "sklearn.utils", __name__)  # modules that stand between Parallel and who called it
 
@@ -42,6 +45,7 @@ class _Recording(ThreadingBackend):  # type: ignore[misc]
         super().__init__(**settings)
         self._log, self._failed, self._lock = log, failed, lock
         self._entry: dict[str, Any] = {}
+        self._no_task: UsageError | None = None  # the first one is told: the second item of one task is its arguments
 
     def configure(self, n_jobs: int = 1, parallel: Any = None, **settings: Any) -> int:
         self._entry = {"n_jobs": self.effective_n_jobs(n_jobs), "tasks": 0, "sent": 0, "returned": 0, "nothing": 0}
@@ -51,16 +55,17 @@ class _Recording(ThreadingBackend):  # type: ignore[misc]
         return int(super().configure(n_jobs, parallel, **settings))
 
     def submit(self, func: Any, callback: Any = None) -> Any:
+        self._no_task = self._no_task or no_task(func.items)
         return super().submit(partial(self._perform, func), callback)
 
     def _perform(self, batch: Any) -> list[Any]:
-        items = cloudpickle.loads(cloudpickle.dumps(batch.items)) if self.copies else batch.items
+        if self._no_task:
+            raise self._no_task
+        items = copied(batch.items) if self.copies else batch.items
         sent = weight(batch.items)  # before the tasks change anything
-        try:
-            results = [function(*args, **kwargs) for function, args, kwargs in items]
-        except Exception as error:
-            self._failed.append((error, error.__traceback__))
-            raise
+        results = self._called(items)
+        if self.copies:
+            ensure_returns_travel(results)
         returned = max(weight(r) for r in results)
         with self._lock:
             self._entry["tasks"] += len(items)
@@ -68,6 +73,16 @@ class _Recording(ThreadingBackend):  # type: ignore[misc]
             self._entry["returned"] = max(self._entry["returned"], returned)
             self._entry["nothing"] += sum(r is None for r in results)
         return results
+
+    def _called(self, items: Any) -> list[Any]:
+        _here.task = True
+        try:
+            return [function(*args, **kwargs) for function, args, kwargs in items]
+        except Exception as error:
+            self._failed.append((error, error.__traceback__))
+            raise
+        finally:
+            _here.task = False
 
     def get_nested_backend(self) -> tuple[Any, int]:
         return joblib.parallel.SequentialBackend(nesting_level=(self.nesting_level or 0) + 1), 1
@@ -79,6 +94,11 @@ class _Sharing(_Recording):
     uses_threads = supports_sharedmem = True
     supports_inner_max_num_threads = False
     copies = False
+
+
+def inside_a_task() -> bool:
+    """Is this line run by a worker?"""
+    return getattr(_here, "task", False)
 
 
 def weight(value: Any) -> int:
@@ -100,9 +120,6 @@ def _caller() -> str:
 def lost(log: Log) -> bool:
     """Did all tasks of a call of Parallel return None, in processes?"""
     return any(entry["tasks"] and entry["nothing"] == entry["tasks"] and not entry["shared"] for entry in log)
-
-
-NOTHING = "your tasks return nothing. They run in other processes: what they write into your list or array is lost."
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 from joblib import Parallel, delayed
 
-MISCONCEPTION = "crashed:RankRaised"
+MISCONCEPTION = "needs-threads"
 
 
 def mend_oversubscription(fits, cores):

@@ -4,7 +4,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn.tree import DecisionTreeClassifier
 
-MISCONCEPTION = "crashed:RankRaised"
+MISCONCEPTION = "shared-list"
 
 
 def parallel_forest(X, y, n_trees, n_jobs, seed):

@@ -1,0 +1,153 @@
+"""What a learner hands to Parallel: is each item a task, and can it go to another process?
+
+Joblib takes an item apart and calls it, whatever it is, so its errors tell of what follows: "cannot unpack non-iterable
+float object". Here the item itself is looked at, and the sentence names what the learner did."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import cloudpickle
+
+from lockstep.checks.judge import Finding
+from lockstep.errors import UsageError
+
+_CALLED = "Parallel was handed no task but "
+_NO_ARGUMENTS = "Parallel was handed delayed("
+_ONE = "Parallel was handed one task"
+_NO_FUNCTION = "delayed was handed "
+_STUCK_TASK = "A task cannot be copied"
+_STUCK_RESULT = "What a task returns cannot be copied"
+NOTHING = "your tasks return nothing. They run in other processes: what they write into your list or array is lost."
+USED_UP = "Your folds are used up"
+ONE_ESTIMATOR = "All tasks work on the estimator that you were given"
+PROCESSES = "These fits are objects of this process"
+
+REASONS = {  # how a sentence begins, and the misconception that it tells
+    _CALLED: "called-at-once",
+    _NO_FUNCTION: "called-at-once",
+    _NO_ARGUMENTS: "never-called",
+    _ONE: "one-task",
+    _STUCK_TASK: "cannot-be-copied",
+    _STUCK_RESULT: "cannot-be-copied",
+    NOTHING[0].upper() + NOTHING[1:20]: "shared-list",
+    USED_UP: "used-up",
+    ONE_ESTIMATOR: "touches-estimator",
+    PROCESSES: "needs-threads",
+}
+_RAISED, _AGAIN = "your function raised UsageError: ", "\nlockstep.errors.UsageError: "
+_HANGS = ("crashed:TimeLimit", "crashed:Stuck")
+_LOOPS = "Does every loop end? Look at what should change in each turn."
+_TASK_HANGS = (
+    "That is where the caller waits for the tasks, so a task does not end. Does a loop in it never stop, or does it "
+    "wait for what nobody gives it, such as a lock that another task has taken and not released (write `with lock:`)?"
+)
+_PLAIN = "Give it only numbers, arrays, estimators and functions, and let it return its result."
+_NO_LOCK = "Tasks in processes share nothing, so they need no lock: let each return its result, and put these together."
+_KINDS = {
+    "_thread.lock": "a lock",
+    "_thread.RLock": "a lock",
+    "_thread._local": "memory of one thread",
+    "generator": "a generator",
+    "module": "a module",
+}
+
+
+def no_task(items: Sequence[Any]) -> UsageError | None:
+    """None if every item is what ``delayed(function)(arguments)`` makes; or else what the learner did instead."""
+    for item in items:
+        if not _is_task(item):
+            return _instead(item)
+        if not callable(item[0]):
+            return UsageError(
+                f"{_NO_FUNCTION}{_of_type(item[0])}, not a function: what should be done by a worker is done already.",
+                "Write delayed(f)(x), not delayed(f(x))(): the function's name without brackets comes first.",
+            )
+    return None
+
+
+def _is_task(item: Any) -> bool:
+    return isinstance(item, tuple) and len(item) == 3 and isinstance(item[1], tuple) and isinstance(item[2], dict)
+
+
+def _instead(item: Any) -> UsageError:
+    """What the learner did in place of ``delayed(function)(arguments)``."""
+    delayed = callable(item) and hasattr(item, "__wrapped__")
+    given = item.__wrapped__ if delayed else item
+    if delayed and callable(given):
+        name = getattr(given, "__name__", "f")
+        return UsageError(
+            f"{_NO_ARGUMENTS}{name}), which is no task yet: it has no arguments.",
+            f"Put them behind it, in brackets of their own: delayed({name})(...).",
+        )
+    if callable(given):
+        return UsageError(
+            f"{_ONE}, or a bare function. It wants a list of tasks, or a generator of them.",
+            "Write Parallel(n_jobs=n_jobs)(delayed(f)(x) for x in ...).",
+        )
+    return UsageError(
+        f"{_CALLED}{_of_type(given)}: you called your function yourself, one call after the other, and nothing is "
+        "left for the workers.",
+        "Write delayed(f)(x), not f(x) and not delayed(f(x)): delayed writes the call down for a worker.",
+    )
+
+
+def _of_type(value: Any) -> str:
+    name = type(value).__name__
+    return f"{'an' if name[0].lower() in 'aeiou' or name == 'ndarray' else 'a'} {name}"
+
+
+def copied(items: Any) -> Any:
+    """Tasks as another process would get them; UsageError if they cannot go there."""
+    try:
+        return cloudpickle.loads(cloudpickle.dumps(items))
+    except UsageError:
+        raise
+    except Exception as error:
+        raise UsageError(
+            f"{_STUCK_TASK} to another process: it holds, or its function names, {_culprit(error)}.",
+            f'{_NO_LOCK if "lock" in _culprit(error) else _PLAIN} With prefer="threads" nothing is copied.',
+        ) from error
+
+
+def ensure_returns_travel(results: Any) -> None:
+    """Raises UsageError if what tasks return could not come back from another process."""
+    try:
+        cloudpickle.dumps(results)
+    except Exception as error:
+        advice = " A function with yield in it returns a generator: write return." if "generator" in str(error) else ""
+        raise UsageError(
+            f"{_STUCK_RESULT} back from another process: it holds {_culprit(error)}.",
+            f"Return numbers, arrays or estimators.{advice}",
+        ) from error
+
+
+def _culprit(error: Exception) -> str:
+    """What cannot be copied, in a learner's words where they are known."""
+    named = re.search(r"'([\w.]+)' object", str(error))
+    kind = named.group(1) if named else ""
+    if str(error).startswith(("Lock objects", "RLock objects", "Semaphore objects", "Queue objects")):
+        return f"a {str(error).split()[0].lower()} of multiprocessing"
+    if "pickle files" in str(error):
+        return "an open file"
+    return _KINDS.get(kind, f"something that Python cannot pickle ({error})")
+
+
+def named(findings: Sequence[Finding]) -> list[Finding]:
+    """The findings of a judge, where a UsageError of this unit is told as what it is, and not as a crash; and where a
+    task that never ends is not taken for a loop of the caller."""
+    return [_waiting(f) if f.misconception in _HANGS else _named(f) for f in findings]
+
+
+def _named(finding: Finding) -> Finding:
+    told = finding.message.partition(_RAISED)[2].partition(_AGAIN)[0]
+    id = next((id for words, id in REASONS.items() if told.startswith(words)), "")
+    return replace(finding, misconception=id, message=told) if id else finding
+
+
+def _waiting(finding: Finding) -> Finding:
+    _, _, line = finding.message.partition("It stood at")
+    return replace(finding, message=finding.message.replace(_LOOPS, _TASK_HANGS)) if "Parallel(" in line else finding

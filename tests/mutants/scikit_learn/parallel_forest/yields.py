@@ -1,0 +1,22 @@
+"""The learner thought: a task gives its trees one after the other."""
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.tree import DecisionTreeClassifier
+
+MISCONCEPTION = "cannot-be-copied"
+
+
+def grow(X, y, seed, i):
+    random = np.random.default_rng([seed, i])
+    rows = random.integers(len(X), size=len(X))
+    tree = DecisionTreeClassifier(max_features="sqrt", random_state=int(random.integers(2**31)))
+    return tree.fit(X[rows], y[rows])
+
+
+def parallel_forest(X, y, n_trees, n_jobs, seed):
+    def task(i):
+        yield grow(X, y, seed, i)
+
+    found = Parallel(n_jobs=n_jobs)(delayed(task)(i) for i in range(n_trees))
+    return [tree for trees in found for tree in trees]
