@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pytest
 import torch
 
 from lockstep import checks
+from lockstep.checks.calls import told_call
 from lockstep.checks.case import Case
 from lockstep.checks.exercise import Exercise
 from lockstep.checks.feedback import page
@@ -107,6 +110,57 @@ def test_cases_of_a_pure_exercise_share_a_process_until_one_fails() -> None:
     endless = replace(several, seconds=1.0, cases=lambda ranks, seed: [Case(1, 0, settings={"told": "?"})])
     (seen,) = observe(endless, lambda limit: list(iter(int, 1)))
     assert seen.failure
-    assert seen.failure.message.startswith("your function did not end within 1 seconds")
+    assert seen.failure.message.startswith("count_up(3) did not end within 1 second.")
     assert "rank" not in str(seen.failure)
-    assert all(f.message.startswith("your function raised ZeroDivisionError") for f in failures if f)
+    assert all(f.message.startswith("count_up(3) raised ZeroDivisionError") for f in failures if f)
+
+
+def numbered(seconds: float = 2.0) -> Exercise:
+    """Three cases, of the limits 0 and 1, 10 and 11, 20 and 21."""
+    return replace(
+        exercise(False),
+        cases=lambda ranks, seed: [Case(1, 10 * n, settings={"told": f"case {n}"}) for n in range(3)],
+        inputs=lambda case, rank: ((case.seed,), (case.seed + 1,)),
+        seconds=seconds,
+    )
+
+
+def test_a_hang_names_the_numbers_of_its_call_and_is_not_repeated() -> None:
+    """Of forty calls one did not come to an end, and the learner was told that the function did not."""
+
+    def fn(limit: int) -> list[int]:
+        while limit == 11:
+            pass
+        return [0, 1, 2]
+
+    observation = observe(numbered(), fn)
+    first, hung = observation.seen
+    assert (first.failure, first.case.seed) == (None, 0)
+    assert [a["values"] for a in first.returned[0]] == [[0, 1, 2]] * 2
+    assert hung.case.seed == 10
+    assert hung.failure
+    assert hung.failure.message.startswith("count_up(11) did not end within 2 seconds.")
+    assert [case.seed for case in observation.unseen] == [20]
+
+
+def test_many_slow_calls_are_not_told_as_one_that_hangs() -> None:
+    def slow(limit: int) -> list[int]:
+        time.sleep(0.8)
+        return [0, 1, 2]
+
+    observation = observe(numbered(4.0), slow)
+    assert len(observation.seen) == 3  # each case for itself is fast enough
+    assert not any(seen.failure for seen in observation)
+
+
+@pytest.mark.parametrize(("arguments", "told"), [
+    ((8.0,), "count_up(8.0)"),
+    ((1 / 3,), "count_up(0.333333)"),
+    (([1, 2.5, 3, 4, 5, 6, 7],), "count_up([1, 2.5, 3, 4, 5, 6, ...])"),
+    (({"weights": "bfloat16"},), "count_up({'weights': 'bfloat16'})"),
+    (("a hidden fit",), ""),
+    ((torch.arange(3),), ""),
+    ((1, 2), ""),  # not what the function is called with: a watch calls it
+])  # fmt: skip
+def test_a_call_is_told_where_a_line_holds_it(arguments: tuple[Any, ...], told: str) -> None:
+    assert told_call(exercise(False), arguments) == told

@@ -14,6 +14,7 @@ from typing import Any
 
 import cloudpickle
 
+from lockstep.checks.calls import Begun, told_call, under_way
 from lockstep.checks.case import Case
 from lockstep.checks.exercise import Exercise
 from lockstep.checks.observation import Failure, Observation, Seen
@@ -67,6 +68,7 @@ class _Stage:
         self.seen: list[Seen] = []
         self.unseen: list[Case] = []
         self.together = True  # until a run fails
+        self.begun: Begun | None = None  # the last call that has begun, of those of a pure exercise's last run
         self.stopped = False  # no use in going on
 
     def sizes(self) -> tuple[int, ...]:
@@ -91,16 +93,43 @@ class _Stage:
         calls = [self.exercise.inputs(case, 0) for case in cases]
         try:
             outcome = self._call([call for of_case in calls for call in of_case])
-        except RunError:
+        except RunError as error:
             self.together = False
-            return False
+            if type(error).__name__ not in HANGS or not self._hangs_in_a_call():
+                return False
+            self._call_hung(cases, calls, error)
+            return True
         values = iter(outcome.values[0])
         for case, of_case in zip(cases, calls, strict=True):
             self.seen.append(_seen(case, [(list(islice(values, len(of_case))), [])], Trace(ranks=1), outcome))
         return True
 
     def _call(self, calls: Sequence[tuple[Any, ...]]) -> Any:
-        return self._run(play_pure, calls, self.exercise.watch or returned, ranks=1)
+        with under_way() as note:
+            try:
+                return self._run(play_pure, calls, self.exercise.watch or returned, note, ranks=1)
+            finally:
+                self.begun = note.last()
+
+    def _hangs_in_a_call(self) -> bool:
+        """Was one call under way for most of the time? Or else they are slow, all together."""
+        return self.begun is not None and self.begun.seconds > self._longest() / 2
+
+    def _call_hung(self, cases: Sequence[Case], calls: Sequence[Sequence[tuple[Any, ...]]], error: RunError) -> None:
+        """As ``_hung``, for the calls of a pure exercise."""
+        flat = [(at, call) for at, of_case in enumerate(calls) for call in of_case]
+        at, _ = flat[self.begun.number if self.begun else 0]
+        failure = self._pure_failure(error, [call for _, call in flat])
+        for case in cases[:at]:
+            self._perform_alone(case)
+        self.seen.append(Seen(cases[at], trace=Trace(ranks=1), printed=error.printed, failure=failure))
+        self.unseen += cases[at + 1 :]
+        self.stopped = True
+
+    def _pure_failure(self, error: RunError, calls: Sequence[tuple[Any, ...]]) -> Failure:
+        known = self.begun if type(error).__name__ not in HANGS or self._hangs_in_a_call() else None
+        call = told_call(self.exercise, calls[known.number]) if known else ""
+        return _without_ranks(_failure(error), self._longest(), call or "your function")
 
     def _perform_together(self, cases: Sequence[Case]) -> bool:
         acts = [_act(self.exercise, case) for case in cases]
@@ -148,9 +177,10 @@ class _Stage:
             return _seen(case, [of_rank[0] for of_rank in outcome.values], part(outcome.trace, 1)[0], outcome)
         except RunError as error:
             trace = part(error.trace, 1)[0] if error.trace else Trace(ranks=case.ranks)
-            failure = _failure(error)
             if self.exercise.pure:
-                failure = _without_ranks(failure, self._longest())
+                failure = self._pure_failure(error, self.exercise.inputs(case, 0))
+            else:
+                failure = _failure(error)
             return Seen(case, trace=trace, printed=error.printed, failure=failure)
 
     def _world(self) -> str:
@@ -202,12 +232,12 @@ def _seen(case: Case, played: Sequence[tuple[Any, list[Any]]], trace: Trace, out
     return Seen(case, tuple(returned), tuple(arguments), trace, tuple(outcome.peak_memory), outcome.printed)
 
 
-def _without_ranks(failure: Failure, seconds: float) -> Failure:
-    """The failure of an exercise whose learner need not have heard of ranks."""
+def _without_ranks(failure: Failure, seconds: float, call: str) -> Failure:
+    """The failure of an exercise whose learner need not have heard of ranks. ``call`` is what was under way."""
     if failure.kind not in HANGS:
-        return replace(failure, message=failure.message.replace("rank 0 raised", "your function raised", 1))
+        return replace(failure, message=failure.message.replace("rank 0 raised", f"{call} raised", 1))
     place = next((f" It stood at {s.where}: {s.source}" for s in failure.standings if s.where), "")
-    told = f"your function did not end within {seconds:g} seconds.{place}"
+    told = f"{call} did not end within {seconds:g} second{'s' if seconds != 1 else ''}.{place}"
     return Failure(failure.kind, told, remedy="Does every loop end? Look at what should change in each turn.")
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 import torch.distributed as dist
 
+from lockstep.checks.calls import UnderWay
 from lockstep.checks.exercise import Watch
 from lockstep.checks.guard import references_refuse
 from lockstep.checks.load import FromFile
@@ -47,11 +48,17 @@ def _play_one(fn: Callable[..., Any], act: Act, refused: str) -> tuple[Any, list
     return plain(returned), [plain(a) for a in arguments]
 
 
-def play_pure(fn: Callable[..., Any], calls: Sequence[tuple[Any, ...]], refused: str, watch: Watch) -> list[Any]:
+def play_pure(
+    fn: Callable[..., Any], calls: Sequence[tuple[Any, ...]], refused: str, watch: Watch, under_way: UnderWay
+) -> list[Any]:
     """What ``watch`` writes down of ``fn`` for each tuple of arguments: no communication, one rank."""
     own = fn.function() if isinstance(fn, FromFile) else fn  # a watch may want its source or its machine code
+    found = []
     with references_refuse(refused):
-        return [watch(own, arguments) for arguments in calls]
+        for number, arguments in enumerate(calls):
+            under_way.begin(number)
+            found.append(watch(own, arguments))
+    return found
 
 
 def returned(fn: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
@@ -84,4 +91,4 @@ def _is_mark(event: Event) -> bool:
 
 def _from_zero(events: list[Event]) -> list[Event]:
     begin = min((e.start for e in events), default=0.0)
-    return [replace(e, start=e.start - begin, end=e.end - begin) for e in events]
+    return [e._replace(start=e.start - begin, end=e.end - begin) for e in events]

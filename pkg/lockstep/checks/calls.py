@@ -1,0 +1,71 @@
+"""Which call of a pure exercise was under way when its run failed or hung, and how that call is told.
+
+The calls share a process. It writes the number of each into a file before it begins, since of a process that is ended
+from outside nothing comes back."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from lockstep.checks.exercise import Exercise
+
+SHORT = 8  # characters of a float that is told as it is
+MOST = 6  # items of a list
+
+
+@dataclass(frozen=True)
+class Begun:
+    """The call that had begun last, and for how many seconds it had been under way."""
+
+    number: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class UnderWay:
+    """``begin(number)`` in the process that calls; ``last()`` in the one that waits for it: None before the first."""
+
+    path: Path
+
+    def begin(self, number: int) -> None:
+        self.path.write_text(str(number))
+
+    def last(self) -> Begun | None:
+        try:
+            return Begun(int(self.path.read_text()), time.time() - self.path.stat().st_mtime)
+        except (OSError, ValueError):
+            return None
+
+
+@contextmanager
+def under_way() -> Iterator[UnderWay]:
+    """A note on which of several calls has begun, for as long as they run."""
+    with TemporaryDirectory(prefix="lockstep-") as folder:
+        yield UnderWay(Path(folder) / "call")
+
+
+def told_call(exercise: Exercise, arguments: tuple[Any, ...]) -> str:
+    """As in ``workers_needed(8.0, 0.5, 4.0)``; empty for arguments that a line does not hold, or that a watch replaces
+    by others."""
+    if len(arguments) != len(exercise.parameters.split(",")):
+        return ""
+    told = [_told(a) for a in arguments]
+    return f"{exercise.function}({', '.join(told)})" if all(told) else ""
+
+
+def _told(value: Any) -> str:
+    if isinstance(value, float):
+        return repr(value) if len(repr(value)) <= SHORT else f"{value:.6g}"
+    if isinstance(value, (bool, int)):
+        return repr(value)
+    if isinstance(value, list) and all(isinstance(v, (int, float)) for v in value):
+        return f"[{', '.join([_told(v) for v in value[:MOST]] + (['...'] if len(value) > MOST else []))}]"
+    if isinstance(value, dict) and all(isinstance(v, str) for v in value.values()):
+        return repr(value)
+    return ""
