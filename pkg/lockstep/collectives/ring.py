@@ -49,10 +49,10 @@ def ring_reduce_scatter(tensor: Tensor, group: dist.ProcessGroup | None = None) 
     right, left = (r + 1) % K, (r - 1) % K
     with flat(tensor) as x:
         chunk = x.tensor_split(K)  # (1)
-        room = torch.empty_like(chunk[0])
+        room = {n: x.new_empty(n) for n in (len(chunk[0]), len(chunk[-1]))}  # chunks differ by one element at most
         for t in range(K - 1):
             outgoing, sums = chunk[(r - t - 1) % K], chunk[(r - t - 2) % K]
-            incoming = room[: sums.numel()]
+            incoming = room[len(sums)]
             exchange(outgoing, right, incoming, left, group)  # (2)
             sums += incoming  # (3)
     return chunk[r]

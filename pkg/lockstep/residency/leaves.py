@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from types import FunctionType
 from typing import Any
 
@@ -35,13 +35,15 @@ def requires_grad(args: Iterable[Any]) -> bool:
     return False
 
 
-def tensors_of(tree: Iterable[Any]) -> Iterator[torch.Tensor]:
+def tensors_of(tree: Iterable[Any]) -> list[torch.Tensor]:
     """The tensors in the arguments of an operation: single, or in lists."""
+    found: list[torch.Tensor] = []
     for leaf in tree:
         if isinstance(leaf, torch.Tensor):
-            yield leaf
+            found.append(leaf)
         elif isinstance(leaf, list | tuple):
-            yield from tensors_of(leaf)
+            found += tensors_of(leaf)
+    return found
 
 
 def wrapped(tensor: Any) -> list[torch.Tensor]:

@@ -10,6 +10,7 @@ it asks of torch in order to learn a result's global shape (429 GFLOP were count
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any, NamedTuple
 
 import torch
@@ -64,7 +65,8 @@ class Clock(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
-        if asks_for_shapes(self.mode):
+        active = _get_dispatch_mode(FAKE)
+        if active is not None and active is not self.mode:  # torch asks for shapes under a fake mode of its own
             return func(*args, **kwargs)
         if types and any(t not in NO_WRAPPERS for t in types):
             self._residency.foresee(func, args)
@@ -89,16 +91,15 @@ class Clock(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     def _charge(self, known: Known, args: Any, kwargs: Any, out: Any) -> None:
         flops = int(known.flops(*args, **kwargs, out_val=out)) if known.flops else 0
-        tensors = list(tensors_of((args, out)))
+        tensors = tensors_of((args, out))
         moved = sum(map(nbytes, tensors))
-        dtype = str(tensors[0].dtype).removeprefix("torch.") if tensors else "float32"
+        dtype = name_of(tensors[0].dtype) if tensors else "float32"
         self._spend(known.name, op_time(self._device, flops, moved, dtype), flops)
 
 
-def asks_for_shapes(mine: FakeTensorMode | None) -> bool:
-    """Whether torch works under a fake mode of its own, and so computes shapes only."""
-    active = _get_dispatch_mode(FAKE)
-    return active is not None and active is not mine
+@cache
+def name_of(dtype: torch.dtype) -> str:
+    return str(dtype).removeprefix("torch.")
 
 
 def is_free(func: Any) -> bool:

@@ -52,6 +52,7 @@ class OneCore:
         self._core: int = ctypes.CDLL(None).sched_getcpu()
         self._before = usage(self._allowed)
         os.sched_setaffinity(0, {self._core})
+        os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
         os.register_at_fork(after_in_child=self._release)
 
     def look_again(self) -> None:

@@ -79,9 +79,7 @@ class VirtualGroup(_ProcessGroup):  # type: ignore[misc]
     # ---- point to point: dst and src are ranks of the group
 
     def send(self, tensors: Tensors, dst: int, tag: int = 0) -> VirtualWork:
-        check_contiguous(tensors[0])
-        peer = member(self._ranks, dst)
-        operation = self._new("send", nbytes(tensors[0]), peer, tag=tag, tensors=detached(tensors[0]))
+        operation = self._message("send", tensors[0], member(self._ranks, dst), tag)
         self._simulation.send(operation)
         return VirtualWork(self._simulation, operation, tensors)
 
@@ -92,10 +90,15 @@ class VirtualGroup(_ProcessGroup):  # type: ignore[misc]
         return self._recv(tensors, ANY_SOURCE, tag)
 
     def _recv(self, tensors: Tensors, source: int, tag: int) -> VirtualWork:
-        check_contiguous(tensors[0])
-        operation = self._new("recv", nbytes(tensors[0]), source, tag=tag, tensors=detached(tensors[0]))
+        operation = self._message("recv", tensors[0], source, tag)
         self._simulation.recv(operation)
         return VirtualWork(self._simulation, operation, tensors)
+
+    def _message(self, kind: str, tensor: torch.Tensor, peer: int, tag: int) -> Operation:
+        check_contiguous(tensor)
+        return self._simulation.new_operation(
+            self._me, kind, nbytes(tensor), peer, self._ranks, self._name, tag, detached(tensor)
+        )
 
     # ---- collectives
 
@@ -196,11 +199,9 @@ class VirtualGroup(_ProcessGroup):  # type: ignore[misc]
         fits = tuple((t.numel(), str(t.dtype).removeprefix("torch.")) for t in (inputs if like is None else like))
         signature = (kind, operator, root, fits)
         peer = None if root is None else member(self._ranks, root)
-        part = self._new(kind, payload, peer, signature=signature, detail=describe(operator, fits, kind))
-        part.tensors = list(map(detached, outputs)), list(map(detached, inputs))
+        tensors = list(map(detached, outputs)), list(map(detached, inputs))
+        part = self._simulation.new_operation(self._me, kind, payload, peer, self._ranks, self._name, 0, tensors)
+        part.signature, part.detail = signature, describe(operator, fits, kind)
         self._collectives += 1
         self._simulation.join(part, self._collectives, move)
         return VirtualWork(self._simulation, part, outputs)
-
-    def _new(self, kind: str, size: int, peer: int | None, **fields: Any) -> Operation:
-        return self._simulation.new_operation(self._me, kind, size, peer, self._ranks, self._name, **fields)

@@ -44,10 +44,10 @@ def quietly(move: Mover) -> Mover:
     return wrapper  # type: ignore[return-value]
 
 
-@quietly
 def message(sent: Tensor, received: Tensor) -> None:
-    """The same number of elements, in one piece each; the shapes may differ."""
-    received.copy_(sent if sent.shape == received.shape else sent.view(received.shape))
+    """The same number of elements, in one piece each; the shapes may differ. Quietly, too."""
+    with _DisableTorchDispatch(), _AutoDispatchBelowAutograd():
+        received.copy_(sent if sent.shape == received.shape else sent.view(received.shape))
 
 
 @quietly

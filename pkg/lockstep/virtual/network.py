@@ -39,6 +39,7 @@ class Network:
         self._in = [0.0] * ranks
         self._sends: dict[Channel, deque[Operation]] = {}
         self._recvs: dict[Channel, deque[Operation]] = {}
+        self._from_any = False  # whether a rank has ever received from any source
         self._meetings: dict[tuple[str, tuple[int, ...], int], list[Operation]] = {}
         self._ids = count()
 
@@ -51,7 +52,7 @@ class Network:
         if self.eager:
             send.tensors = movement.buffered(send.tensors)
             send.started, send.done = send.posted, send.posted
-        self._sends.setdefault((send.group_name, send.rank, send.peer, send.tag), deque()).append(send)
+        put(self._sends, (send.group_name, send.rank, send.peer, send.tag), send)
 
     def recv(self, recv: Operation) -> None:
         assert recv.peer is not None
@@ -59,7 +60,8 @@ class Network:
         if send is not None:
             self._transfer(send, recv)
         else:
-            self._recvs.setdefault((recv.group_name, recv.peer, recv.rank, recv.tag), deque()).append(recv)
+            self._from_any = self._from_any or recv.peer == ANY_SOURCE
+            put(self._recvs, (recv.group_name, recv.peer, recv.rank, recv.tag), recv)
 
     def join(self, part: Operation, sequence: int, move: Callable[[list[Operation]], None]) -> None:
         """One more rank comes to a collective; the last one to come carries it out."""
@@ -84,6 +86,8 @@ class Network:
     def _partner_of_send(self, send: Operation) -> Operation | None:
         """The receive that was posted first, among those for this source and those for any."""
         named = self._recvs.get((send.group_name, send.rank, send.peer or 0, send.tag))
+        if not self._from_any:
+            return named.popleft() if named else None
         open_ = self._recvs.get((send.group_name, ANY_SOURCE, send.peer or 0, send.tag))
         if named and open_:
             return min(named, open_, key=lambda q: q[0].posted).popleft()
@@ -131,6 +135,13 @@ class Network:
         if operation.waiting:
             operation.waiting = False
             self._wake(operation.rank, end)
+
+
+def put(queues: dict[Channel, deque[Operation]], channel: Channel, operation: Operation) -> None:
+    queue = queues.get(channel)
+    if queue is None:
+        queue = queues[channel] = deque()
+    queue.append(operation)
 
 
 def check_fits(send: Operation, recv: Operation) -> None:

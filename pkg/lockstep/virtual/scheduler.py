@@ -68,9 +68,12 @@ class Scheduler:
     def act(self, rank: int, effect: Callable[[], None]) -> None:
         """The rank does something now and goes on: ``effect`` comes when every rank that is behind has caught up."""
         self.operations += 1
-        now = self.clock[rank], rank
-        heapq.heappush(self._due, (*now, next(self._posted), effect))
-        self._take_effect(now)
+        time, ready = self.clock[rank], self._ready
+        if not self._due and not (ready and ready[0] < (time, rank)):
+            effect()  # nobody is behind
+        else:
+            heapq.heappush(self._due, (time, rank, next(self._posted), effect))
+            self._take_effect((time, rank))
 
     def is_due(self, rank: int) -> bool:
         """Whether something that the rank did is still without effect."""

@@ -70,26 +70,32 @@ class Simulation:
     # ---- what ranks do
 
     def new_operation(
-        self, me: int, kind: str, nbytes: int, peer: int | None, group: tuple[int, ...], name: str, **fields: Any
+        self,
+        me: int,
+        kind: str,
+        nbytes: int,
+        peer: int | None,
+        group: tuple[int, ...],
+        name: str,
+        tag: int,
+        tensors: Any,
     ) -> Operation:
-        if kind not in POINT_TO_POINT or not self._goes_on:
+        if not self._goes_on or kind not in POINT_TO_POINT:
             self.scheduler.pause(me)
-        self._polling.clear()
-        now, place = self.scheduler.clock[me], places.here()
-        operation = Operation(me, kind, now, group, name, nbytes, peer, place=place, **fields)
+        if self._polling:
+            self._polling.clear()
+        now = self.scheduler.clock[me]
+        operation = Operation(me, kind, now, group, name, nbytes, peer, tag, tensors, place=places.here())
         self._ledger.post(operation)
         return operation
 
     def send(self, operation: Operation) -> None:
-        self._post(self.network.send, operation)
-
-    def recv(self, operation: Operation) -> None:
-        self._post(self.network.recv, operation)
-
-    def _post(self, act: Callable[[Operation], None], operation: Operation) -> None:
         """The rank may go on at once, except where that is seen: a sender that does not wait may change its tensor,
         and what is computed next may take the core from the message."""
-        self.scheduler.act(operation.rank, partial(self._guarded, act, operation))
+        self.scheduler.act(operation.rank, partial(self._guarded, self.network.send, operation))
+
+    def recv(self, operation: Operation) -> None:
+        self.scheduler.act(operation.rank, partial(self._guarded, self.network.recv, operation))
 
     def join(self, part: Operation, sequence: int, move: Callable[[list[Operation]], None]) -> None:
         self._guarded(self.network.join, part, sequence, move)
