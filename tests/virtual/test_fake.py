@@ -103,6 +103,38 @@ def test_fully_shard(out):
     both(fn)
 
 
+@pytest.mark.parametrize("reshard", [True, 2])
+def test_fully_shard_makes_its_own_mesh(reshard):
+    """It asks for one in a module that had taken ``init_device_mesh`` before the fake run could lead it elsewhere."""
+
+    def fn():
+        from torch.distributed.fsdp import fully_shard
+
+        model = fully_shard(two_layers(64, 256, 16), reshard_after_forward=reshard)
+        model(torch.randn(8, 64)).sum().backward()
+
+    both(fn)
+
+
+def test_meshes_of_every_make():
+    """A mesh is made of numbers: which rank stands where. A fake run needs them."""
+
+    def fn():
+        from torch.distributed.device_mesh import DeviceMesh
+        from torch.distributed.tensor import init_device_mesh as from_tensor
+
+        cube = from_tensor("cpu", (2, 2, 1), mesh_dim_names=("pipe", "data", "tensor"))
+        flat = cube["data", "tensor"]._flatten("shard")
+        dist.all_reduce(torch.ones(3), group=flat.get_group())
+        group = DeviceMesh.from_group(dist.new_group([0, 1, 2, 3]), "cpu")
+        back = from_tensor("cpu", (4,), mesh_dim_names=("all",))._unflatten(0, (2, 2), ("rows", "columns"))
+        meshes = (cube, cube["pipe"], flat, group, back["rows"])
+        return [(mesh.mesh.tolist(), mesh.get_coordinate(), mesh.size()) for mesh in meshes]
+
+    real, shapes = both(fn)
+    assert real.values == shapes.values
+
+
 def test_parallelize_module():
     def fn():
         from torch.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel, parallelize_module

@@ -17,6 +17,7 @@ Functional collectives take a fake mode for tracing and wait at once. Here they 
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -24,6 +25,7 @@ import torch
 import torch.distributed as dist
 from torch._subclasses.fake_tensor import FakeTensor, unset_fake_temporarily
 from torch.distributed import _functional_collectives, device_mesh, distributed_c10d
+from torch.distributed.fsdp._fully_shard import _fsdp_init
 from torch.distributed.fsdp._fully_shard._fsdp_param import FSDPParam
 from torch.distributed.pipelining import schedules
 from torch.distributed.tensor import _collective_utils, _sharding_prop
@@ -37,8 +39,6 @@ OBJECT_COLLECTIVES = (
 
 WITH_DATA: tuple[tuple[Any, str], ...] = (
     *((owner, name) for owner in (dist, distributed_c10d) for name in OBJECT_COLLECTIVES),
-    (dist, "init_device_mesh"),
-    (device_mesh, "init_device_mesh"),
     (device_mesh.DeviceMesh, "__init__"),
     (device_mesh.DeviceMesh, "_flatten"),
     (device_mesh.DeviceMesh, "_unflatten"),
@@ -54,12 +54,23 @@ def install() -> None:
     for owner, name in WITH_DATA:
         if hasattr(owner, name):
             setattr(owner, name, outside_fake_mode(getattr(owner, name)))
+    make_meshes_with_data()
     for module in (_functional_collectives, _collective_utils):
         setattr(module, "_are_we_tracing", lambda: False)  # noqa: B010
     setattr(_sharding_prop, "detect_fake_mode", lambda *_: None)  # noqa: B010
     if FakeTensor not in _foreach_utils._foreach_supported_types:
         _foreach_utils._foreach_supported_types.append(FakeTensor)
     setattr(FSDPParam, "reset_sharded_param", unless_the_same(FSDPParam.reset_sharded_param))  # noqa: B010
+
+
+def make_meshes_with_data() -> None:
+    mesh = device_mesh.DeviceMesh
+    for function in (device_mesh.init_device_mesh, _fsdp_init._get_post_forward_mesh_info):
+        for module in list(sys.modules.values()):  # fully_shard calls what its own modules have taken
+            if vars(module).get(function.__name__) is function:
+                setattr(module, function.__name__, outside_fake_mode(function))
+    setattr(mesh, "from_group", staticmethod(outside_fake_mode(mesh.from_group)))  # noqa: B010
+    setattr(mesh, "mesh", property(outside_fake_mode(vars(mesh)["mesh"].fget)))  # noqa: B010
 
 
 def outside_fake_mode(function: Callable[..., Any]) -> Callable[..., Any]:
