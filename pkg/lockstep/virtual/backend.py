@@ -27,6 +27,7 @@ import torch.distributed as dist
 from torch._C._distributed_c10d import _set_thread_isolation_mode  # type: ignore[attr-defined]
 from torch.distributed import distributed_c10d
 
+from lockstep.virtual import futures
 from lockstep.virtual.group import VirtualGroup
 from lockstep.virtual.shared_torch import count_loss_parallel
 
@@ -96,6 +97,7 @@ def install() -> None:
         setattr(distributed_c10d, "_maybe_attach_flight_recorder", no_recorder)  # noqa: B010
     for module in (distributed_c10d, dist):
         setattr(module, "monitored_barrier", monitored_barrier)  # noqa: B010
+    futures.install()
     count_loss_parallel()
     torch.autograd.set_multithreading_enabled(False)
 
