@@ -118,7 +118,8 @@ def agree(a: Operation, b: Operation) -> bool:
 
 def standing(o: Operation, waits_for: tuple[int, ...] = (), signed: bool = False) -> Standing:
     told = f"{o} {described(o)}".rstrip() if signed else str(o)
-    return Standing(o.rank, "waiting", told, str(o.place), o.place.source, waits_for)
+    place = o.stands if o.waiting else o.place
+    return Standing(o.rank, "waiting", told, str(place), place.source, waits_for)
 
 
 def described(o: Operation) -> str:

@@ -24,11 +24,12 @@ class Operation:
     group: tuple[int, ...]
     group_name: str
     tag: int = 0
-    place: Place = places.NOWHERE
+    place: Place = places.NOWHERE  # the line that posted it
     fits: tuple[tuple[int, str], ...] = ()  # elements and dtype that must agree between the ranks
     end: float | None = None
     wait: float = 0.0
-    waiting: bool = False  # the rank stands in a wait for it
+    waiting: bool = False  # the rank stands in a wait for it,
+    stands: Place = places.NOWHERE  # on this line
     awaited: bool = False
     polled: Place = places.NOWHERE  # where is_completed() was first asked for it
     reduction: str = ""  # "SUM", "MAX" ...; "" when there is none, or it is not known

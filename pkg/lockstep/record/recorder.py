@@ -1,5 +1,5 @@
-"""A dispatch mode that sees every c10d operation of the rank's process: plain ``dist`` calls, functional collectives,
-and the traffic of DDP, FSDP and DTensor. An operation is booked when it is posted, under its public meaning.
+"""The book of every c10d operation of the rank's process: plain ``dist`` calls, functional collectives, and the traffic
+of DDP, FSDP and DTensor. An operation is booked when it is posted, under its public meaning.
 
 ``end`` is when a wait returned, or when the operation was first seen to be complete, whichever came first.
 """
@@ -17,32 +17,16 @@ from typing import Any
 import torch
 import torch.distributed as dist
 from torch._subclasses.fake_tensor import FakeTensor
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from lockstep import places
 from lockstep.events import POINT_TO_POINT
 from lockstep.explain import ANY_SOURCE, member
 from lockstep.record.callbacks import Callbacks
+from lockstep.record.eye import Eye
 from lockstep.record.meaning import kind_of, payload, tensors, what_moves, what_must_agree
 from lockstep.record.operation import Operation
 from lockstep.record.reductions import Reductions
 from lockstep.residency import Hooks, Residency
-
-
-class Eye(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Shows the operations of one thread to the Recorder."""
-
-    def __init__(self, recorder: Recorder) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
-        self._recorder = recorder
-
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        if types and (special := [t for t in types if t.__torch_dispatch__ is not torch.Tensor.__torch_dispatch__]):
-            if any(t.__name__ == "FakeTensor" for t in special):  # DTensor asks for shapes
-                return func(*args, **(kwargs or {}))
-            self._recorder.residency.foresee(func, args)
-            return NotImplemented  # a DTensor or the like: what it does inside comes here again
-        return self._recorder.see(func, args, kwargs or {})
 
 
 class Recorder:
@@ -217,8 +201,9 @@ class Recorder:
 
     def _mark(self, mine: Iterable[int], waiting: bool) -> None:
         for i in mine:
-            self.operations[i].waiting = waiting
-            self._write(i, {"waiting": waiting, "place": places.here()})
+            operation = self.operations[i]
+            operation.waiting, operation.stands = waiting, places.here()
+            self._write(i, {"waiting": waiting, "stands": operation.stands})
 
     def _finish(self, i: int, ended: float, waited: float, awaited: bool = True) -> None:
         operation = self.operations[i]
@@ -242,9 +227,18 @@ class Recorder:
     def _look(self) -> None:
         """Which collectives have completed without a wait in Python? (DDP waits in C++.)"""
         for key, (work, mine) in list(self._running.items()):
-            if self._is_completed(work) and work.is_success():
+            if self._is_completed(work) and self._succeeded(work):
                 del self._running[key]
                 self._works.pop(key, None)  # it would keep its tensors alive
                 self._done[key] = mine
                 for i in mine:
                     self._finish(i, self.now(), 0.0, awaited=False)
+
+    def _succeeded(self, work: Any) -> bool:
+        """A wait for what is complete is over at once. (torch warns of ``is_success``, at the learner's line.)"""
+        torch_wait, _ = self._originals
+        try:
+            torch_wait(work)
+        except RuntimeError:
+            return False
+        return True

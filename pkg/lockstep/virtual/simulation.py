@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -244,11 +245,12 @@ class Simulation:
         return [self._standing(r) for r in range(self.ranks)]
 
     def _standing(self, r: int) -> Standing:
-        if r in self._waiting or r in self._polling:
-            return standing(self._waiting.get(r) or self._polling[r])
         if self.scheduler.finished[r]:
             return Standing(r, "finished")
         place = self._place(r)
+        if r in self._waiting or r in self._polling:
+            waits = standing(self._waiting.get(r) or self._polling[r])
+            return replace(waits, where=str(place), source=place.source) if place.file else waits
         if not place.file:
             return Standing(r, "computing", "has not begun")
         return Standing(r, "computing", where=str(place), source=place.source)
