@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,10 +14,13 @@ from lockstep import checks
 from lockstep.checks import observe
 from lockstep.checks.case import Case
 from lockstep.checks.cpu import compiled, dot, matmul, saxpy, sums
+from lockstep.checks.cpu.lines import Busy, lines_counted
+from lockstep.checks.cpu.trial import trial_of_kernel
 from lockstep.checks.feedback import page
 from lockstep.checks.guard import LibraryAnswer, references_refuse
 from lockstep.checks.observation import Failure, Observation, Seen
 from lockstep.checks.observe import Ungraded
+from lockstep.cpu.traced import Memory
 from lockstep.errors import RunError
 
 
@@ -157,3 +161,38 @@ def test_a_compiled_exercise_may_take_its_own_time_and_ends_before_the_cell_does
         observe.observe(exercise, exercise.reference_function())
     assert 30 < given[0] <= exercise.seconds
     assert sum(given) + observe.LIMIT / 2 < 60, "nbgrader's limit for a cell, with a look at the reference"
+
+
+def test_a_loop_that_touches_no_array_is_found_by_its_lines() -> None:
+    """It was told after 45 seconds: the run in Python counted accesses, and there were none."""
+
+    def stuck(a: float, x: Any, y: Any) -> None:
+        i = 0
+        while i < x.size:
+            pass
+
+    def busy(a: float, x: Any, y: Any) -> None:
+        for _ in range(40):
+            for _ in range(40):
+                x[0]
+
+    found = trial_of_kernel(stuck, 2.0, np.ones(3), np.ones(3))
+    assert found["problem"] == "endless"
+    assert "1,048,576 lines without an access to its arrays. It stood at test_cpu.py, line" in found["told"]
+    assert trial_of_kernel(busy, 2.0, np.ones(3), np.ones(3))["problem"] == ""
+
+
+def test_lines_are_counted_from_one_access_to_the_next() -> None:
+    def fn(x: Any, turns: int) -> None:
+        for _ in range(10):
+            x[0]
+            for _ in range(turns):
+                pass
+
+    memory = Memory()
+    x, before = memory.place(np.ones(3)), sys.gettrace()
+    with lines_counted(memory, most=100):
+        fn(x, 20)
+    with pytest.raises(Busy, match="100 lines"), lines_counted(memory, most=100):
+        fn(x, 60)
+    assert sys.gettrace() is before

@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from lockstep.checks.cpu.lines import Busy, lines_counted
 from lockstep.checks.judge import Fault
 from lockstep.errors import UsageError
+from lockstep.places import innermost
 
 NOTHING = {"problem": "", "told": ""}
 
@@ -21,13 +23,16 @@ def trial(fn: Callable[..., Any], memory: Any, *arguments: Any) -> dict[str, str
     from lockstep.cpu.tracing import trace
 
     try:
-        trace(fn, memory, *arguments)
+        with lines_counted(memory):
+            trace(fn, memory, *arguments)
     except IndexError as error:
         return {"problem": "out-of-bounds", "told": str(error)}
     except UsageError as error:
         return {"problem": "library-call", "told": error.message}
-    except Endless as error:
-        return {"problem": "endless", "told": str(error)}
+    except (Endless, Busy) as error:
+        where = innermost(error)
+        stood = f" It stood at {where}: {where.source}" if where.file else ""
+        return {"problem": "endless", "told": f"{error} to its arrays.{stood}"}
     return NOTHING
 
 
@@ -51,8 +56,8 @@ def unfit(begin: str, evidence: dict[str, Any], advice: str = "") -> Fault | Non
     if problem == "endless":
         return Fault(
             "endless",
-            f"{begin}after {told} to its arrays it was still running. Does every loop end? Look at what should change "
-            "in each turn.",
+            f"{begin}run in Python, it had not ended after {told}\nDoes every loop end? Look at what should change in "
+            "each turn.",
         )
     if problem == "library-call":
         return Fault("library-call", f"{begin}{told} Write the loops yourself: that is the exercise.")
