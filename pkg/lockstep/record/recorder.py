@@ -26,6 +26,7 @@ from lockstep.record.eye import Eye
 from lockstep.record.meaning import kind_of, payload, tensors, what_moves, what_must_agree
 from lockstep.record.operation import Operation
 from lockstep.record.reductions import Reductions
+from lockstep.record.threads import Started
 from lockstep.residency import Hooks, Residency
 
 
@@ -60,7 +61,7 @@ class Recorder:
 
     def __enter__(self) -> Recorder:
         """Watch this thread, those that it starts, what Futures call in threads of the backend, and every wait."""
-        torch_wait, thread_run = self._originals = dist.Work.wait, threading.Thread.run
+        torch_wait = self._wait = dist.Work.wait
 
         def wait(work: Any, *args: Any, **kwargs: Any) -> Any:
             return self._waited(work, lambda: torch_wait(work, *args, **kwargs))
@@ -68,20 +69,15 @@ class Recorder:
         def is_completed(work: Any) -> bool:
             return self._polled(work)
 
-        def run(thread: threading.Thread) -> None:
-            with Eye(self):
-                thread_run(thread)
-
-        dist.Work.wait, threading.Thread.run = wait, run  # type: ignore[assignment,method-assign]
-        dist.Work.is_completed = is_completed  # type: ignore[assignment,method-assign]
-        for watch in (Callbacks(Eye, lambda: Eye(self)), self._reductions, Hooks(lambda: self.residency), Eye(self)):
+        dist.Work.wait, dist.Work.is_completed = wait, is_completed  # type: ignore[assignment,method-assign]
+        others = Started(lambda: Eye(self)), Callbacks(Eye, lambda: Eye(self))
+        for watch in (*others, self._reductions, Hooks(lambda: self.residency), Eye(self)):
             self._watches.enter_context(watch)
         return self
 
     def __exit__(self, *error: Any) -> None:
         self._watches.close()
-        dist.Work.wait, threading.Thread.run = self._originals  # type: ignore[method-assign]
-        dist.Work.is_completed = self._is_completed  # type: ignore[method-assign]
+        dist.Work.wait, dist.Work.is_completed = self._wait, self._is_completed  # type: ignore[method-assign]
         self._look()
 
     def see(self, func: Any, args: Any, kwargs: Any) -> Any:
@@ -236,9 +232,8 @@ class Recorder:
 
     def _succeeded(self, work: Any) -> bool:
         """A wait for what is complete is over at once. (torch warns of ``is_success``, at the learner's line.)"""
-        torch_wait, _ = self._originals
         try:
-            torch_wait(work)
+            self._wait(work)
         except RuntimeError:
             return False
         return True

@@ -27,6 +27,7 @@ import torch.distributed as dist
 from torch._C._distributed_c10d import _set_thread_isolation_mode  # type: ignore[attr-defined]
 from torch.distributed import distributed_c10d
 
+from lockstep.errors import UsageError
 from lockstep.virtual import futures
 from lockstep.virtual.group import VirtualGroup
 from lockstep.virtual.shared_torch import count_loss_parallel
@@ -55,6 +56,8 @@ class ThreadWorld(threading.local):
 
 
 def create_group(options: Any, _: Any) -> VirtualGroup:
+    if not hasattr(_local, "simulation"):
+        raise UsageError("A thread that a rank has started makes a process group.", "Make it in the rank's own thread.")
     simulation: Simulation = _local.simulation
     ranks = list(options.global_ranks_in_group) or list(range(simulation.ranks))
     return VirtualGroup(simulation, _local.rank, ranks, str(options.group_id))

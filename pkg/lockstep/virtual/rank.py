@@ -34,8 +34,19 @@ def become(rank: int, simulation: Simulation) -> None:
 
 
 def current() -> int | None:
-    """The rank whose thread calls; None for the threads of the cluster itself."""
+    """The rank whose own thread calls; None for all other threads."""
     return getattr(_local, "rank", None)
+
+
+def belong(rank: int, simulation: Simulation) -> None:
+    """The calling thread was started by this rank, or by another thread that belongs to it (threads.py)."""
+    _local.owner, _local.simulation = rank, simulation
+
+
+def owner() -> int | None:
+    """The rank that the calling thread is, or belongs to; None for the threads of the cluster itself."""
+    rank = current()
+    return getattr(_local, "owner", None) if rank is None else rank
 
 
 class Prints(io.TextIOBase):
@@ -50,7 +61,7 @@ class Prints(io.TextIOBase):
         return True
 
     def write(self, text: str) -> int:
-        rank = current()
+        rank = owner()
         *lines, rest = (self._parts.pop(rank, "") + text[: self._left + 1]).split("\n")
         for line in lines:
             self._line(rank, line)
@@ -76,7 +87,7 @@ class RankEnvironment(type(os.environ)):  # type: ignore[misc]
     """``os.environ`` with RANK and LOCAL_RANK of the rank that asks."""
 
     def __getitem__(self, key: str) -> str:
-        rank = current()
+        rank = owner()
         if rank is not None and key in ("RANK", "LOCAL_RANK"):
             cluster = _local.simulation.cluster
             return str(rank if key == "RANK" else rank % cluster.ranks_per_node)
@@ -112,7 +123,7 @@ def _route(module: Any, owner: type, stream: Callable[[int], Any]) -> None:
 
 def _drawing(name: str, real: Callable[..., Any], stream: Callable[[int], Any]) -> Callable[..., Any]:
     def draw(*args: Any, **kwargs: Any) -> Any:
-        rank = current()
+        rank = owner()
         return (real if rank is None else getattr(stream(rank), name))(*args, **kwargs)
 
     return draw
@@ -140,7 +151,7 @@ def _sleep(seconds: float) -> None:
 def _leave(status: int) -> None:
     """``os._exit`` in a rank ends the run, and the run tells which rank it was. In a process that the rank has forked
     (a worker of a DataLoader, say) it ends that process."""
-    rank = current()
+    rank = owner()
     if rank is None or os.getpid() != _local.simulation.pid:
         _real_exit(status)
     _local.simulation.left(rank, f"ended with exit status {status}")

@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -20,6 +21,7 @@ from lockstep.launch import values
 from lockstep.launch.ending import Raised, as_error
 from lockstep.launch.job import Job
 from lockstep.machines import Cluster
+from lockstep.record.threads import Started
 from lockstep.residency import Hooks, Residency
 from lockstep.virtual import backend, rank
 from lockstep.virtual.clock import Clock
@@ -29,6 +31,7 @@ from lockstep.virtual.network import Network, standing
 from lockstep.virtual.operations import Operation
 from lockstep.virtual.scheduler import Scheduler
 from lockstep.virtual.streams import Streams
+from lockstep.virtual.threads import belonging, refusal
 
 FRUITLESS_POLLS = 1000  # is_completed() in vain, by every rank that could still act, before it counts as a deadlock
 POLL_COST = 1e-7  # virtual seconds of one is_completed()
@@ -43,6 +46,8 @@ class Simulation:
         self.streams = Streams(job.ranks, job.seed)
         self.scheduler = Scheduler(job.ranks, self._stalled, self.streams.switch_to)
         self.network = Network(job.ranks, cluster, eager, self.scheduler.wake)
+        self._send, self._recv = (self._guarded(act) for act in (self.network.send, self.network.recv))
+        self._join = self._guarded(self.network.join)
         self.store, self.pid = HashStore(), os.getpid()
         self._goes_on = not eager and cluster.cores is None  # a rank that posts a message
         self.threads: dict[int, threading.Thread] = {}
@@ -61,7 +66,7 @@ class Simulation:
         for r in range(self.ranks):
             self.threads[r] = threading.Thread(target=self._live, args=(r,), name=f"rank {r}", daemon=True)
             self.threads[r].start()
-        with Hooks(self._book):
+        with Hooks(self._book), Started(self._around):
             self.scheduler.start()
             self._watch(patience)
         if self._error:
@@ -81,6 +86,7 @@ class Simulation:
         tag: int,
         tensors: Any,
     ) -> Operation:
+        self._check_thread(me)
         if not self._goes_on or kind not in POINT_TO_POINT:
             self.scheduler.pause(me)
         if self._polling:
@@ -93,17 +99,18 @@ class Simulation:
     def send(self, operation: Operation) -> None:
         """The rank may go on at once, except where that is seen: a sender that does not wait may change its tensor,
         and what is computed next may take the core from the message."""
-        self.scheduler.act(operation.rank, partial(self._guarded, self.network.send, operation))
+        self.scheduler.act(operation.rank, self._send, operation)
 
     def recv(self, operation: Operation) -> None:
-        self.scheduler.act(operation.rank, partial(self._guarded, self.network.recv, operation))
+        self.scheduler.act(operation.rank, self._recv, operation)
 
     def join(self, part: Operation, sequence: int, move: Callable[[list[Operation]], None]) -> None:
-        self._guarded(self.network.join, part, sequence, move)
+        self._join(part, sequence, move)
 
     def wait(self, operation: Operation) -> None:
         me, before = operation.rank, self.scheduler.clock[operation.rank]
         if operation.done is None:
+            self._check_thread(me)
             operation.waiting = True
             operation.place = places.here() if operation.polls else operation.place
             self._waiting[me] = operation
@@ -117,6 +124,7 @@ class Simulation:
     def poll(self, operation: Operation) -> bool:
         """``is_completed()``: time passes until the next thing that can happen, and a little more each time."""
         me, clock = operation.rank, self.scheduler.clock
+        self._check_thread(me)
         if self.scheduler.is_due(me):
             self.scheduler.pause(me)
         if operation.done is None or operation.done > clock[me]:
@@ -154,8 +162,19 @@ class Simulation:
         return self.scheduler.clock[me]
 
     def _book(self) -> Residency | None:
-        me = rank.current()
+        me = rank.owner()
         return None if me is None else self._residency[me]
+
+    def _around(self) -> AbstractContextManager[None]:
+        """What is in force in a thread that is started."""
+        me = rank.owner()
+        return nullcontext() if me is None else belonging(self, self._residency[me], me)
+
+    def _check_thread(self, me: int) -> None:
+        """Only the rank's own thread has the baton to give away."""
+        if rank.current() != me:
+            self._fail(refusal(me, self._place(me), [s for s in self.standings() if s.rank != me]))
+            threading.Event().wait()
 
     # ---- a rank's life
 
@@ -187,13 +206,17 @@ class Simulation:
 
     # ---- how a run ends
 
-    def _guarded(self, act: Callable[..., None], *args: Any) -> None:
+    def _guarded(self, act: Callable[..., None]) -> Callable[..., None]:
         """A mismatch is the whole run's failure, not an exception that a learner's code may catch."""
-        try:
-            act(*args)
-        except RunError as error:
-            self._fail(error)
-            threading.Event().wait()
+
+        def guarded(*args: Any) -> None:
+            try:
+                act(*args)
+            except RunError as error:
+                self._fail(error)
+                threading.Event().wait()
+
+        return guarded
 
     def _complete(self) -> None:
         left = list(self.network.unmatched())

@@ -1,0 +1,66 @@
+"""Threads that a rank starts: to load data, say.
+
+They belong to the rank: what they print is tagged, they read its environment, draw from its ``random`` and
+``numpy.random`` and know its process groups; the tensors that they make are booked. But they run whenever the host lets
+them, whoever has the baton. So their clock and their ``sleep`` are real, what they compute takes no virtual time, and
+they may not communicate: when they would is not the rank's to say, and no two runs would be the same.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from typing import TYPE_CHECKING, Any
+
+from torch.distributed import distributed_c10d
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from lockstep import places
+from lockstep.errors import RankRaised, Standing
+from lockstep.places import Place
+from lockstep.residency import Residency
+from lockstep.virtual import rank
+
+if TYPE_CHECKING:
+    from lockstep.virtual.simulation import Simulation
+
+
+class Books(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Keeps book of the tensors that a thread makes."""
+
+    def __init__(self, residency: Residency) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self._residency = residency
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        out = func(*args, **(kwargs or {}))
+        self._residency.see(func, args, out)
+        return out
+
+
+def belonging(simulation: Simulation, residency: Residency, me: int) -> AbstractContextManager[None]:
+    """What is in force in a thread that rank ``me`` starts. Called by the thread that starts it."""
+    groups = dict(vars(distributed_c10d._world))
+
+    @contextmanager
+    def inside() -> Iterator[None]:
+        rank.belong(me, simulation)
+        vars(distributed_c10d._world).update(groups)
+        with Books(residency):
+            yield
+
+    return inside()
+
+
+def refusal(me: int, stands: Place, others: Sequence[Standing]) -> RankRaised:
+    """A thread that rank ``me`` has started communicates. ``stands``: the rank's own line; ``others``: other ranks."""
+    place, name = places.here(), threading.current_thread().name
+    place = place if place.file else stands
+    told = f"rank {me} communicates in a thread that it has started ({name})."
+    remedy = (
+        "On the virtual cluster only a rank's own thread may: post the operation there, with isend, irecv or "
+        'async_op=True, and let the thread do the rest. Or run it on processes: on="processes".'
+    )
+    mine = Standing(me, "raised", where=str(place), source=place.source, detail="UsageError")
+    return RankRaised(told, [mine, *others], remedy=remedy)
