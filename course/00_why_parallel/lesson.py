@@ -33,10 +33,10 @@ predict(
 # %%
 import matplotlib.pyplot as plt
 
-# year, transistors, MHz, cores. Until 2008: Intel's Microprocessor Quick Reference Guide. Then Intel's and Apple's
-# announcements of the i7-3770K, the M1 and the M1 Ultra.
+# year, transistors, MHz, cores. Until 1989: the first model of each, from Intel's Microprocessor Quick Reference Guide
+# (copied at ic.unicamp.br/~celio/mc404/opcodes.html). Later ones: about, as announced; Apple names no clock.
 processors = [
-    (1978, 29e3, 5, 1), (1982, 134e3, 6, 1), (1985, 275e3, 16, 1), (1989, 1.2e6, 25, 1), (1993, 3.1e6, 66, 1),
+    (1978, 29e3, 5, 1), (1982, 134e3, 8, 1), (1985, 275e3, 16, 1), (1989, 1.2e6, 25, 1), (1993, 3.1e6, 66, 1),
     (1997, 7.5e6, 300, 1), (1999, 9.5e6, 500, 1), (2000, 42e6, 1500, 1), (2004, 125e6, 3400, 1),
     (2006, 291e6, 2930, 2), (2008, 731e6, 3200, 4), (2012, 1.4e9, 3500, 4), (2020, 16e9, 3200, 8),
     (2022, 114e9, 3200, 20),
@@ -124,12 +124,15 @@ print(f"{machine.cores} cores together get {together / one:.1f} times the memory
 # %%
 from lockstep.cost.training import training_flops
 
-print(f"GPT-3 by the formula:  {training_flops(174.6e9, 300e9):.3g} FLOP")
-print("GPT-3 by its paper:    3.14e+23 FLOP   (arXiv:2005.14165, table D.1)")
+print(f"GPT-3 by the formula:   {training_flops(174.6e9, 300e9):.3g} FLOP")
+print("GPT-3 by its paper:     3.14e+23 FLOP   (arXiv:2005.14165, table D.1)")
+print(f"Llama 3 by the formula: {training_flops(405e9, 15.6e12):.3g} FLOP")
+print("Llama 3 by its paper:   3.8e+25 FLOP    (arXiv:2407.21783, section 1, for 15.6e12 tokens)")
 
 # %% [markdown]
-# GPT-4's training is estimated at $2 \cdot 10^{25}$ FLOP. The GPU that NVIDIA sells for this, a B200, does up to
-# $2.25 \cdot 10^{15}$ FLOP in a second, in numbers of 16 bits.
+# How much GPT-4 took nobody has published. Estimates are about $2 \cdot 10^{25}$ FLOP (Epoch AI). The GPU that NVIDIA
+# sells for this, a B200, does up to $2.25 \cdot 10^{15}$ FLOP in a second, in numbers of 16 bits (NVIDIA's figure for
+# the HGX B200, as listed at glennklockwood.com/garden/processors/B200).
 
 # %%
 predict("why-parallel-gpt4", "How many years would one B200 need for GPT-4's 2e25 FLOP?", unit="years")
@@ -223,9 +226,9 @@ print(f"192 GB / 27e9 parameters = {192 / 27:.1f} bytes for each")
 
 # %% [markdown]
 # It is 7 bytes, and none of these recipes has 7. Where it comes from nobody can say, since no recipe was named: ask
-# for it whenever you read such a number. Adam with gradients and weights in 16 bits takes 12, so 783 GB; the
-# paper of QLoRA (arXiv:2305.14314) says "more than 780 GB". With the master copy, as most large models are trained,
-# it is 16 bytes and 1,045 GB. In 192 GB that trains 12 billion parameters, not 27.
+# for it whenever you read such a number. Adam with gradients and weights in 16 bits takes 12, so 783 GB; the paper of
+# QLoRA (arXiv:2305.14314, introduction) says "more than 780 GB". With the master copy, as most large models are
+# trained, it is 16 bytes and 1,045 GB. In 192 GB that trains 12 billion parameters, not 27.
 #
 # All this is without the **activations**, what the layers compute on the way forward. They come on top.
 #
@@ -260,11 +263,11 @@ def plan(params, tokens_each, gpus, utilisation, recipe="adam mixed"):
 # in the hospital. Then the training has to go to the data (unit 06). And *energy*:
 
 # %%
-tokens = 12e12  # DBRX was trained on 12 trillion tokens
+tokens = 12e12  # DBRX was trained on 12 trillion tokens (Databricks, Introducing DBRX, 2024)
 for told, each in (("as numbers of 4 bytes", 4), ("as text, about 5 bytes a token", 5)):
     print(f"DBRX's data {told}: {tokens * each / 1e12:.0f} TB")
 
-watts = 1000  # a B200 takes up to 1,000 W (NVIDIA's data sheet)
+watts = 1000  # an HGX B200 is set to 1,000 W at most (glennklockwood.com/garden/processors/B200)
 hours = flop / (0.4 * peak) / 3600
 for gpus in (1, 10_000):
     print(f"GPT-4 on {gpus:>6,} B200 at 40 %: {hours / gpus / 24:>9,.0f} days, {hours * watts / 1e9:.1f} GWh")
@@ -575,7 +578,8 @@ print(f"torch.sum is {own_time(loop) / own_time(numbers.sum):,.0f} times as fast
 # ## 12. A training is not a sorting
 #
 # Why is machine learning so often run in parallel, and in such daring ways? Compare it with sorting. A sorting
-# algorithm is a fixed sequence of steps, and the result is either right or not. Forget one exchange in a hundred:
+# algorithm is a fixed sequence of steps, and each counts on those before it. Forget one exchange in a hundred. What
+# share of the way from the shuffled numbers to the sorted ones is left at the end?
 
 # %%
 import random
@@ -590,10 +594,14 @@ def bubble_sort(values, left_out):
     return values
 
 
+def left_of_sorting(left_out):
+    """The distance from the result to the sorted numbers, as a share of the distance at the start."""
+    return math.dist(bubble_sort(shuffled, left_out), range(200)) / math.dist(shuffled, range(200))
+
+
 shuffled = random.Random(1).sample(range(200), 200)
-for left_out in (0.0, 0.01):
-    wrong = sum(a != b for a, b in zip(bubble_sort(shuffled, left_out), range(200)))
-    print(f"{left_out:.0%} of the exchanges forgotten: {wrong} of 200 numbers are in the wrong place")
+for left_out in (0.0, 0.01, 0.1):
+    print(f"{left_out:>4.0%} of the exchanges forgotten: {left_of_sorting(left_out):>6.2%} of the way is left")
 
 # %% [markdown]
 # A training **converges**: it repeats a step that brings it nearer to a good state, wherever it is. Written out,
@@ -630,32 +638,34 @@ print("the sum of four workers' updates differs by", f"{(everything - sum(of_fou
 # The update of all data is the **sum** of the updates of its parts. So each worker computes its Δ alone, on its own
 # data, and F adds. That is data parallelism, in one line.
 #
-# And now be as careless as with the sorting: one update in ten is lost.
+# And now be as careless as with the sorting. The measure is the same: of the way from the first state to the best one,
+# the one with the least squared error, what share is left?
 
 
 # %%
-def train(steps=60, lost=0.0, late=0):
-    """The mean squared error after some steps of four workers whose updates may get lost, or come late."""
+def left_of_training(lost=0.0, late=0, steps=60):
+    """The same for some steps of four workers whose updates may get lost, or come some steps late."""
     draw = random.Random(0)
     history = [torch.zeros(10, dtype=torch.float64)]
     for _ in range(steps):
         seen = history[max(0, len(history) - 1 - late)]  # the state that the workers know
         updates = [delta(range(w, 1000, 4), seen) for w in range(4) if draw.random() >= lost]
         history.append(F(history[-1], updates))
-    return float(((X @ history[-1] - y) ** 2).mean())
+    return math.dist(history[-1], best) / math.dist(history[0], best)
 
 
-print(f"before the first step      error {float((y**2).mean()):.5f}")
-print(f"nothing lost               error {train():.5f}")
-print(f"10 % of the updates lost   error {train(lost=0.1):.5f}")
-print(f"all updates 2 steps late   error {train(late=2):.5f}")
+best = torch.linalg.lstsq(X, y).solution
+print("forgotten or lost    left of the sorting    left of the training")
+for lost in (0.0, 0.01, 0.1):
+    print(f"{lost:>17.0%} {left_of_sorting(lost):>22.2%} {left_of_training(lost):>23.2%}")
+print(f"\nall updates of the training 2 steps late: {left_of_training(late=2):.2%} is left")
 
 # %% [markdown]
-# The sorting is counted in misplaced numbers, the training in squared error, so do not compare these with each other.
-# Compare each with itself: what does losing something do to the result? The sorting is no longer a sorting, and would
-# have to run again to be one. The training arrives all the same. A step from a slightly wrong state still leads the
-# right way. This is why machine learning may do what a bank may not: send less, wait less, round more. How far one can
-# go is the subject of unit 06. Where it goes wrong is, too.
+# Both columns say the same of their task: 100 % is where it began, 0 % is the right result. The sorting with mistakes
+# stays far from it, and would have to run again. The training arrives all the same, as near as makes no difference to
+# the model. A step from a slightly wrong state still leads the right way: the next steps mend what a lost one left.
+# This is why machine learning may do what a bank may not: send less, wait less, round more. How far one can go is the
+# subject of unit 06. Where it goes wrong is, too.
 
 # %% [markdown]
 # ## 13. Where to cut

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 03 Inside a GPU
 #
-# *About an hour. The lab does not need sections 10 and 12 to 14.*
+# *About an hour for sections 1 to 10, which the lab needs. Sections 11 to 14 are for those who want to know more.*
 #
 # A GPU runs tens of thousands of threads. They do not run one by one: 32 of them share every instruction. What
 # happens when these 32 want different things? And what else do they share without being asked?
@@ -173,7 +173,21 @@ def mandelbrot(turns):
 
 turns = np.zeros((64, 96), dtype=np.int32)
 drawn = launch(mandelbrot, (3, 8), (32, 8), turns)  # a warp is a row of 32 pixels
-print(f"lanes at work: {drawn.total().lane_efficiency:.0%}")
+
+# %% [markdown]
+# One thing can be worked out from the picture alone. If all that counted were turns of the loop, a warp would pay for
+# its slowest lane: the turns of all lanes, over 32 times those of the slowest. Below, "simulated" is what the warp
+# machine counted, and "measured" is worked out in this way.
+
+# %%
+from lockstep import reconcile
+
+rows = np.minimum(turns + 1, 50).reshape(64, 3, 32)  # (row, warp, lane): turns begun
+by_hand = rows.sum() / (32 * rows.max(axis=2).sum())
+reconcile("gpu-mandelbrot-lanes", simulated=100 * drawn.total().lane_efficiency, measured=100 * by_hand)
+
+# %% [markdown]
+# How far off was your guess? And why do the other two differ a little: what does a warp issue outside of the loop?
 
 # %%
 import matplotlib.pyplot as plt
@@ -189,9 +203,7 @@ figure.tight_layout()
 
 # %%
 for block in ((32, 8), (16, 16), (8, 8), (4, 8)):
-    turns = np.zeros((64, 96), dtype=np.int32)
-    grid = (96 // block[0], 64 // block[1])
-    result = launch(mandelbrot, grid, block, turns)
+    result = launch(mandelbrot, (96 // block[0], 64 // block[1]), block, turns)
     print(f"block {block[0]:>2} x {block[1]:<2}  lanes at work {result.total().lane_efficiency:.0%}")
 
 # %% [markdown]
@@ -371,29 +383,9 @@ for kernel in (reduction.reduce_divergent, reduction.reduce_sequential, reductio
 #
 # This is a reduce, the one that unit 04 builds from messages. Lanes take the place of ranks, and shuffles that of
 # send and receive.
-#
-# ## 10. Enough warps to hide the waiting
-#
-# A load from memory takes hundreds of cycles. A GPU does not shorten that time. It fills it: each multiprocessor (SM)
-# keeps up to 64 warps at home, and in every cycle it picks one that can go on. **Occupancy** is the share of these
-# places that are taken. A block brings threads, registers and shared memory, and what runs out first sets the limit:
-
-# %%
-from lockstep.simt.occupancy import occupancy
-
-for threads, registers, shared in ((256, 32, 0), (256, 64, 0), (32, 32, 0), (128, 32, 48 * 1024)):
-    o = occupancy(threads, registers, shared, capability="8.0")
-    print(
-        f"{threads:>4} threads, {registers:>3} registers, {shared // 1024:>3} KiB shared:  {o.blocks:>2} blocks, "
-        f"{o.warps:>2} warps, {o.share:>4.0%}, limited by {o.limited_by}"
-    )
 
 # %% [markdown]
-# Full occupancy is no aim in itself. A kernel whose threads have much independent work of their own needs fewer
-# warps: the instruction-level parallelism of unit 02 again.
-
-# %% [markdown]
-# ## 11. Tensor cores
+# ## 10. Tensor cores
 #
 # Most arithmetic of a network is matrix products. So GPUs have a unit that does nothing else: a **tensor core**
 # multiplies two small matrices of a fixed size. Programmers see products of 16 x 16 x 16, 8 x 32 x 16 or 32 x 8 x 16,
@@ -427,12 +419,9 @@ for row in range(16):
 axes.set(title="the lane that holds each element of A", xlabel="column", ylabel="row")
 figure.tight_layout()
 
-# %% [markdown]
-# One such instruction does 16·8·16 multiplications with addition. An ordinary instruction of a warp does 32.
-
 # %%
 per_instruction = tensor_core.M * tensor_core.N * tensor_core.K
-print(f"{per_instruction:,} against 32: {per_instruction // 32} times as many")
+print(f"One instruction multiplies and adds {per_instruction:,} times; an ordinary one of a warp, 32 times.")
 
 # %% [markdown]
 # Numbers go in with 16 bits. What matters is how the *sum* is kept. Half precision has 11 binary digits. So from
@@ -461,7 +450,45 @@ figure.tight_layout()
 # %% [markdown]
 # Both lose something at each of the n/16 steps: float32 the eighth digit, float16 the fourth. That is why mixed
 # precision keeps its sums in float32.
+
+# %% [markdown]
+# ## What professionals use
 #
+# - **Nsight Compute** (`ncu`) counts the same things on the real hardware: sectors per request, wavefronts, active
+#   threads per instruction. You know its vocabulary now.
+# - **CuPy** and **PyTorch** bring kernels that others have tuned. `torch.compile` writes new ones, in **Triton**, a
+#   language in which you program a block instead of a thread.
+# - Write a kernel of your own when no library has it, and count before you tune.
+#
+# Go on with the lab: `labs/03_gpu/lab.ipynb`. You write seven kernels, feed a tensor core, and read the counts of a
+# stranger. Then unit 04 leaves the chip: there, the threads are machines, and memory is no longer shared.
+
+# %% [markdown]
+# # To know more
+#
+# The lab needs nothing of what follows.
+#
+# ## 11. Enough warps to hide the waiting
+#
+# A load from memory takes hundreds of cycles. A GPU does not shorten that time. It fills it: each multiprocessor (SM)
+# keeps up to 64 warps at home, and in every cycle it picks one that can go on. **Occupancy** is the share of these
+# places that are taken. A block brings threads, registers and shared memory, and what runs out first sets the limit:
+
+# %%
+from lockstep.simt.occupancy import occupancy
+
+for threads, registers, shared in ((256, 32, 0), (256, 64, 0), (32, 32, 0), (128, 32, 48 * 1024)):
+    o = occupancy(threads, registers, shared, capability="8.0")
+    print(
+        f"{threads:>4} threads, {registers:>3} registers, {shared // 1024:>3} KiB shared:  {o.blocks:>2} blocks, "
+        f"{o.warps:>2} warps, {o.share:>4.0%}, limited by {o.limited_by}"
+    )
+
+# %% [markdown]
+# Full occupancy is no aim in itself. A kernel whose threads have much independent work of their own needs fewer
+# warps: the instruction-level parallelism of unit 02 again.
+
+# %% [markdown]
 # ## 12. What the compiler makes of it
 #
 # `numba.cuda` compiles the same source for a GPU, and you can read the result without having one. **PTX** is NVIDIA's
@@ -496,7 +523,8 @@ except WorldUnavailable as missing:
 # Look for three things. `S2R` reads where the thread is. `ISETP` is the comparison of the guard: it sets a predicate,
 # and `@P0 EXIT` ends the lanes in which it is true. `LDG` and `STG` are the load and the store that the warp machine
 # counted.
-#
+
+# %% [markdown]
 # ## 13. On a real GPU
 #
 # Nothing in the kernels changes. If this machine has an NVIDIA GPU, the next cell runs three of them there, and lays
@@ -535,33 +563,3 @@ except WorldUnavailable as nothing:
 # a systolic array. An **FPGA** is wired for one program: it has no instructions at all, takes hours to compile for,
 # and answers within microseconds. Chips for one purpose come and go. They all suit machine learning for the same
 # reasons: the work is regular, it is known in advance, and it tolerates low precision.
-#
-# ## 15. Reconcile
-#
-# You said what share of the lanes works in the Mandelbrot kernel. The warp machine counted it. One thing can be
-# worked out without any machine: if all that counted were turns of the loop, a warp would pay for its slowest lane.
-
-# %%
-turns = np.zeros((64, 96), dtype=np.int32)
-drawn = launch(mandelbrot, (3, 8), (32, 8), turns)
-rows = np.minimum(turns + 1, 50).reshape(64, 3, 32)  # (row, warp, lane): turns begun
-by_hand = rows.sum() / (32 * rows.max(axis=2).sum())
-
-from lockstep import reconcile
-
-reconcile("gpu-mandelbrot-lanes", simulated=100 * drawn.total().lane_efficiency, measured=100 * by_hand)
-
-# %% [markdown]
-# "Simulated" is what the warp machine counted, "measured" is what the picture itself says: the turns of all lanes
-# over those of the slowest. Why do they differ a little? What does a warp issue outside of the loop?
-#
-# ## What professionals use
-#
-# - **Nsight Compute** (`ncu`) counts the same things on the real hardware: sectors per request, wavefronts, active
-#   threads per instruction. You know its vocabulary now.
-# - **CuPy** and **PyTorch** bring kernels that others have tuned. `torch.compile` writes new ones, in **Triton**, a
-#   language in which you program a block instead of a thread.
-# - Write a kernel of your own when no library has it, and count before you tune.
-#
-# In the lab you write seven kernels, feed a tensor core, and read the counts of a stranger. Then unit 04 leaves the
-# chip: there, the threads are machines, and memory is no longer shared.
