@@ -227,3 +227,14 @@ def reductions():
         model(x).sum().backward()
         in_backward = {o.reduction for o in recorder.operations[len(plain) :] if o.kind == "all_reduce"}
     return plain, in_backward
+
+
+def after_a_recorder():
+    """Communication before, within and after a recorder, by whatever torch.distributed calls below."""
+    x = torch.ones(1)
+    dist.all_reduce(x)
+    with Recorder(dist.get_rank(), 0.0):
+        dist.all_reduce(x)
+    dist.all_reduce(x)
+    dist.group.WORLD.allreduce([x]).wait()
+    return x.item()

@@ -206,3 +206,8 @@ def test_the_reduction_is_noted_where_it_is_known():
     assert logs == [(["MAX", "SUM", "PRODUCT", "MIN", "SUM", "MAX", ""], {""})] * K
     assert name_of(3) == name_of(None) == ""
     assert Reductions().of({"reduce_op": object()}) == ""
+
+
+def test_what_was_watched_is_as_before_afterwards():
+    """ProcessGroup.allreduce, put back by its value, was no method any more: the next call had no group."""
+    assert run_processes(Job.pack(cases.after_a_recorder, (), {}, K, record=False)).values == [K**4] * K

@@ -115,3 +115,51 @@ def send_large(megabytes):
     elif dist.get_rank() == 1:
         dist.recv(x, 0)
     return x
+
+
+def process():
+    return os.getpid()
+
+
+def mark():
+    """Whether an earlier run was here: by a module's attribute, a message too many, a variable, a file."""
+    found = hasattr(dist, "was_here") or "WAS_HERE" in os.environ
+    dist.was_here = True
+    os.environ["WAS_HERE"] = "yes"
+    return found
+
+
+def state():
+    """What may tell a spare from a fresh fork."""
+    return {
+        "random": (torch.rand(1).item(), float(numpy.random.rand()), random.random()),
+        "torch": (torch.get_default_dtype(), torch.is_grad_enabled(), torch.get_num_threads()),
+        "threads": threading.active_count(),
+        "environment": {k: v for k, v in os.environ.items() if k != "FRUIT"},
+        "modules": {m for m in sys.modules if not m.startswith("lockstep.")},
+        "path": (sys.path, os.getcwd()),
+        "warnings": len(warnings.filters),
+        "group": (dist.get_backend(), dist.group.WORLD.group_name, type(vars(dist.ProcessGroup)["allreduce"])),
+        "main": sorted(vars(sys.modules["__main__"])),
+    }
+
+
+def total():
+    x = torch.full((1,), float(dist.get_rank()))
+    dist.all_reduce(x)
+    dist.group.WORLD.allreduce([torch.ones(1)]).wait()
+    return x.item()
+
+
+def variable(name):
+    return os.environ.get(name)
+
+
+def whereabouts():
+    return os.getcwd(), sys.path[0]
+
+
+def leaves():
+    if dist.get_rank() == 0:
+        os._exit(3)
+    dist.barrier()

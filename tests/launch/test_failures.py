@@ -12,6 +12,7 @@ from pathlib import Path
 
 import failure_cases as cases
 import pytest
+import server_children
 
 from lockstep.errors import (
     Deadlock,
@@ -291,11 +292,11 @@ def test_a_function_that_swallows_every_exception():
 
 
 def test_ctrl_c_ends_the_ranks():
-    ranks: list[int] = []
+    found: list[int] = []
 
     def interrupt():
-        while not ranks:
-            ranks.extend(pids_of_ranks())
+        while not found:
+            found.extend(server_children.ranks())
             time.sleep(0.05)
         time.sleep(0.5)
         os.kill(os.getpid(), signal.SIGINT)
@@ -305,16 +306,8 @@ def test_ctrl_c_ends_the_ranks():
     with pytest.raises(KeyboardInterrupt):
         run(cases.swallow_everything)
     thread.join()
-    assert ranks
-    assert pids_of_ranks() == []
-
-
-def pids_of_ranks():
-    from lockstep.launch import server
-
-    forked = server._starter._server
-    children = Path(f"/proc/{forked.pid}/task/{forked.pid}/children").read_text().split() if forked else []
-    return [int(c) for c in children]
+    assert found
+    assert server_children.ranks() == []
 
 
 # ---- this machine

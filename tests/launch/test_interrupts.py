@@ -14,6 +14,7 @@ from pathlib import Path
 
 import failure_cases as cases
 import pytest
+from server_children import ranks
 
 from lockstep import run
 from lockstep.launch import server
@@ -79,12 +80,6 @@ def refuse(pid: int, sign: int) -> None:
 # ---- the whole of a run, cut off at a random moment
 
 
-def children() -> list[int]:
-    forked = server._starter._server
-    assert isinstance(forked, server.Forked)
-    return [int(c) for c in Path(f"/proc/{forked.pid}/task/{forked.pid}/children").read_text().split()]
-
-
 def interrupted_after(seconds: float, on: str) -> bool:
     """Whether the interrupt came in time."""
     timer = threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGINT))
@@ -107,7 +102,7 @@ def test_an_interrupt_at_a_random_moment(on: str, seed: int) -> None:
     run(cases.good_with_large_values, ranks=3, on=on)
     usual = time.monotonic() - began
     assert interrupted_after(random.Random(seed).random() * usual, on)
-    assert children() == []
+    assert ranks() == []
     assert run(cases.good, ranks=3, on=on).values == [3.0] * 3
 
 

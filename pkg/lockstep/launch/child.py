@@ -82,15 +82,14 @@ class Child:
     def kill(self) -> None:
         """End the process and whatever it has started, at once."""
         if self.exitcode is None and self._open and self.pid > 0:  # 0: us, and whoever has started us
-            for end in (os.killpg, os.kill):  # it has no group of its own in its first microseconds
-                with contextlib.suppress(ProcessLookupError, PermissionError):
-                    end(self.pid, signal.SIGKILL)
+            kill_group(self.pid)
 
-    def close(self) -> None:
-        """Kill it if it runs, and give back what belongs to it: the connection, the log."""
+    def close(self, patience: float = 5.0) -> None:
+        """Kill it if it runs, and give back what belongs to it: the connection, the log. Its end is awaited for
+        ``patience`` seconds. It runs no more before that: the system needs milliseconds to clear its memory."""
         if self._open:
             self.kill()
-            self.wait(5)
+            self.wait(patience)
             self._open = False
             self.conn.close()
             os.close(self._status)
@@ -113,6 +112,13 @@ class Child:
             self.close()
 
 
+def kill_group(pid: int) -> None:
+    """End a process and whatever it has started, at once. It has no group of its own in its first microseconds."""
+    for end in (os.killpg, os.kill):
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            end(pid, signal.SIGKILL)
+
+
 def setup(entry: str, env: Mapping[str, str] | None) -> bytes:
     """What a child must know of its caller. A rank computes with one thread: ranks are what is parallel here."""
     threads = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
@@ -124,14 +130,16 @@ def setup(entry: str, env: Mapping[str, str] | None) -> bytes:
     return json.dumps(told).encode("utf-8", "surrogateescape")
 
 
-def enter(conn: Connection) -> None:
-    """Become what the setup on ``conn`` says, run its entry point, and end. Never returns."""
+def enter(conn: Connection, prepared: bool = False) -> None:
+    """Become what the setup on ``conn`` says, run its entry point, and end. Never returns. ``prepared``: the process
+    has its environment, and what belongs to it."""
     status = FAULT
     try:
         told = json.loads(conn.recv_bytes().decode("utf-8", "surrogateescape"))
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-        os.environ.clear()
-        os.environ.update(told["env"])
+        if not prepared:
+            os.environ.clear()
+            os.environ.update(told["env"])
         with contextlib.suppress(OSError):
             os.chdir(told["cwd"])
         sys.path[:] = told["path"]

@@ -7,6 +7,8 @@
         ├──(2) pid ... (4) exit status, by pipe────┘                    │
         └──(3) messages, by socket pair ────────────────────────────────┘
 
+While nothing runs, the server forks spares for the next run (``company``): such a child is there already.
+
 multiprocessing's forkserver would import the learner's ``__main__`` anew in every child; this one never does. Forking
 is safe only from a process with one thread that has not run OpenMP: hence OMP_NUM_THREADS=1 before torch is imported,
 and nothing is computed here, on no device. The server ends with its parent, and its children end with it.
@@ -18,16 +20,22 @@ import contextlib
 import ctypes
 import gc
 import importlib
+import json
 import os
+import select
 import selectors
 import signal
 import socket
 import sys
+from collections.abc import Collection
 from multiprocessing.connection import Connection
 
 from lockstep.launch import hugepages
-from lockstep.launch.child import STATUS, enter
+from lockstep.launch.child import STATUS, enter, kill_group
+from lockstep.launch.company import Company, Wish
 from lockstep.launch.job import seed_rank
+from lockstep.launch.request import FILES, LONGEST, Request
+from lockstep.launch.reserve import Reserve
 
 PRELOAD = (
     "torch",
@@ -36,6 +44,7 @@ PRELOAD = (
     "torch.distributed.tensor.parallel",
     "torch.distributed.pipelining",
     "torch.nn.parallel",
+    "torch.utils.serialization.config",
     "numpy.random",
     "cloudpickle",
     "lockstep.launch.worker",
@@ -53,11 +62,14 @@ def preload() -> None:
 
 
 class Server:
-    """The server's own side: waits for requests and for children that end."""
+    """The server's own side: waits for requests and for children that end; while all is quiet, it forks spares."""
 
     def __init__(self, control: socket.socket, parent: int) -> None:
         self._control = control
-        self._reports: dict[int, int] = {}  # pid → the pipe that takes its exit status
+        self._reports: dict[int, int] = {}  # pid of a rank → the pipe that takes its exit status
+        self._company: Company | None = None  # that is to serve the run which is being asked for
+        self._asked: list[tuple[int, int, int]] = []  # the files of that run's children so far
+        self._reserve = Reserve(self._separate)
         self._selector = selectors.DefaultSelector()
         self._selector.register(control, selectors.EVENT_READ, self._serve)
         self._parent = -1
@@ -76,25 +88,60 @@ class Server:
     def run(self) -> None:
         self._control.send(b"ready")
         while True:
-            for key, _ in self._selector.select():
+            events = self._selector.select(None if self._reports else self._reserve.patience())
+            for key, _ in events:
                 key.data()
+            if not events:
+                self._reserve.tend()
+
+    # ---- requests
 
     def _serve(self) -> None:
-        entry, fds, _, _ = socket.recv_fds(self._control, 4096, 3)
-        if not entry:
+        message, files, _, _ = socket.recv_fds(self._control, LONGEST, FILES + 1)
+        if not message:
             self._end()
-        if len(fds) < 3:  # no file descriptors left here: the starter sees its pipe close
-            for fd in fds:
+        request = Request.unpacked(message)
+        if request.index < 0 or len(files) < request.files:  # none left here: the starter sees its pipe close
+            for fd in [*files, *(fd for asked in self._asked for fd in asked)]:
                 os.close(fd)
+            self._asked.clear()
             return
-        conn, log, report = fds
-        self._load(entry.decode())
+        if request.index == 0:
+            self._begin(request, files.pop())
+        conn, log, report = files
+        if not self._company:
+            self._answer((conn, log, report), self._fork(conn, log, report))
+            return
+        self._asked.append((conn, log, report))
+        if request.index == request.size - 1:
+            self._send(self._company)
+
+    def _begin(self, request: Request, told: int) -> None:
+        """The first request of a run: is there a company for it? The next run will need the same."""
+        self._bury()
+        self._load(request.entry)
+        with open(told, "rb") as setup:
+            env = json.loads(setup.read().decode("utf-8", "surrogateescape"))["env"]
+        if self._company:  # of a run that was taken back
+            self._company.dissolve()
+        self._company = self._reserve.take(Wish(request.entry, request.size, env))
+
+    def _send(self, company: Company) -> None:
+        """The company is the run's. Is one of it lost at the last moment, all are forked anew."""
         try:
-            pid = os.fork()
-        except OSError as error:
-            pid = -(error.errno or 1)
-        if pid == 0:
-            self._become(conn, log, report)
+            pids = company.hand_over([(conn, log) for conn, log, _ in self._asked])
+        except OSError:
+            company.dissolve()
+            pids = [self._fork(*files) for files in self._asked]
+        company.close()
+        self._company = None
+        for files, pid in zip(self._asked, pids, strict=True):
+            self._answer(files, pid)
+        self._asked.clear()
+
+    def _answer(self, files: tuple[int, int, int], pid: int) -> None:
+        """``pid``: minus the system's number for why there is no process."""
+        conn, log, report = files
         os.close(conn)
         os.close(log)
         with contextlib.suppress(BrokenPipeError):
@@ -104,6 +151,20 @@ class Server:
         else:
             os.close(report)
 
+    def _fork(self, conn: int, log: int, report: int) -> int:
+        try:
+            pid = os.fork()
+        except OSError as error:
+            spares = self._reserve.dissolve()
+            if not spares:
+                return -(error.errno or 1)
+            for spare in spares:
+                self._collect(spare)
+            return self._fork(conn, log, report)
+        if pid == 0:
+            self._become(conn, log, report)
+        return pid
+
     @staticmethod
     def _load(entry: str) -> None:
         """An entry point of this package is imported once, here; the learner's modules never are."""
@@ -111,7 +172,8 @@ class Server:
             with contextlib.suppress(Exception):  # the child meets the same error and reports it
                 importlib.import_module(entry.split(":")[0])
 
-    def _become(self, conn: int, log: int, report: int) -> None:
+    def _separate(self, kept: Collection[int] = ()) -> None:
+        """In a child: be a process of its own, that ends with the server and has none of its files but ``kept``."""
         os.setsid()
         self._prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() != self._pid:
@@ -121,9 +183,16 @@ class Server:
         self._selector.close()
         for end in (self._control, self._woken, self._wake):
             end.close()
-        for fd in (self._parent, report, *self._reports.values()):
+        asked = [fd for files in self._asked for fd in files]
+        spares = [*self._reserve.files(), *(self._company.files() if self._company else [])]
+        for fd in {self._parent, *self._reports.values(), *spares, *asked}.difference(kept):
             with contextlib.suppress(OSError):
                 os.close(fd)
+
+    def _become(self, conn: int, log: int, report: int) -> None:
+        self._separate(kept=(conn, log))
+        with contextlib.suppress(OSError):
+            os.close(report)
         nothing = os.open(os.devnull, os.O_RDONLY)
         for fd, target in ((nothing, 0), (log, 1), (log, 2)):
             os.dup2(fd, target)
@@ -131,25 +200,42 @@ class Server:
         os.close(log)
         enter(Connection(conn))
 
+    # ---- ends
+
     def _reap(self) -> None:
         self._woken.recv(4096)
-        while self._reports and (ended := os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)):
-            self._kill_group(ended.si_pid)  # what it has left behind; its number is not free before waitpid
-            _, status = os.waitpid(ended.si_pid, 0)
-            report = self._reports.pop(ended.si_pid)
+        with contextlib.suppress(ChildProcessError):  # there are no more
+            while ended := os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT):
+                self._collect(ended.si_pid)
+
+    def _collect(self, pid: int) -> None:
+        """A child has ended, or has been killed."""
+        kill_group(pid)  # what it has left behind; its number is not free before waitpid
+        _, status = os.waitpid(pid, 0)
+        if report := self._reports.pop(pid, None):
             with contextlib.suppress(BrokenPipeError):
                 os.write(report, STATUS.pack(os.waitstatus_to_exitcode(status)))
             os.close(report)
+        self._reserve.lose(pid)
 
-    @staticmethod
-    def _kill_group(pid: int) -> None:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(pid, signal.SIGKILL)
+    def _bury(self) -> None:
+        """Whoever has let go of a child does not wait for its end. The next run does: it shall find the memory free."""
+        for pid, report in list(self._reports.items()):
+            if is_broken(report):
+                self._collect(pid)
 
     def _end(self) -> None:
         for pid in self._reports:
-            self._kill_group(pid)
+            kill_group(pid)
+        self._reserve.dissolve()
         os._exit(0)
+
+
+def is_broken(pipe: int) -> bool:
+    """Whether nobody reads at the other end."""
+    poll = select.poll()
+    poll.register(pipe, 0)
+    return bool(poll.poll(0))
 
 
 def main() -> None:

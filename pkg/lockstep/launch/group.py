@@ -15,6 +15,11 @@ from typing import Any
 
 import torch
 import torch.distributed as dist
+from torch.distributed import FileStore, Store  # type: ignore[attr-defined]
+
+from lockstep.launch.store import BriskStore
+
+LONG = 30 * 86_400.0  # seconds: whoever starts ranks ends them when their time is up
 
 
 def on_gpus(local_ranks: int) -> bool:
@@ -39,6 +44,14 @@ def join(rank: int, world: int, timeout: float, store: Any = None) -> None:
         init_method=None if store else "env://",
         timeout=datetime.timedelta(seconds=timeout),
     )
+
+
+def meet(path: str, rank: int, world: int) -> Store:
+    """``join`` of ranks of one machine, which meet in the file ``path``. Returns the store: it must be kept, for torch
+    keeps only its C++ half. NCCL asks the store in threads of its own, without Python."""
+    store = FileStore(path, world) if on_gpus(world) else BriskStore(path, world)
+    join(rank, world, LONG, store)
+    return store
 
 
 def leave() -> None:

@@ -72,6 +72,6 @@ def _copies(value: Any) -> bool:
 
 def seed_rank(seed: int, rank: int) -> None:
     """Seed torch, numpy and random with ``seed + rank``: alike in all worlds."""
-    torch.manual_seed(seed + rank)
+    (torch.manual_seed if torch.accelerator.is_available() else torch.default_generator.manual_seed)(seed + rank)
     numpy.random.seed((seed + rank) % 2**32)
     random.seed(seed + rank)

@@ -18,6 +18,7 @@ from multiprocessing.connection import Pipe, wait
 from lockstep.errors import WorldUnavailable
 from lockstep.launch.child import STATUS, Child, setup
 from lockstep.launch.interrupt import undisturbed
+from lockstep.launch.request import Request
 from lockstep.launch.spares import Spares, server_environment
 
 _START_LIMIT = 180.0  # seconds for torch to load on a slow disk
@@ -67,8 +68,31 @@ class Forked:
     def alive(self) -> bool:
         return self._process.poll() is None
 
-    def fork(self, entry: str, told: bytes) -> Child:
-        """One child that runs ``entry``. Raises OSError when the machine gives no more processes or files."""
+    def start(self, entry: str, n: int, told: bytes, started: list[Child]) -> None:
+        """``n`` children that run ``entry``, put into ``started`` as they come. Raises OSError when the machine gives
+        no more processes or files."""
+        try:
+            for index in range(n):
+                started.append(self._ask(Request(entry, index, n), told))
+        except OSError:
+            socket.send_fds(self._socket, [Request(entry, -1, n).packed()], [])
+            for child in started:
+                with contextlib.suppress(OSError):
+                    self._hear(child)
+            raise
+        for index, child in enumerate(started):
+            try:
+                self._hear(child)
+            except OSError:
+                for late in [started.pop() for _ in range(n - index)]:
+                    late.close()
+                raise
+        for child in started:
+            with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+                child.conn.send_bytes(told)
+
+    def _ask(self, request: Request, told: bytes) -> Child:
+        """Ask for one child: it gets the other ends of what is made here."""
         ours, theirs = Pipe(duplex=True)
         with contextlib.ExitStack() as undo:
             undo.callback(theirs.close)
@@ -76,20 +100,25 @@ class Forked:
             status, report = os.pipe()
             undo.callback(os.close, report)
             child = Child(0, ours, status, f"/proc/self/fd/{log}", lambda: os.close(log))
-            socket.send_fds(self._socket, [entry.encode()], [theirs.fileno(), log, report])
-        if not wait([status], _FORK_LIMIT):
+            files = [theirs.fileno(), log, report]
+            if request.index == 0:
+                files.append(memory(told))
+                undo.callback(os.close, files[-1])
+            socket.send_fds(self._socket, [request.packed()], files)
+        return child
+
+    def _hear(self, child: Child) -> None:
+        """Which process it is."""
+        if not wait([child.fileno()], _FORK_LIMIT):
             self._process.kill()
             raise BrokenPipeError("the server has stopped")
-        answer = os.read(status, STATUS.size)
+        answer = os.read(child.fileno(), STATUS.size)
         if len(answer) < STATUS.size:
             raise BrokenPipeError("the server has ended")
-        child.pid = STATUS.unpack(answer)[0]
-        if child.pid < 0:
-            code, child.pid = -child.pid, 0
-            raise OSError(code, os.strerror(code))
-        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
-            ours.send_bytes(told)
-        return child
+        pid = STATUS.unpack(answer)[0]
+        if pid < 0:
+            raise OSError(-pid, os.strerror(-pid))
+        child.pid = pid
 
     def close(self) -> None:
         self._socket.close()
@@ -104,6 +133,15 @@ class Forked:
         """In a fork of the starter: the server belongs to the other one."""
         self._socket.close()
         self._process.returncode = 0
+
+
+def memory(content: bytes) -> int:
+    """A file of its own for ``content``, in memory, that is read from its beginning."""
+    file = os.memfd_create("told")
+    with open(file, "wb", closefd=False) as whole:
+        whole.write(content)
+    os.lseek(file, 0, os.SEEK_SET)
+    return file
 
 
 def forks() -> bool:
@@ -137,9 +175,10 @@ class Starter:
     def _start(self, entry: str, n: int, told: bytes) -> list[Child]:
         started: list[Child] = []
         try:
-            server = self._running()
-            started.extend(server.fork(entry, told) for _ in range(n))
+            self._running().start(entry, n, told, started)
         except BrokenPipeError:
+            for child in started:
+                child.close()
             raise
         except OSError as error:
             for child in started:
@@ -147,8 +186,6 @@ class Starter:
             raise WorldUnavailable(
                 f"This machine refused process {len(started) + 1} of {n}: {error.strerror}."
             ) from None
-        if isinstance(server, Spares):
-            server.refill(n)
         return started
 
     def _running(self) -> Forked | Spares:
@@ -195,7 +232,7 @@ def started(entry: str, n: int) -> Iterator[list[Child]]:
             for child in children:
                 child.kill()
             for child in children:
-                child.close()
+                child.close(patience=0)
 
 
 def start(entry: str, n: int, env: Mapping[str, str] | None = None) -> list[Child]:

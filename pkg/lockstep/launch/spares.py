@@ -34,18 +34,19 @@ class Spares:
     def alive(self) -> bool:
         return True
 
-    def fork(self, entry: str, told: bytes) -> Child:
-        """One child that runs ``entry``, of those that wait if there is one."""
-        while self._waiting and self._waiting[0].exitcode is not None:
-            self._waiting.popleft().close()
-        child = self._waiting.popleft() if self._waiting else self._spawn()
-        child.conn.send_bytes(told)
-        return child
-
-    def refill(self, n: int) -> None:
-        """Have as many wait as the last call took."""
+    def start(self, entry: str, n: int, told: bytes, started: list[Child]) -> None:
+        """``n`` children that run ``entry``, put into ``started`` as they come: of those that wait, as far as they go.
+        Then have as many wait as this call took."""
+        for _ in range(n):
+            started.append(self._next())
+            started[-1].conn.send_bytes(told)
         while len(self._waiting) < min(n, _AT_MOST):
             self._waiting.append(self._spawn())
+
+    def _next(self) -> Child:
+        while self._waiting and self._waiting[0].exitcode is not None:
+            self._waiting.popleft().close()
+        return self._waiting.popleft() if self._waiting else self._spawn()
 
     def _spawn(self) -> Child:
         ours, theirs = Pipe(duplex=True)

@@ -20,6 +20,7 @@ import torch
 
 from lockstep import explain, places
 from lockstep.errors import Standing
+from lockstep.launch import store
 from lockstep.launch.child import Child
 from lockstep.launch.matching import Matching, standing
 from lockstep.places import Place
@@ -35,6 +36,7 @@ _TORCH = os.path.join(os.path.dirname(torch.__file__), "")
 _WAITS = (
     os.path.join(_TORCH, "distributed", ""),
     os.path.join(places.__file__.removesuffix("places.py"), "record", ""),
+    store.__file__,
 )
 _QUERIES = {"get_rank", "get_world_size", "is_initialized", "get_backend", "get_global_rank", "get_group_rank"}
 _LOOKS = ("__torch_dispatch__", "see", "is_completed", "_polled")  # of the Recorder: it waits for nobody there

@@ -1,11 +1,12 @@
 """What one rank does: join the group, run the learner's function under the Recorder, send back what became of it.
 
 parent → rank   Task                     what to do, as which rank
-rank → parent   ("ready", thread id)     the group is there
+rank → parent   ("ready", thread, leave) the group is there; it must be left in due form
 parent → rank   ("go", time)             time.monotonic() at which the run begins, alike for all
 rank → parent   ("print", text, cut)     any number of these
 rank → parent   ("ended", Returned, Raised or Unavailable)
-parent → rank   ("leave",)               a rank that left earlier would break its peers' connections
+parent → rank   ("leave",)               only where a group must be destroyed; elsewhere the rank is killed now. One
+                                         that left earlier would break its peers' connections
 """
 
 from __future__ import annotations
@@ -23,16 +24,22 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import Any
 
-from torch.distributed import FileStore  # type: ignore[attr-defined]
+import cloudpickle
+import torch
+import torch.distributed as dist
+from torch.distributed import Store  # type: ignore[attr-defined]
 
 from lockstep.events import Memory
 from lockstep.launch import group, values
+from lockstep.launch.company import Seat
 from lockstep.launch.diagnosis import journal_of
 from lockstep.launch.ending import Raised, Unavailable
 from lockstep.launch.job import INSIDE, Job, seed_rank
 from lockstep.launch.prints import Prints
 from lockstep.record import Recorder
 from lockstep.residency import Residency
+
+REHEARSALS = 8  # of a spare
 
 
 @dataclass(frozen=True)
@@ -61,11 +68,11 @@ def main(conn: Connection) -> None:
     faulthandler.register(signal.SIGUSR1, all_threads=True)
     prints = Prints(lambda text, cut: tell("print", text, cut), task.job.output_limit)
     try:
-        enter(task)
+        store = enter(task)  # noqa: F841  # kept until the end
     except Exception as error:
         tell("ended", Unavailable(str(error).partition("\n")[0] or type(error).__name__))
         return
-    tell("ready", threading.main_thread().ident)
+    tell("ready", threading.main_thread().ident, dist.get_backend() != "gloo")
     _, began = conn.recv()
     sys.stdout = sys.stderr = prints
     me = os.getpid()
@@ -78,16 +85,56 @@ def main(conn: Connection) -> None:
     group.leave()
 
 
-def enter(task: Task) -> None:
-    """Become the rank: its environment, its place in the group."""
-    job, rank = task.job, str(task.rank)
-    os.environ.update({INSIDE: "processes", "RANK": rank, "LOCAL_RANK": rank, "GROUP_RANK": "0"})
-    os.environ.update(WORLD_SIZE=str(job.ranks), LOCAL_WORLD_SIZE=str(job.ranks))
+def enter(task: Task) -> Store | None:
+    """Become the rank: its environment, its place in the group. A spare has done so ahead."""
+    task.job.sources.install()
+    if dist.is_initialized():
+        return None
+    become(task.rank, task.job.ranks)
+    return group.meet(os.path.join(task.directory, "store"), task.rank, task.job.ranks)
+
+
+def become(rank: int, ranks: int) -> None:
+    os.environ.update({INSIDE: "processes", "RANK": str(rank), "LOCAL_RANK": str(rank), "GROUP_RANK": "0"})
+    os.environ.update(WORLD_SIZE=str(ranks), LOCAL_WORLD_SIZE=str(ranks))
     group.use_loopback()
-    job.sources.install()
     warnings.filterwarnings("ignore", module=r"torch\.")
-    store = FileStore(os.path.join(task.directory, "store"), job.ranks)
-    group.join(task.rank, job.ranks, job.timeout + 60, store)
+
+
+def prepare(seat: Seat) -> Store | None:
+    """What a spare does ahead: join the group, and run a small function in it a few times, as if that were the job.
+
+    The first times are slow: for the pages that a fork copies when it writes to them, for what torch looks up when it
+    is first asked, for Python, which adapts its code to what it meets, for the first message over a connection. What is
+    sent here has arrived everywhere when it returns."""
+    become(seat.rank, seat.size)
+    if group.on_gpus(seat.size):  # the memory of a GPU is not for those that wait
+        return None
+    store = group.meet(seat.store, seat.rank, seat.size)
+    rehearse(seat.rank, seat.size)
+    return store
+
+
+def rehearse(rank: int, ranks: int) -> None:
+    job = Job(cloudpickle.dumps((lambda: first_steps(), (), {})), ranks)
+    journal = Journal(os.devnull, lambda _: None)
+    for _ in range(REHEARSALS):
+        residency = Residency(time.monotonic)
+        values.dumps(carry_out(job, rank, time.monotonic(), residency, journal.write))
+        residency.memory()
+
+
+def first_steps() -> float:
+    """What many programs begin with: tensors, messages, a collective, a number."""
+    x, rank, size = torch.ones(2), dist.get_rank(), dist.get_world_size()
+    y = torch.empty_like(x)
+    if size > 1:
+        sending = dist.isend(x * 2, (rank + 1) % size)
+        dist.recv(y, (rank - 1) % size)
+        sending.wait()
+    dist.all_reduce(x)
+    dist.barrier()
+    return x.sum().item()
 
 
 class Journal:

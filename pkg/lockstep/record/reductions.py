@@ -23,9 +23,9 @@ class Reductions:
 
     def __enter__(self) -> Reductions:
         names = [n for n in vars(dist.ProcessGroup) if "reduce" in n and not n.startswith("__")]
-        self._originals = {n: getattr(dist.ProcessGroup, n) for n in names}
-        for name, original in self._originals.items():
-            setattr(dist.ProcessGroup, name, self._noting(original))
+        self._originals = {n: vars(dist.ProcessGroup)[n] for n in names}  # by getattr they would lose their class
+        for name in names:
+            setattr(dist.ProcessGroup, name, self._noting(getattr(dist.ProcessGroup, name)))
         return self
 
     def __exit__(self, *error: Any) -> None:

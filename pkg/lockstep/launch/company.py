@@ -1,0 +1,139 @@
+"""Spares, forked ahead: a company of processes that have joined each other, and wait for their job.
+
+::
+
+    server ──(1) fork──▶ spare: prepare(seat) ──(2) "ready"──▶ server ··· a run asks for ranks ···
+    server ──(3) the connection and the log of a rank──▶ spare: confirms, and enters like any other child
+
+A spare goes as far as a rank can go without its job (``prepare`` of the entry's module: ``rehearsal``). What comes next
+is not known, but most runs are like the last one: the same entry, as many ranks, the same environment. For any other
+run, or when a spare was killed or stopped meanwhile, the company is dissolved, and the run gets fresh forks. A spare is
+used once: nothing of a run is left for the next one.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import importlib
+import os
+import signal
+import socket
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+
+from lockstep.launch.child import enter, kill_group
+
+PREPARES, WAITS = b"lockstep-warms", b"lockstep-spare"  # as ps shows one (15 characters); a rank is "python" again
+PATIENCE = 1.0  # seconds until a spare confirms its job
+_READY, _JOB = b"ready", b"job"
+_PR_SET_NAME, _PR_GET_NAME = 15, 16
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What the next run will probably ask for."""
+
+    entry: str
+    size: int
+    env: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Seat:
+    """What a spare knows of the run to come."""
+
+    rank: int
+    size: int
+    store: str  # a file in which the ranks meet
+
+
+class Company:
+    """The server's side."""
+
+    def __init__(self, wish: Wish) -> None:
+        self.wish = wish
+        self._ends: dict[int, socket.socket] = {}  # pid → our end of the socket to it, by rank
+
+    def add(self, pid: int, end: socket.socket) -> None:
+        self._ends[pid] = end
+
+    def __contains__(self, pid: int) -> bool:
+        return pid in self._ends
+
+    def files(self) -> list[int]:
+        """The server's file descriptors for it: no child shall inherit them."""
+        return [end.fileno() for end in self._ends.values()]
+
+    def fits(self, wish: Wish) -> bool:
+        """Whether it can serve ``wish`` at once: all spares are ready, and none was killed or stopped."""
+        return self.wish == wish and all(map(waits, self._ends)) and all(map(is_ready, self._ends.values()))
+
+    def hand_over(self, files: Sequence[tuple[int, int]]) -> list[int]:
+        """Give each spare, by rank, its connection and its log. Returns their pids. Raises OSError when one does not
+        confirm it: it is gone, or stands still."""
+        for end, given in zip(self._ends.values(), files, strict=True):
+            socket.send_fds(end, [_JOB], given)
+        for end in self._ends.values():
+            end.settimeout(PATIENCE)
+            if end.recv(len(_JOB)) != _JOB:
+                raise ConnectionResetError
+        return list(self._ends)
+
+    def close(self) -> None:
+        for end in self._ends.values():
+            end.close()
+
+    def dissolve(self) -> list[int]:
+        """Kill the spares. Returns their pids."""
+        for pid in self._ends:
+            kill_group(pid)
+        self.close()
+        return list(self._ends)
+
+
+def waits(pid: int) -> bool:
+    """Whether a child of this process has neither ended nor been stopped."""
+    return os.waitid(os.P_PID, pid, os.WEXITED | os.WSTOPPED | os.WNOHANG | os.WNOWAIT) is None
+
+
+def is_ready(end: socket.socket) -> bool:
+    try:
+        return end.recv(len(_READY), socket.MSG_DONTWAIT) == _READY
+    except OSError:
+        return False
+
+
+def attend(end: socket.socket, wish: Wish, seat: Seat) -> None:
+    """In the spare: prepare, wait, become the rank. Never returns."""
+    try:
+        was = rename(PREPARES)
+        nowhere = os.open(os.devnull, os.O_RDWR)
+        for standard in (0, 1, 2):
+            os.dup2(nowhere, standard)
+        os.close(nowhere)
+        os.environ.clear()
+        os.environ.update(wish.env)
+        kept = importlib.import_module(wish.entry.split(":")[0]).prepare(seat)  # noqa: F841  # for the rank's life
+        gc.collect()
+        rename(WAITS)
+        end.send(_READY)
+        _, (conn, log), _, _ = socket.recv_fds(end, len(_JOB), 2)
+        end.send(_JOB)
+        end.close()
+        rename(was)
+        for standard in (1, 2):
+            os.dup2(log, standard)
+        os.close(log)
+    except BaseException:  # it could not prepare, or the server is gone: nobody counts on it
+        os.killpg(0, signal.SIGKILL)
+    enter(Connection(conn), prepared=True)
+
+
+def rename(name: bytes) -> bytes:
+    """Give this process another name; returns the one it had."""
+    prctl, had = ctypes.CDLL(None).prctl, ctypes.create_string_buffer(16)
+    prctl(_PR_GET_NAME, had)
+    prctl(_PR_SET_NAME, name)
+    return had.value

@@ -1,0 +1,256 @@
+"""Spares forked ahead: the next run takes them, each is used once, and a run never fails for them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pool_cases as cases
+import pytest
+from server_children import children, killed, pid, ranks, settled
+
+from lockstep.launch import server
+from lockstep.launch.company import Company, Wish, is_ready, waits
+from lockstep.launch.job import Job
+from lockstep.launch.pool import run_processes
+from lockstep.launch.request import Request
+from lockstep.launch.reserve import MOST, Reserve
+
+HERE = Path(__file__).resolve().parent
+PKG = HERE.parents[1] / "pkg"
+
+
+@pytest.fixture(autouse=True)
+def without_pytest() -> Iterator[None]:
+    """pytest notes test and phase in the environment, and another environment is another company's."""
+    yield
+    os.environ["PYTEST_CURRENT_TEST"] = "for pytest to remove"
+
+
+def run(fn, *args, ranks=2, **options):
+    os.environ.pop("PYTEST_CURRENT_TEST", None)
+    return run_processes(Job.pack(fn, args, {}, ranks, **options)).values
+
+
+@pytest.fixture
+def company() -> Iterator[list[int]]:
+    """Two spares that wait."""
+    run(cases.process)
+    yield settled(2)
+    assert run(cases.environment) == [([r, r, 2, 2], r, 2, "gloo") for r in (0, 1)]
+
+
+def test_the_next_run_takes_the_spares_by_rank(company) -> None:
+    assert run(cases.process) == company
+    assert ranks() == []
+    assert set(settled(2)).isdisjoint(company)
+
+
+def test_a_spare_is_used_once(company) -> None:
+    """What a run leaves behind in its process, the next one does not find."""
+    assert run(cases.mark) == [False, False]
+    settled(2)
+    assert run(cases.mark) == [False, False]
+
+
+def test_a_spare_is_like_a_fresh_fork(company, monkeypatch) -> None:
+    of_spares = run(cases.state)
+    monkeypatch.setenv("FRUIT", "apple")
+    for of_spare, of_fork in zip(of_spares, run(cases.state), strict=True):
+        for what, found in of_fork.items():
+            assert of_spare[what] == found, what
+    assert run(cases.draw, seed=3) == run(cases.draw, seed=3)
+
+
+def test_a_spare_communicates_without_a_record(company) -> None:
+    assert run(cases.total, record=False) == [1.0, 1.0]
+
+
+def test_another_environment_gets_fresh_forks(company, monkeypatch) -> None:
+    monkeypatch.setenv("FRUIT", "apple")
+    (first, second) = run(cases.variable, "FRUIT")
+    assert first == second == "apple"
+    assert all(map(killed, company))
+    settled(2)
+    assert run(cases.variable, "FRUIT") == ["apple", "apple"]
+    monkeypatch.delenv("FRUIT")
+    assert run(cases.variable, "FRUIT") == [None, None]
+
+
+def test_the_directory_and_the_import_path_are_those_of_the_run(company, monkeypatch, tmp_path) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert run(cases.whereabouts) == [(str(tmp_path), str(tmp_path))] * 2
+    assert all(map(killed, company))
+
+
+@pytest.mark.parametrize("number", [1, 3])
+def test_another_number_of_ranks_gets_fresh_forks(company, number: int) -> None:
+    assert len(set(run(cases.process, ranks=number)) - set(company)) == number
+    settled(number)
+
+
+def test_many_ranks_have_no_spares() -> None:
+    assert len(set(run(cases.process, ranks=MOST + 1))) == MOST + 1
+    settled(0)
+
+
+@pytest.mark.parametrize("sign", [signal.SIGKILL, signal.SIGSTOP])
+def test_a_spare_that_was_killed_or_stopped_is_no_harm(company, sign) -> None:
+    os.kill(company[1], sign)
+    assert set(run(cases.process)).isdisjoint(company)
+    assert all(map(killed, company))
+
+
+def test_a_company_that_has_lost_one_goes_as_a_whole(company) -> None:
+    os.kill(company[0], signal.SIGKILL)
+    settled(0)
+
+
+def test_a_spare_that_dies_while_the_run_asks_for_it(company) -> None:
+    """The server hears of both at the same time."""
+    found: list[list[int]] = []
+    os.kill(pid(), signal.SIGSTOP)
+    thread = threading.Thread(target=lambda: found.append(run(cases.process)))
+    thread.start()
+    os.kill(company[0], signal.SIGKILL)
+    os.kill(pid(), signal.SIGCONT)
+    thread.join(60)
+    assert set(found[0]).isdisjoint(company)
+
+
+def test_a_run_that_fails_has_spares_too(company) -> None:
+    with pytest.raises(Exception, match="rank 0 ended with exit status 3"):
+        run(cases.leaves)
+    assert ranks() == []
+    settled(2)
+
+
+def test_the_server_has_one_thread_when_it_forks(company) -> None:
+    assert len(os.listdir(f"/proc/{pid()}/task")) == 1
+
+
+def test_a_spare_has_no_file_of_another(company) -> None:
+    """Its connections to the other spare are not those of the server."""
+    sockets = {p: {os.readlink(f"/proc/{p}/fd/{fd}") for fd in os.listdir(f"/proc/{p}/fd")} for p in [pid(), *company]}
+    first, second, third = ({name for name in found if name.startswith("socket")} for found in sockets.values())
+    assert first.isdisjoint(second | third)
+    assert second.isdisjoint(third)
+
+
+def test_the_notebook_has_no_file_of_a_spare(company) -> None:
+    files = len(os.listdir("/proc/self/fd"))
+    run(cases.process)
+    assert len(os.listdir("/proc/self/fd")) == files
+
+
+def test_what_a_kill_leaves_unfinished_the_next_run_awaits(company) -> None:
+    """A run returns when its ranks are killed; the system still clears their memory. The next run finds it free."""
+    before = run(cases.process)
+    run(cases.process)
+    assert set(before).isdisjoint(children())
+
+
+def test_a_request_that_is_taken_back_leaves_the_server_well(company) -> None:
+    forked = server._starter._server
+    assert isinstance(forked, server.Forked)
+    os.environ.pop("PYTEST_CURRENT_TEST")
+    told = server.setup("lockstep.launch.worker:main", None)
+    child = forked._ask(Request("lockstep.launch.worker:main", 0, 2), told)
+    socket.send_fds(forked._socket, [Request("lockstep.launch.worker:main", -1, 2).packed()], [])
+    with pytest.raises(BrokenPipeError):
+        forked._hear(child)
+    child.close()
+
+
+def gone(process: int) -> bool:
+    """Whether the process ends within ten seconds."""
+    for _ in range(500):
+        if killed(process):
+            return True
+        threading.Event().wait(0.02)
+    return False
+
+
+PARENT = """
+import sys, time
+import pool_cases
+from lockstep import run
+run(pool_cases.nothing, ranks=2, on="processes")
+from server_children import settled
+print(*settled(2), flush=True)
+time.sleep(600)
+"""
+
+
+def test_spares_end_with_the_notebook() -> None:
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(HERE), str(PKG)])}
+    parent = subprocess.Popen([sys.executable, "-c", PARENT], stdout=subprocess.PIPE, env=env, text=True)
+    assert parent.stdout
+    found = [int(p) for p in parent.stdout.readline().split()]
+    parent.kill()
+    parent.wait()
+    parent.stdout.close()
+    assert len(found) == 2
+    assert all(map(gone, found))
+
+
+def test_a_reserve_gives_back_what_nobody_needed() -> None:
+    """In an interpreter of its own: this one has threads, and must not fork."""
+    script = """
+import os, time
+from lockstep.launch.company import Wish, waits
+from lockstep.launch.reserve import QUIET, REST, Reserve
+import launch_entries
+reserve = Reserve(os.setsid)
+wish = Wish("launch_entries:echo", 2, dict(os.environ))
+assert reserve.patience() is None
+assert reserve.take(wish) is None
+assert reserve.patience() == QUIET
+reserve.tend()
+assert reserve.patience() == REST
+company = reserve._companies[wish.entry]
+pids = list(company._ends)
+assert len(pids) == 2 and all(map(waits, pids))
+reserve.tend()
+assert reserve.patience() is None
+print([os.waitstatus_to_exitcode(os.waitpid(p, 0)[1]) for p in pids])
+"""
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(HERE), str(PKG)])}
+    done = subprocess.run([sys.executable, "-c", script], env=env, capture_output=True, text=True, timeout=60)
+    assert done.stderr == ""
+    assert done.stdout == "[-9, -9]\n"
+
+
+def test_an_entry_that_prepares_nothing_has_no_spares() -> None:
+    reserve = Reserve(os.setsid)
+    assert reserve.take(Wish("launch_server_children:none", 2, {})) is None
+    assert reserve.patience() is None
+
+
+def test_a_company_that_is_gone_is_told_by_the_hand_over() -> None:
+    company, (ours, theirs) = Company(Wish("", 1, {})), socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    company.add(1, ours)
+    assert not is_ready(ours)
+    theirs.close()
+    with pytest.raises(OSError, match="Broken pipe"):
+        company.hand_over([(0, 0)])
+    company.close()
+
+
+def test_a_process_that_has_ended_does_not_wait() -> None:
+    child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    assert waits(child.pid)
+    os.kill(child.pid, signal.SIGSTOP)
+    os.waitid(os.P_PID, child.pid, os.WSTOPPED | os.WNOWAIT)
+    assert not waits(child.pid)
+    os.kill(child.pid, signal.SIGKILL)
+    os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+    assert not waits(child.pid)
+    child.communicate()
