@@ -60,7 +60,7 @@ def test_the_scheduler_says_so_when_nobody_can_go_on():
 def test_what_is_done_takes_effect_in_the_order_of_clocks_while_the_rank_goes_on():
     def life(scheduler, rank, log):
         scheduler.advance(rank, [3.0, 1.0, 2.0][rank])
-        scheduler.act(rank, lambda: log.append(("takes effect", scheduler.clock[rank])))
+        scheduler.act(rank, lambda what: log.append((what, scheduler.clock[rank])), "takes effect")
         log.append(("goes on", rank))
         scheduler.block(rank) if rank == 1 else scheduler.pause(rank)
 
@@ -73,7 +73,7 @@ def test_what_is_done_takes_effect_in_the_order_of_clocks_while_the_rank_goes_on
 def test_what_the_last_rank_does_takes_effect_before_all_are_done():
     def life(scheduler, rank, log):
         scheduler.advance(rank, 1.0 - rank)
-        scheduler.act(rank, lambda: log.append(rank))
+        scheduler.act(rank, log.append, rank)
 
     log, stalled = play(2, life)
     assert sorted(log) == [0, 1]

@@ -147,7 +147,7 @@ def put(queues: dict[Channel, deque[Operation]], channel: Channel, operation: Op
 def check_fits(send: Operation, recv: Operation) -> None:
     a: torch.Tensor = send.tensors
     b: torch.Tensor = recv.tensors
-    if (a.numel(), a.dtype) != (b.numel(), b.dtype):
+    if send.nbytes != recv.nbytes or a.dtype is not b.dtype:
         raise explain.misfit(send.rank, describe(a), recv.rank, describe(b), [standing(send), standing(recv)])
 
 

@@ -19,6 +19,7 @@ import heapq
 import threading
 from collections.abc import Callable
 from itertools import count
+from typing import Any
 
 Moment = tuple[float, int]  # a virtual time, and the rank that acts then: at the same time lower ranks act first
 END: Moment = (float("inf"), 0)
@@ -34,7 +35,7 @@ class Scheduler:
         self.baton: list[int] | memoryview[int] = [0]  # whose it is; child.py puts it where its starter can read it
         self.finished = [False] * ranks
         self._ready: list[Moment] = [(0.0, r) for r in range(ranks)]
-        self._due: list[tuple[float, int, int, Callable[[], None]]] = []
+        self._due: list[tuple[float, int, int, Callable[[Any], None], Any]] = []
         self._posted = count()  # keeps what a rank does at one time in order
         self._batons = [threading.Lock() for _ in range(ranks)]
         for baton in self._batons:
@@ -65,19 +66,20 @@ class Scheduler:
             heapq.heappush(self._ready, now)
             self._switch_from(rank)
 
-    def act(self, rank: int, effect: Callable[[], None]) -> None:
-        """The rank does something now and goes on: ``effect`` comes when every rank that is behind has caught up."""
+    def act(self, rank: int, effect: Callable[[Any], None], what: Any) -> None:
+        """The rank does something now and goes on: ``effect(what)`` comes when every rank that is behind has caught
+        up."""
         self.operations += 1
         time, ready = self.clock[rank], self._ready
         if not self._due and not (ready and ready[0] < (time, rank)):
-            effect()  # nobody is behind
+            effect(what)  # nobody is behind
         else:
-            heapq.heappush(self._due, (time, rank, next(self._posted), effect))
+            heapq.heappush(self._due, (time, rank, next(self._posted), effect, what))
             self._take_effect((time, rank))
 
     def is_due(self, rank: int) -> bool:
         """Whether something that the rank did is still without effect."""
-        return any(r == rank for _, r, _, _ in self._due)
+        return any(r == rank for _, r, *_ in self._due)
 
     def block(self, rank: int) -> None:
         """Give the baton away until somebody wakes this rank."""
@@ -110,7 +112,8 @@ class Scheduler:
     def _take_effect(self, until: Moment) -> None:
         """All that is due by then, unless a rank that is able to run comes before."""
         while self._due and (then := self._due[0][:2]) <= until and not (self._ready and self._ready[0] < then):
-            heapq.heappop(self._due)[3]()
+            due = heapq.heappop(self._due)
+            due[3](due[4])
 
     def _switch_from(self, rank: int) -> None:
         self._pass_on()

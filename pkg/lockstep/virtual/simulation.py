@@ -46,6 +46,8 @@ class Simulation:
         self.streams = Streams(job.ranks, job.seed)
         self.scheduler = Scheduler(job.ranks, self._stalled, self.streams.switch_to)
         self.network = Network(job.ranks, cluster, eager, self.scheduler.wake)
+        self._send, self._recv = (self._guarded(act) for act in (self.network.send, self.network.recv))
+        self._join = self._guarded(self.network.join)
         self.store, self.pid = HashStore(), os.getpid()
         self._goes_on = not eager and cluster.cores is None  # a rank that posts a message
         self.threads: dict[int, threading.Thread] = {}
@@ -97,13 +99,13 @@ class Simulation:
     def send(self, operation: Operation) -> None:
         """The rank may go on at once, except where that is seen: a sender that does not wait may change its tensor,
         and what is computed next may take the core from the message."""
-        self.scheduler.act(operation.rank, partial(self._guarded, self.network.send, operation))
+        self.scheduler.act(operation.rank, self._send, operation)
 
     def recv(self, operation: Operation) -> None:
-        self.scheduler.act(operation.rank, partial(self._guarded, self.network.recv, operation))
+        self.scheduler.act(operation.rank, self._recv, operation)
 
     def join(self, part: Operation, sequence: int, move: Callable[[list[Operation]], None]) -> None:
-        self._guarded(self.network.join, part, sequence, move)
+        self._join(part, sequence, move)
 
     def wait(self, operation: Operation) -> None:
         me, before = operation.rank, self.scheduler.clock[operation.rank]
@@ -204,13 +206,17 @@ class Simulation:
 
     # ---- how a run ends
 
-    def _guarded(self, act: Callable[..., None], *args: Any) -> None:
+    def _guarded(self, act: Callable[..., None]) -> Callable[..., None]:
         """A mismatch is the whole run's failure, not an exception that a learner's code may catch."""
-        try:
-            act(*args)
-        except RunError as error:
-            self._fail(error)
-            threading.Event().wait()
+
+        def guarded(*args: Any) -> None:
+            try:
+                act(*args)
+            except RunError as error:
+                self._fail(error)
+                threading.Event().wait()
+
+        return guarded
 
     def _complete(self) -> None:
         left = list(self.network.unmatched())
