@@ -29,8 +29,9 @@ from torch.distributed import distributed_c10d
 
 from lockstep.errors import UsageError
 from lockstep.virtual import futures
+from lockstep.virtual.clock import Clock
 from lockstep.virtual.group import VirtualGroup
-from lockstep.virtual.shared_torch import count_loss_parallel
+from lockstep.virtual.shared_torch import count_loss_parallel, hide_from_compiler
 
 if TYPE_CHECKING:
     from lockstep.virtual.simulation import Simulation
@@ -102,6 +103,7 @@ def install() -> None:
         setattr(module, "monitored_barrier", monitored_barrier)  # noqa: B010
     futures.install()
     count_loss_parallel()
+    hide_from_compiler(Clock.__torch_dispatch__)
     torch.autograd.set_multithreading_enabled(False)
 
 

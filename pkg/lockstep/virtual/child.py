@@ -139,7 +139,7 @@ def main(conn: Connection) -> None:
     job, cluster, eager, patience = conn.recv()
     faulthandler.enable(2)
     faulthandler.register(signal.SIGUSR1, all_threads=True)
-    warnings.filterwarnings("ignore", module=r"torch\.")
+    warnings.filterwarnings("ignore", module=r"(torch|lockstep)\.")  # here torch is often called by Lockstep
     torch.set_num_threads(1)
     job.sources.install()
     prints = rank.Prints(lambda text: conn.send(("print", text)), job.output_limit)

@@ -1,12 +1,14 @@
 """What belongs to one rank although all ranks share a process: random numbers, time, environment, prints.
 
 Inside a rank's thread ``time.perf_counter()`` tells the rank's virtual time and ``time.sleep(s)`` passes s virtual
-seconds; ``random``, ``numpy.random`` and torch draw from the rank's own streams; ``os.environ["RANK"]`` is its own;
-``print`` is tagged. Everything is routed by thread, so that a switch of ranks costs next to nothing.
+seconds (``asyncio`` keeps real time: it waits for the host). ``random``, ``numpy.random`` and torch draw from the
+rank's own streams; ``os.environ["RANK"]`` is its own; ``print`` is tagged. Everything is routed by thread, so that a
+switch of ranks costs next to nothing.
 """
 
 from __future__ import annotations
 
+import asyncio
 import io
 import os
 import random
@@ -23,8 +25,11 @@ from lockstep.virtual.streams import Streams
 if TYPE_CHECKING:
     from lockstep.virtual.simulation import Simulation
 
+FREE_LOOKS = 100  # at the clock, one after the other
+LOOK_COST = 1e-7  # virtual seconds of one more
+
 _local = threading.local()
-_real_sleep = time.sleep
+_real_sleep, _real_monotonic = time.sleep, time.monotonic
 _real_exit = os._exit
 
 
@@ -110,6 +115,7 @@ def install(prints: Prints, streams: Streams, ranks: int, ranks_per_node: int) -
         setattr(time, name, _virtual(getattr(time, name), 1))
         setattr(time, f"{name}_ns", _virtual(getattr(time, f"{name}_ns"), 10**9))
     setattr(time, "sleep", _sleep)  # noqa: B010
+    setattr(asyncio.BaseEventLoop, "time", lambda _: _real_monotonic())  # noqa: B010
     setattr(os, "_exit", _leave)  # noqa: B010
 
 
@@ -134,10 +140,23 @@ def _virtual(real: Callable[[], float], unit: int) -> Callable[[], float]:
         rank = current()
         if rank is None:
             return real()
-        seconds: float = _local.simulation.scheduler.clock[rank]
+        seconds = _look(rank)
         return seconds if unit == 1 else int(seconds * unit)
 
     return now
+
+
+def _look(rank: int) -> float:
+    """The rank's clock. Who looks at it again and again, and does nothing else, takes time, more and more: so a loop
+    that waits for the clock ends."""
+    clock: list[float] = _local.simulation.scheduler.clock
+    if clock[rank] != getattr(_local, "seen", None):
+        _local.since, _local.looks = clock[rank], 0
+    _local.looks += 1
+    if _local.looks > FREE_LOOKS:
+        clock[rank] += max(LOOK_COST, 0.01 * (clock[rank] - _local.since))
+    _local.seen = clock[rank]
+    return clock[rank]
 
 
 def _sleep(seconds: float) -> None:

@@ -2,12 +2,15 @@
 
 loss_parallel    exchanges handlers in DTensor's one table when it is entered and takes them out when it is left: the
                  first rank to leave would take them from all others
+torch.compile    looks into each Python function that runs while it does, and so into the clock, where it got lost
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
+from torch._C._dynamo import eval_frame
 from torch.distributed.tensor.parallel import loss
 
 
@@ -28,3 +31,10 @@ def count_loss_parallel() -> None:
 
     setattr(loss, "_enable_custom_loss_ops", enter)  # noqa: B010
     setattr(loss, "_disable_custom_loss_ops", leave)  # noqa: B010
+
+
+def hide_from_compiler(*functions: Any) -> None:
+    """Let torch.compile pass over these functions and all that they call."""
+    skip = eval_frame._FrameAction.SKIP
+    for function in functions:
+        eval_frame.set_code_exec_strategy(function.__code__, eval_frame._FrameExecStrategy(skip, skip))
