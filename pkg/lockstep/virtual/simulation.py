@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import os
-import sys
 import threading
-import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from torch._C._distributed_c10d import HashStore
 
 from lockstep import explain, places
-from lockstep.errors import RankDied, RunError, Standing, Stuck, TimeLimit
+from lockstep.errors import RankDied, RunError, Standing, TimeLimit
 from lockstep.events import POINT_TO_POINT, Memory, Trace
 from lockstep.launch import values
 from lockstep.launch.ending import Raised, as_error
@@ -25,13 +22,14 @@ from lockstep.record.threads import Started
 from lockstep.residency import Hooks, Residency
 from lockstep.virtual import backend, rank
 from lockstep.virtual.clock import Clock
-from lockstep.virtual.core import one_core
 from lockstep.virtual.ledger import Ledger
 from lockstep.virtual.network import Network, standing
 from lockstep.virtual.operations import Operation
 from lockstep.virtual.scheduler import Scheduler
+from lockstep.virtual.standings import Standings
 from lockstep.virtual.streams import Streams
 from lockstep.virtual.threads import belonging, refusal
+from lockstep.virtual.watch import Watch
 
 FRUITLESS_POLLS = 1000  # is_completed() in vain, by every rank that could still act, before it counts as a deadlock
 POLL_COST = 1e-7  # virtual seconds of one is_completed()
@@ -50,10 +48,8 @@ class Simulation:
         self._join = self._guarded(self.network.join)
         self.store, self.pid = HashStore(), os.getpid()
         self._goes_on = not eager and cluster.cores is None  # a rank that posts a message
-        self.threads: dict[int, threading.Thread] = {}
-        self._residency = [Residency(partial(self._now, r)) for r in range(job.ranks)]
-        self._waiting: dict[int, Operation] = {}
-        self._polling: dict[int, Operation] = {}  # cleared whenever anything is posted
+        self._standings = Standings(self.scheduler)
+        self._residency = [Residency(partial(self.scheduler.clock.__getitem__, r)) for r in range(job.ranks)]
         self._ledger = Ledger(job.ranks)
         self._values: list[bytes] = [b""] * job.ranks
         self._ended = threading.Event()
@@ -62,13 +58,14 @@ class Simulation:
     def run(self, patience: float) -> tuple[list[bytes], Trace, float, list[Memory]]:
         """What an Outcome is made of, the values pickled. ``patience``: seconds of host time that a rank may spend
         without any operation."""
-        self._core = one_core()  # before the threads: they begin where this one is
+        watch = Watch()
         for r in range(self.ranks):
-            self.threads[r] = threading.Thread(target=self._live, args=(r,), name=f"rank {r}", daemon=True)
-            self.threads[r].start()
+            self._standings.threads[r] = threading.Thread(target=self._live, args=(r,), name=f"rank {r}", daemon=True)
+            self._standings.threads[r].start()
         with Hooks(self._book), Started(self._around):
             self.scheduler.start()
-            self._watch(patience)
+            if late := watch.wait(self._ended, lambda: self.scheduler.operations, self.job.timeout, patience):
+                self._give_up(*late)
         if self._error:
             raise self._error
         return self._values, self.trace(), max(self.scheduler.clock), [r.memory() for r in self._residency]
@@ -89,8 +86,8 @@ class Simulation:
         self._check_thread(me)
         if not self._goes_on or kind not in POINT_TO_POINT:
             self.scheduler.pause(me)
-        if self._polling:
-            self._polling.clear()
+        if self._standings.polling:
+            self._standings.polling.clear()
         now = self.scheduler.clock[me]
         operation = Operation(me, kind, now, group, name, nbytes, peer, tag, tensors, place=places.here())
         self._ledger.post(operation)
@@ -113,9 +110,9 @@ class Simulation:
             self._check_thread(me)
             operation.waiting = True
             operation.place = places.here() if operation.polls else operation.place
-            self._waiting[me] = operation
+            self._standings.waiting[me] = operation
             self.scheduler.block(me)
-            del self._waiting[me]
+            del self._standings.waiting[me]
         assert operation.done is not None
         self.scheduler.clock[me] = max(before, operation.done)
         operation.waited += self.scheduler.clock[me] - before
@@ -129,7 +126,7 @@ class Simulation:
             self.scheduler.pause(me)
         if operation.done is None or operation.done > clock[me]:
             operation.polls += 1
-            self._polling[me] = operation
+            self._standings.polling[me] = operation
             self._give_up_if_all_poll()
             upcoming = self.scheduler.next_time() or 0.0  # nothing can happen before
             if upcoming <= clock[me]:
@@ -142,7 +139,7 @@ class Simulation:
 
     def _give_up_if_all_poll(self) -> None:
         alive = [r for r in range(self.ranks) if not self.scheduler.finished[r]]
-        idle = [self._polling.get(r) or self._waiting.get(r) for r in alive]
+        idle = [self._standings.polling.get(r) or self._standings.waiting.get(r) for r in alive]
         if any(map(self.scheduler.is_due, alive)):
             return
         if all(o and o.done is None and (o.waiting or o.polls > FRUITLESS_POLLS) for o in idle):
@@ -158,9 +155,6 @@ class Simulation:
         self.scheduler.advance(me, self.network.cores.compute(me, start, seconds))
         self._ledger.book(me, name, start, self.scheduler.clock[me], flops)
 
-    def _now(self, me: int) -> float:
-        return self.scheduler.clock[me]
-
     def _book(self) -> Residency | None:
         me = rank.owner()
         return None if me is None else self._residency[me]
@@ -173,7 +167,7 @@ class Simulation:
     def _check_thread(self, me: int) -> None:
         """Only the rank's own thread has the baton to give away."""
         if rank.current() != me:
-            self._fail(refusal(me, self._place(me), [s for s in self.standings() if s.rank != me]))
+            self._fail(refusal(me, self._standings.place(me), self._standings.others(me)))
             threading.Event().wait()
 
     # ---- a rank's life
@@ -226,16 +220,16 @@ class Simulation:
 
     def _raised(self, me: int, error: BaseException) -> RunError:
         end = Raised.of(error)
-        return as_error(me, end, [end.standing(me), *(s for s in self.standings() if s.rank != me)])
+        return as_error(me, end, [end.standing(me), *self._standings.others(me)])
 
     def left(self, me: int, how: str) -> None:
         """The rank ends its process: no peer can go on without it."""
-        place = self._place(me)
+        place = self._standings.place(me)
         mine = Standing(me, "died", where=str(place), source=place.source, detail=how)
-        self._fail(RankDied(f"rank {me} {how}.", [mine, *(s for s in self.standings() if s.rank != me)]))
+        self._fail(RankDied(f"rank {me} {how}.", [mine, *self._standings.others(me)]))
 
     def _stalled(self) -> None:
-        self._fail(explain.deadlock(self.standings()))
+        self._fail(explain.deadlock(self._standings.all()))
 
     def _fail(self, error: RunError) -> None:
         if not self._ended.is_set():
@@ -243,43 +237,12 @@ class Simulation:
             error.trace = self.trace()
             self._ended.set()
 
-    def _watch(self, patience: float) -> None:
-        """Wait for the end of the run, as long as something happens in it."""
-        deadline = time.monotonic() + self.job.timeout
-        seen, since = -1, time.monotonic()
-        while not self._ended.wait(0.25):
-            now = time.monotonic()
-            if self._core:
-                self._core.look_again()
-            if self.scheduler.operations != seen:
-                seen, since = self.scheduler.operations, now
-            idle = now - since
-            if idle > patience or (now > deadline and idle >= min(explain.IDLE, self.job.timeout / 2)):
-                self._fail(self._stuck(idle))
-            elif now > deadline:
-                told = f"The run did not end within {self.job.timeout:.0f} s."
-                self._fail(TimeLimit(told, self.standings()))
-
-    def _stuck(self, seconds: float) -> Stuck:
-        standings = self.standings()
-        return explain.idle(standings[self.scheduler.running], seconds, standings)
-
-    def standings(self) -> list[Standing]:
-        return [self._standing(r) for r in range(self.ranks)]
-
-    def _standing(self, r: int) -> Standing:
-        if self.scheduler.finished[r]:
-            return Standing(r, "finished")
-        place = self._place(r)
-        if r in self._waiting or r in self._polling:
-            waits = standing(self._waiting.get(r) or self._polling[r])
-            return replace(waits, where=str(place), source=place.source) if place.file else waits
-        if not place.file:
-            return Standing(r, "computing", "has not begun")
-        return Standing(r, "computing", where=str(place), source=place.source)
-
-    def _place(self, r: int) -> places.Place:
-        return places.of_frame(sys._current_frames().get(self.threads[r].ident or 0))
+    def _give_up(self, idle: float, stuck: bool) -> None:
+        standings = self._standings.all()
+        if stuck:
+            self._fail(explain.idle(standings[self.scheduler.running], idle, standings))
+        else:
+            self._fail(TimeLimit(f"The run did not end within {self.job.timeout:.0f} s.", standings))
 
     def trace(self) -> Trace:
         return Trace.of(self._ledger.events(max(self.scheduler.clock)), self.ranks, "virtual", self.cluster.name)

@@ -1,0 +1,50 @@
+"""Where each rank stands: what it waits for or asks about, and the learner's line that it has come to."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Mapping
+from dataclasses import replace
+from types import FrameType
+
+from lockstep import places
+from lockstep.errors import Standing
+from lockstep.virtual.network import standing
+from lockstep.virtual.operations import Operation
+from lockstep.virtual.scheduler import Scheduler
+
+
+class Standings:
+    """``waiting`` and ``polling``: the operation for which a rank stands still, and the one that it asked about last.
+    ``threads``: those of the ranks, once they are started."""
+
+    def __init__(self, scheduler: Scheduler) -> None:
+        self.waiting: dict[int, Operation] = {}
+        self.polling: dict[int, Operation] = {}  # cleared whenever anything is posted
+        self.threads: dict[int, threading.Thread] = {}
+        self._scheduler = scheduler
+
+    def all(self) -> list[Standing]:
+        frames = sys._current_frames()
+        return [self._of(r, frames) for r in range(len(self._scheduler.clock))]
+
+    def others(self, rank: int) -> list[Standing]:
+        return [s for s in self.all() if s.rank != rank]
+
+    def place(self, rank: int) -> places.Place:
+        return self._place(rank, sys._current_frames())
+
+    def _of(self, r: int, frames: Mapping[int, FrameType]) -> Standing:
+        if self._scheduler.finished[r]:
+            return Standing(r, "finished")
+        place = self._place(r, frames)
+        if r in self.waiting or r in self.polling:
+            waits = standing(self.waiting.get(r) or self.polling[r])
+            return replace(waits, where=str(place), source=place.source) if place.file else waits
+        if not place.file:
+            return Standing(r, "computing", "has not begun")
+        return Standing(r, "computing", where=str(place), source=place.source)
+
+    def _place(self, r: int, frames: Mapping[int, FrameType]) -> places.Place:
+        return places.of_frame(frames.get(self.threads[r].ident or 0))
