@@ -14,6 +14,7 @@ from lockstep.checks.judge import Fault, Finding, mark
 from lockstep.checks.observation import Observation, Seen
 from lockstep.checks.values import told
 from lockstep.checks.why_parallel.formulas import number_of, returned
+from lockstep.checks.why_parallel.hints import CRASHED, hinted
 
 POINTS = 2
 Call = tuple[float, float, float]  # hours, p, deadline
@@ -123,6 +124,13 @@ def _examine(seen: Seen) -> Fault | None:
     for id, message, formula in WRONG:
         if all(_same(value, formula(*call)) for call, value in answers):
             return Fault(id, begin + message)
+    if value is None:
+        serial = (1 - call[1]) * call[0]
+        message = (
+            f"None says that no number of workers is enough. But the serial part takes {serial:.4g} hours, less than "
+            f"the deadline: {wanted:,} workers are in time. Does a search of yours end too early?"
+        )
+        return Fault("possible-not-none", begin + message)
     return Fault("wrong-values", f"{begin}{_late(value, *call)}")
 
 
@@ -156,8 +164,15 @@ _LONG = (
 
 def _judge(observation: Observation) -> list[Finding]:
     hangs = ("crashed:Stuck", "crashed:TimeLimit")
-    found = mark(observation, POINTS, _examine)
-    return [replace(f, message=f"{f.message}\n{_LONG}") if f.misconception in hangs else f for f in found]
+    found = hinted(mark(observation, POINTS, _examine))
+    return [replace(f, message=f"{f.message}\n{_LONG}") if f.misconception in hangs else _impossible(f) for f in found]
+
+
+def _impossible(finding: Finding) -> Finding:
+    """A crash where the right answer is None."""
+    if finding.misconception != CRASHED or finding.case is None or finding.case.settings["kind"] != "none":
+        return finding
+    return replace(finding, message=f"{finding.message}\nHere no number of workers is enough: return None.")
 
 
 CHOOSE = Exercise(

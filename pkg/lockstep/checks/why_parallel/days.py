@@ -38,6 +38,12 @@ DAYS_WRONG = (
           lambda n, d, k, peak, u: right_days(n, d, k, peak, u * u)),
     Wrong("percent", "It looks as if utilisation were a percentage. It is a share: 0.4 for 40 %.",
           lambda n, d, k, peak, u: right_days(n, d, k, peak, u / 100)),
+    Wrong("rest-of-utilisation", "You take 1 - utilisation. The devices reach the share utilisation of their peak; the "
+          "rest is lost.", lambda n, d, k, peak, u: right_days(n, d, k, peak, 1 - u)),
+    Wrong("adds-tokens", "You add tokens to parameters. Every token passes through every parameter: multiply.",
+          lambda n, d, k, peak, u: right_days(1, n + d, k, peak, u)),
+    Wrong("devices-twice", "It looks as if you divide by the devices twice.",
+          lambda n, d, k, peak, u: right_days(n, d, k * k, peak, u)),
     Wrong("one-device", "It looks as if one device did it all: divide by devices.",
           lambda n, d, k, peak, u: right_days(n, d, 1, peak, u)),
     Wrong("multiplies-devices", "More devices take less time: divide by devices.",
@@ -50,6 +56,7 @@ DAYS_WRONG = (
     _days("You return seconds: a day has 24 * 60 * 60 of them.", "seconds-not-days", DAY),
     _days("You return hours: a day has 24 of them.", "hours-not-days", 24),
     _days("You return minutes: a day has 24 * 60 of them.", "minutes-not-days", 24 * 60),
+    _days("You take a day for 24 * 60 seconds: these are its minutes, of 60 seconds each.", "minutes-not-days", 60),
     _days("You return years.", "years-not-days", 1 / 365.25),
     _days("You return years.", "years-not-days", 1 / 365),
     _days("You take a day for 60 * 60 seconds: that is an hour.", "hours-not-days", 24),
@@ -88,7 +95,12 @@ def _days_told(days: float, digits: int) -> str:
     return f"{number(days, digits)} days"
 
 
-DAYS_ASKED = Asked(right_days, _told_days, _days_told, "a number of days, a float,", DAYS_WRONG)
+def _days_steps(params: float, tokens: float, devices: int, peak: float, utilisation: float) -> str:
+    flop, rate = 6 * params * tokens, devices * peak * utilisation
+    return f"it takes {flop:.4g} FLOP, and all devices together do {rate:.4g} in a second, {flop / rate:.4g} seconds."
+
+
+DAYS_ASKED = Asked(right_days, _told_days, _days_told, "a number of days, a float,", DAYS_WRONG, _days_steps)
 
 
 def _judge_days(observation: Observation) -> list[Finding]:

@@ -10,6 +10,7 @@ from lockstep.checks.exercise import Exercise
 from lockstep.checks.judge import Fault, Finding, mark
 from lockstep.checks.observation import Observation, Seen
 from lockstep.checks.why_parallel.formulas import apart, number_of, returned
+from lockstep.checks.why_parallel.hints import Hint, hinted
 from lockstep.checks.why_parallel.wrong_fits import against_shares, recognised
 
 POINTS = 3
@@ -80,7 +81,15 @@ def _examine(seen: Seen, constant: bool = False) -> Fault | None:
 def _judge(observation: Observation) -> list[Finding]:
     answers = [number_of(seen.returned[0][0]) for seen in observation if not seen.failure]
     constant = len(answers) > 1 and len(set(answers)) == 1 and answers[0] is not None and math.isfinite(answers[0])
-    return mark(observation, POINTS, lambda seen: _examine(seen, constant))
+    return hinted(mark(observation, POINTS, lambda seen: _examine(seen, constant)), HINTS)
+
+
+HINTS: tuple[Hint, ...] = (
+    (r"'(int|float|list)' and '(list|int|float)'|negative integer powers|multiply sequence", "Python's lists do not "
+     "calculate: np.array(workers, dtype=float) makes an array of numbers, and 1 / array takes each of them."),
+    (r"too many values to unpack[^\n]*\n(.|\n)*lstsq|lstsq(.|\n)*too many values", "np.linalg.lstsq gives back four "
+     "things, of which the solution is the first: (a, b), *rest = np.linalg.lstsq(...)."),
+)  # fmt: skip
 
 
 def _picture(seen: Seen) -> str:

@@ -50,6 +50,16 @@ AMDAHL_WRONG = (
     _LINEAR,
     Wrong("percent", "It looks as if p were a percentage. It is a share from 0 to 1: 0.95 for 95 %.",
           lambda p, s: right_amdahl(p / 100, s)),
+    Wrong("parameters-exchanged", "Your parameters are in another order: it is called as amdahl(p, s).",
+          lambda p, s: right_amdahl(s, p)),
+    Wrong("time-saved", "This is the share of the time that is saved. The speedup is the time of one worker divided by "
+          "the time of s workers.", lambda p, s: 1 - 1 / right_amdahl(p, s)),
+    Wrong("gain-not-speedup", "This is 1 less than the speedup: 2 times as fast is a speedup of 2, not of 1.",
+          lambda p, s: right_amdahl(p, s) - 1),
+    Wrong("floor-division", "// drops what stands behind the point: p // s is 0. Write /.",
+          lambda p, s: 1 // ((1 - p) + p // s)),
+    Wrong("serial-part-grows", "Your serial part is multiplied by s. It takes 1 - p, however many workers there are.",
+          lambda p, s: 1 / ((1 - p) * s + p / s)),
     Wrong("brackets", "1 / (1 - p) + p/s is not 1 / ((1 - p) + p/s): put brackets around the whole time.",
           lambda p, s: 1 / (1 - p) + p / s),
 )  # fmt: skip
@@ -65,6 +75,11 @@ GUSTAFSON_WRONG = (
           lambda p, s: 1 + p * s),
     Wrong("serial-part-grows", "The serial part does not grow with the workers: only p is multiplied by s.",
           lambda p, s: s),
+    Wrong("parameters-exchanged", "Your parameters are in another order: it is called as gustafson(p, s).",
+          lambda p, s: right_gustafson(s, p)),
+    Wrong("power", "** is a power. The share p counts s times: p * s.", lambda p, s: (1 - p) + p**s),
+    Wrong("gain-not-speedup", "This is 1 less than the speedup: the time of one worker is 1, and counts.",
+          lambda p, s: right_gustafson(p, s) - 1),
     Wrong("efficiency", "This is the speedup of each worker, which is called efficiency. Do not divide by s.",
           lambda p, s: right_gustafson(p, s) / s),
     Wrong("time-not-speedup", "This is below 1: you return a time. The speedup is what one worker would need, if s "
@@ -87,8 +102,19 @@ def calls(case: Case, rank: int = 0) -> tuple[tuple[float, int], ...]:
     return ENDS if case.trivial else tuple((case.settings["p"], s) for s in WORKERS)
 
 
-def _asked(name: str, formula: Formula, wrong: tuple[Wrong, ...]) -> Asked:
-    return Asked(formula, lambda p, s: f"{name}({p:g}, {s})", number, "the speedup, a float,", wrong)
+def _amdahl_steps(p: float, s: int) -> str:
+    parts = f"the serial part takes {1 - p:.4g}, the parallel part {p / s:.4g} where one worker takes {p:g}"
+    return f"if one worker takes 1 in all, {parts}."
+
+
+def _gustafson_steps(p: float, s: int) -> str:
+    return (
+        f"for {1 - p:.4g} of the time one worker is at it, and for {p:g} of it {s} are, who do {p * s:.4g} meanwhile."
+    )
+
+
+def _asked(name: str, formula: Formula, wrong: tuple[Wrong, ...], steps: Callable[..., str]) -> Asked:
+    return Asked(formula, lambda p, s: f"{name}({p:g}, {s})", number, "the speedup, a float,", wrong, steps)
 
 
 def _judge(asked: Asked) -> Callable[[Observation], list[Finding]]:
@@ -119,7 +145,7 @@ AMDAHL = Exercise(
     parameters="p, s",
     cases=_cases,
     inputs=calls,
-    judge=_judge(_asked("amdahl", right_amdahl, AMDAHL_WRONG)),
+    judge=_judge(_asked("amdahl", right_amdahl, AMDAHL_WRONG, _amdahl_steps)),
     reference="lockstep.cost.speedup:amdahl",
     worlds=(1,),
     pure=True,
@@ -134,7 +160,7 @@ GUSTAFSON = Exercise(
     parameters="p, s",
     cases=_cases,
     inputs=calls,
-    judge=_judge(_asked("gustafson", right_gustafson, GUSTAFSON_WRONG)),
+    judge=_judge(_asked("gustafson", right_gustafson, GUSTAFSON_WRONG, _gustafson_steps)),
     reference="lockstep.cost.speedup:gustafson",
     worlds=(1,),
     pure=True,

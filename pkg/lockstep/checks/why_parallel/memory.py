@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from itertools import combinations
 from typing import Any
 
 from lockstep.checks.case import Case
@@ -13,6 +15,8 @@ from lockstep.checks.judge import Finding
 from lockstep.checks.observation import Observation, Seen
 from lockstep.checks.plain import plain
 from lockstep.checks.why_parallel.formulas import Asked, Call, Wrong, number
+from lockstep.checks.why_parallel.hints import Hint
+from lockstep.checks.wording import counted, listed
 
 POINTS = 2
 BYTES = {"float64": 8, "float32": 4, "bfloat16": 2, "float16": 2, "float8": 1, "int8": 1}
@@ -38,6 +42,21 @@ def _one(params: int, recipe: Recipe, place: int) -> int:
 
 def _without(params: int, recipe: Recipe, left_out: str) -> int:
     return right_memory(params, {k: v for k, v in recipe.items() if k != left_out})
+
+
+def _sized(dtype: str, nbytes: int) -> Wrong:
+    """One dtype taken for a size that it has not."""
+    message = f"It looks as if {dtype} took {counted(nbytes, 'byte')}. It takes {BYTES[dtype]}: a byte has 8 bits."
+    return Wrong("wrong-size", message, lambda n, recipe: _with_sizes(n, recipe, {dtype: nbytes}))
+
+
+def _unknown(dtypes: tuple[str, ...]) -> Wrong:
+    message = f"It looks as if {listed(dtypes)} took no bytes: are they in your table? The lab lists six dtypes."
+    return Wrong("wrong-size", message, lambda n, recipe: _with_sizes(n, recipe, dict.fromkeys(dtypes, 0)))
+
+
+def _with_sizes(params: int, recipe: Recipe, sizes: Mapping[str, int]) -> int:
+    return params * sum(sizes.get(dtype, BYTES[dtype]) for dtype in recipe.values())
 
 
 MEMORY_WRONG = (
@@ -71,6 +90,13 @@ MEMORY_WRONG = (
           lambda n, recipe: 12 * n),
     Wrong("seven-bytes", "7 bytes for each parameter are in some lecture notes, and in no recipe. Add up what this one "
           "lists.", lambda n, recipe: 7 * n),
+    Wrong("bytes-multiplied", "You multiply the bytes of the kinds with each other. They lie side by side: add them, "
+          "and multiply the sum by params.",
+          lambda n, recipe: n * math.prod(BYTES[dtype] for dtype in recipe.values())),
+    Wrong("kinds-twice", "You multiply by the number of kinds, and add up the bytes of each kind as well. Once is "
+          "enough.", lambda n, recipe: len(recipe) * right_memory(n, recipe)),
+    *(_sized(dtype, nbytes) for dtype in BYTES for nbytes in (0, 1, 2, 4, 8) if nbytes != BYTES[dtype]),
+    *(_unknown(left) for size in (2, 3) for left in combinations(BYTES, size)),
     Wrong("bytes-per-parameter", "This is what each parameter takes: multiply by their number.",
           lambda n, recipe: right_memory(1, recipe)),
 )  # fmt: skip
@@ -125,7 +151,23 @@ def _bytes_told(nbytes: float, digits: int) -> str:
     return f"{nbytes / 1e9:,.1f} GB ({exact})" if 1e9 <= nbytes < 1e15 else exact
 
 
-MEMORY_ASKED = Asked(right_memory, _told_memory, _bytes_told, "a number of bytes", MEMORY_WRONG)
+def _memory_steps(params: int, recipe: Recipe) -> str:
+    return f"each parameter takes {' + '.join(str(BYTES[dtype]) for dtype in recipe.values())} bytes."
+
+
+MEMORY_HINTS: tuple[Hint, ...] = (
+    (r"KeyError: '(b?float|int)\d+'", "Your table has no such dtype. The lab lists six of them."),
+    (r"KeyError: '(weights|gradients|master weights|momentum|variance|moving average)'", "That is what is kept: a key "
+     "of the recipe, and not in every recipe. The dtypes are its values: go through recipe.values()."),
+    (r"data type '\w+' not understood", "NumPy does not know all of these dtypes. Write down the bytes of each in a "
+     "dictionary of your own."),
+    (r"invalid literal for int", "The names are of different lengths: float8, bfloat16. A dictionary from name to "
+     "bytes is simpler than taking them apart."),
+)  # fmt: skip
+
+MEMORY_ASKED = Asked(
+    right_memory, _told_memory, _bytes_told, "a number of bytes", MEMORY_WRONG, _memory_steps, MEMORY_HINTS
+)
 
 
 def _judge_memory(observation: Observation) -> list[Finding]:

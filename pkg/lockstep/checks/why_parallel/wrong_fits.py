@@ -99,6 +99,11 @@ def _not_converted(s: Numbers, t: Numbers) -> Iterator[float]:
     yield from (slope / (middle + slope), middle / (middle + slope))
 
 
+def _saved(s: Numbers, t: Numbers) -> Iterator[float]:
+    """The share of the time that many workers save, against few."""
+    yield from (1 - min(t) / max(t), 1 - t[-1] / t[0])
+
+
 def _mean_of_points(s: Numbers, t: Numbers) -> Iterator[float]:
     """p worked out for every run with the time of a first one, and averaged (Karp and Flatt's way)."""
     rows = list(zip(s, t, strict=True))
@@ -136,6 +141,11 @@ _MEAN = (
     "them: fit one line through all runs."
 )
 
+_SAVED = (
+    "This is the share of the time that the most workers save, 1 - shortest / longest. p is what could be saved at "
+    "best, with endlessly many workers."
+)
+
 WRONG_FITS: Sequence[tuple[str, str, Guess]] = (
     ("serial-fraction", _SWAPPED, _serial),
     ("seconds-not-share", _SECONDS, _seconds),
@@ -149,6 +159,7 @@ WRONG_FITS: Sequence[tuple[str, str, Guess]] = (
     ("one-run-of-each", _EACH, _one_of_each),
     ("torn-pairs", _TORN, _torn),
     ("not-converted", _CONVERT, _not_converted),
+    ("time-saved", _SAVED, _saved),
     ("two-points-only", _TWO, _two_points),
     ("mean-of-points", _MEAN, _mean_of_points),
 )  # fmt: skip

@@ -1,0 +1,8 @@
+"""The learner thought: the work is shared out, and so is its rate."""
+
+MISCONCEPTION = "devices-twice"
+
+
+def training_days(params, tokens, devices, peak, utilisation):
+    of_each = 6 * params * tokens / devices
+    return of_each / (devices * peak * utilisation) / 86_400

@@ -1,0 +1,8 @@
+"""The learner thought: get never fails."""
+
+MISCONCEPTION = "wrong-size"
+
+
+def training_memory(params, recipe):
+    sizes = {"float32": 4, "bfloat16": 2, "float16": 2}
+    return params * sum(sizes.get(dtype, 0) for dtype in recipe.values())

@@ -1,0 +1,10 @@
+"""The learner thought: nobody has more than ten machines."""
+
+MISCONCEPTION = "possible-not-none"
+
+
+def workers_needed(hours, p, deadline):
+    for s in range(1, 11):
+        if hours * ((1 - p) + p / s) <= deadline:
+            return s
+    return None
