@@ -54,6 +54,8 @@ def kind_of(name: str) -> str | None:
 def what_moves(name: str, kind: str, given: dict[str, Any]) -> list[tuple[Tensors, Tensors]]:
     """What goes in and what comes out, for each operation that the call stands for."""
     inputs, outputs = pick(given, INPUTS), pick(given, OUTPUTS)
+    if name.startswith("allgathercoalesced"):  # for each rank a list
+        outputs = list(zip(*outputs, strict=True))
     if name.endswith("coalesced") and kind != "all_reduce":
         pairs = list(zip(inputs, outputs or [()] * len(inputs), strict=True))
     else:

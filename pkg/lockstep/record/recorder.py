@@ -22,6 +22,7 @@ from lockstep import places
 from lockstep.events import POINT_TO_POINT
 from lockstep.explain import ANY_SOURCE, member
 from lockstep.record.callbacks import Callbacks
+from lockstep.record.demands import demand
 from lockstep.record.eye import Eye
 from lockstep.record.meaning import kind_of, payload, tensors, what_moves, what_must_agree
 from lockstep.record.operation import Operation
@@ -124,6 +125,7 @@ class Recorder:
 
     def _operation(self, kind: str, given: dict[str, Any], ins: Sequence[Any], outs: Sequence[Any]) -> Operation:
         group_name, group = self._group(given)
+        demand(kind, ins, outs, len(group))
         peer = next((given[a] for a in ("dst", "src", "root_rank") if a in given), None)
         if peer is not None:
             peer = member(group, peer)

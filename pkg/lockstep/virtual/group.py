@@ -15,6 +15,7 @@ import torch
 import torch.distributed as dist
 
 from lockstep.explain import ANY_SOURCE, member
+from lockstep.record.demands import demand
 from lockstep.virtual import movement
 from lockstep.virtual.arguments import check_contiguous, describe, detached, reduction, split
 from lockstep.virtual.movement import quietly
@@ -167,7 +168,8 @@ class VirtualGroup(_ProcessGroup):  # type: ignore[misc]
     # ---- several at once: each counts as an operation of its own
 
     def allgather_coalesced(self, outputs: Sequence[Tensors], inputs: Tensors, opts: Any = None) -> VirtualWork:
-        return [self.allgather([o], [i]) for o, i in zip(outputs, inputs, strict=True)][-1]
+        """``outputs``: for each rank a list."""
+        return [self.allgather([list(o)], [i]) for *o, i in zip(*outputs, inputs, strict=True)][-1]
 
     def all_gather_single_coalesced(self, outputs: Tensors, inputs: Tensors, opts: Any = None) -> VirtualWork:
         return [self.all_gather_single(o, i) for o, i in zip(outputs, inputs, strict=True)][-1]
@@ -195,6 +197,7 @@ class VirtualGroup(_ProcessGroup):  # type: ignore[misc]
         root: int | None = None,
     ) -> VirtualWork:
         """Join the group's next collective. ``like``: a tensor whose size and dtype must agree between the ranks."""
+        demand(kind, inputs, outputs, len(self._ranks))
         payload = max(sum(map(nbytes, outputs)), sum(map(nbytes, inputs)))
         fits = tuple((t.numel(), str(t.dtype).removeprefix("torch.")) for t in (inputs if like is None else like))
         signature = (kind, operator, root, fits)
