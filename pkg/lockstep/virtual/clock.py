@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import torch
 from torch._C import _get_dispatch_mode, _TorchDispatchModeKey
@@ -50,6 +50,7 @@ class Clock(TorchDispatchMode):  # type: ignore[no-untyped-call]
     ``mode``: the fake mode that the rank itself runs under, if its tensors have no data (fake.py)."""
 
     mode: FakeTensorMode | None = None
+    _known: ClassVar[dict[int, Known]] = {}  # all ranks'; by id: hashing an operation takes longer than charging for it
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
@@ -61,7 +62,6 @@ class Clock(TorchDispatchMode):  # type: ignore[no-untyped-call]
     ) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self._device, self._residency, self._spend, self._claim = device, residency, spend, claim
-        self._known: dict[int, Known] = {}  # by id: hashing an operation takes longer than charging for it
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
