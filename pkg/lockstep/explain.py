@@ -156,6 +156,15 @@ def different(kinds: Mapping[int, str], standings: Sequence[Standing]) -> Mismat
     return Mismatch(f"Mismatch: ranks {first} and {other} called {what}.", sorted(standings, key=lambda s: s.rank))
 
 
+def different_groups(first: Standing, other: Standing) -> Mismatch:
+    """Two ranks made a group in turn, but not the same one. Their operations: "called new_group([0, 1])"."""
+    return Mismatch(
+        f"Mismatch: ranks {first.rank} and {other.rank} called new_group with different ranks.",
+        sorted([first, other], key=lambda s: s.rank),
+        remedy="Every rank makes every group, in the same order, also those that it does not belong to.",
+    )
+
+
 def misfit(sender: int, sent: str, receiver: int, room: str, standings: Sequence[Standing]) -> Mismatch:
     """A message met a receive of another size or dtype."""
     return Mismatch(

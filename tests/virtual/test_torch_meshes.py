@@ -11,7 +11,7 @@ from both_worlds import both, same, virtual
 from torch.distributed.tensor import Shard, distribute_tensor
 
 from lockstep import run
-from lockstep.errors import Deadlock, RankRaised
+from lockstep.errors import Deadlock, Mismatch, RankRaised
 
 WORLDS = ["dgx-a100", "processes"]
 SPLITS = tuple(int(part) for part in torch.__version__.split(".")[:2]) >= (2, 15)
@@ -180,3 +180,31 @@ def test_a_monitored_barrier_names_who_stays_away():
 
     with pytest.raises(Deadlock, match="wait for rank 1, whose function has already returned"):
         virtual(use, ranks=3)
+
+
+def test_ranks_that_make_different_groups_are_named():
+    """Each half made its own group only. It worked on the virtual cluster; elsewhere the halves meet each other."""
+
+    def fn():
+        mine = [0, 1] if dist.get_rank() < 2 else [2, 3]
+        dist.all_reduce(torch.ones(1), group=dist.new_group(mine))
+
+    with pytest.raises(Mismatch, match="ranks 0 and 2 called new_group with different ranks") as caught:
+        run(fn, ranks=4, on="dgx-a100")
+    told = str(caught.value)
+    assert "rank 0 called new_group([0, 1]) at test_torch_meshes.py, line" in told
+    assert "rank 2 called new_group([2, 3]) at test_torch_meshes.py, line" in told
+    assert "Every rank makes every group" in told
+
+
+def test_groups_may_be_others_after_all_have_come_back():
+    def fn():
+        for ranks in ([0, 1], [1, 2]):
+            group = dist.new_group(ranks)
+            if dist.get_rank() in ranks:
+                dist.barrier(group)
+            dist.barrier()
+            dist.destroy_process_group()
+            dist.init_process_group("gloo")
+
+    run(fn, ranks=3, on="dgx-a100")

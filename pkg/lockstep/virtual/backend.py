@@ -27,7 +27,8 @@ import torch.distributed as dist
 from torch._C._distributed_c10d import _set_thread_isolation_mode  # type: ignore[attr-defined]
 from torch.distributed import distributed_c10d
 
-from lockstep.errors import UsageError
+from lockstep import explain, places
+from lockstep.errors import Standing, UsageError
 from lockstep.virtual import futures
 from lockstep.virtual.clock import Clock
 from lockstep.virtual.group import VirtualGroup
@@ -44,7 +45,7 @@ class ThreadWorld(threading.local):
 
     def __init__(self) -> None:
         self.default_pg: Any = None
-        self.group_count = 0
+        self.group_count = self.times_entered = 0
         for name in ("pg_map", "pg_names", "pg_group_ranks", "pg_backend_config", "tags_to_pg", "pg_to_tag"):
             setattr(self, name, {})
         self.pg_flight_recorder_hooks: dict[Any, Any] = {}
@@ -66,12 +67,29 @@ def create_group(options: Any, _: Any) -> VirtualGroup:
 
 def always_virtual(helper: Callable[..., Any]) -> Callable[..., Any]:
     """torch's helper that makes process groups, for whichever backend it is asked."""
+    made: dict[
+        tuple[int, str], tuple[list[int], Standing]
+    ] = {}  # by the group's name: its ranks, as the first one said
 
     @functools.wraps(helper)
-    def make(size: int, rank: int, ranks: list[int], backend: Any, *args: Any, **kwargs: Any) -> Any:
-        return helper(size, rank, ranks, dist.Backend("virtual"), *args, **kwargs)
+    def make(
+        size: int, rank: int, ranks: list[int], backend: Any, store: Any, name: str, *args: Any, **more: Any
+    ) -> Any:
+        world: Any = distributed_c10d._world
+        world.times_entered += not ranks  # the group of all: from here on names begin anew
+        key = world.times_entered, name
+        if key not in made:
+            made[key] = ranks, calling(ranks)
+        elif made[key][0] != ranks:
+            raise explain.different_groups(made[key][1], calling(ranks))
+        return helper(size, rank, ranks, dist.Backend("virtual"), store, name, *args, **more)
 
     return make
+
+
+def calling(ranks: list[int]) -> Standing:
+    place = places.here()
+    return Standing(_local.rank, "computing", f"called new_group({ranks})", str(place), place.source)
 
 
 def rendezvous(*_: Any, **__: Any) -> Iterator[tuple[Any, int, int]]:
