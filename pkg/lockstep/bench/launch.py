@@ -5,7 +5,8 @@ each of its ranks imports torch. The time goes on until rank 0 has the sum. lock
 events and the memory of all ranks back, and ends the ranks, in that time.
 
     cold      the first run() of a session: it starts the server, which imports torch
-    warm      any later run(): ranks are forked from the server, and meet anew
+    warm      a later run(), after a pause: its ranks were forked ahead meanwhile, and have joined each other
+    again     a run() that follows at once: its ranks are forked now, and join now
     virtual   a later run() on the virtual cluster
 """
 
@@ -37,6 +38,7 @@ TOLD = {
     "ipyparallel": "ipyparallel.Cluster",
     "cold": "lockstep.run, cold",
     "warm": "lockstep.run, warm",
+    "again": "lockstep.run, at once again",
     "virtual": "lockstep.run, virtual",
 }
 

@@ -23,6 +23,7 @@ import psutil
 
 STATUS = struct.Struct("i")
 FAULT = 70  # exit status of a child whose own code has failed, not the learner's; its log says why
+POLITE = 5  # the niceness of a process at its end
 SILENCE = 20.0  # seconds in the middle of a message after which its other end counts as stopped
 
 
@@ -47,7 +48,7 @@ class Child:
         self.pid, self.conn, self.log = pid, bounded(conn), log
         self._status, self._release = status, release
         self._exitcode: int | None = None
-        self._open = True
+        self._open, self._killed = True, False
 
     def fileno(self) -> int:
         return self._status
@@ -81,7 +82,10 @@ class Child:
 
     def kill(self) -> None:
         """End the process and whatever it has started, at once."""
-        if self.exitcode is None and self._open and self.pid > 0:  # 0: us, and whoever has started us
+        if self._open and not self._killed and self.pid > 0 and self.exitcode is None:  # 0: us, and who has started us
+            self._killed = True
+            with contextlib.suppress(OSError):  # its memory is cleared behind the back of the notebook, not before it
+                os.setpriority(os.PRIO_PGRP, self.pid, POLITE)
             kill_group(self.pid)
 
     def close(self, patience: float = 5.0) -> None:

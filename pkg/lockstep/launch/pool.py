@@ -104,6 +104,7 @@ class Run:
 
     def _listen(self) -> None:
         """Until every rank has returned; otherwise raise what ended the run."""
+        glance = self.began + GLANCE
         while self.pending():
             self._hear(GLANCE)
             if self.failed:
@@ -113,13 +114,16 @@ class Run:
                     raise WorldUnavailable(f"Rank {rank} could not go on: {cause}.")
                 stacks = self.watchdog.stacks(self.pending())
                 raise self._diagnosis().of_failure(stacks, self.failed)
-            if self.pending() and (stopped := self.watchdog.stopped()) is not None:
+            if not self.pending() or time.monotonic() < glance:
+                continue
+            glance = time.monotonic() + GLANCE
+            if (stopped := self.watchdog.stopped()) is not None:
                 stacks = self.watchdog.stacks([r for r in self.pending() if r != stopped])
                 raise self._diagnosis().of_a_stop(stopped, stacks, self.failed)
             if time.monotonic() > self.began + self.job.timeout:
                 stacks = self.watchdog.stacks(self.pending())
                 raise self._diagnosis().of_time_limit(stacks, self.failed, self.job.timeout)
-            if self.pending() and (found := self.watchdog.alarm(self.pending())):
+            if found := self.watchdog.alarm(self.pending()):
                 raise self._diagnosis().of_deadlock(found, self.failed)
 
     def _hear_more(self) -> None:

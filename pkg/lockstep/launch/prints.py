@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import os
 import sys
 import threading
 from collections.abc import Callable
@@ -23,7 +24,8 @@ class Prints(io.TextIOBase):
         self._waiting = 0
         self._lock = threading.RLock()
         self._more = threading.Event()
-        threading.Thread(target=self._linger, name="prints", daemon=True).start()
+        self._thread: threading.Thread | None = None
+        self._process = os.getpid()
 
     @property
     def encoding(self) -> str:  # type: ignore[override]
@@ -35,6 +37,7 @@ class Prints(io.TextIOBase):
     def write(self, text: str) -> int:
         with self._lock:
             if self._left >= 0 and text:
+                self._begin()
                 self._parts.append(text[: self._left])
                 self._waiting += len(text)
                 self._left -= len(text)
@@ -50,6 +53,12 @@ class Prints(io.TextIOBase):
         with self._lock:
             if self._parts:
                 self._pass_on()
+
+    def _begin(self) -> None:
+        """Most functions print nothing: the thread comes with the first text. Not in a process that the rank forks."""
+        if self._thread is None and os.getpid() == self._process:
+            self._thread = threading.Thread(target=self._linger, name="prints", daemon=True)
+            self._thread.start()
 
     def _pass_on(self, truncated: bool = False) -> None:
         text, self._parts, self._waiting = "".join(self._parts), [], 0
