@@ -26,6 +26,7 @@ Object collectives are the plain ones that torch makes of them, on pickles p pad
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Any
 
 import torch
@@ -44,6 +45,13 @@ OUTPUTS = ("output_tensors", "output_tensor", "output", "outputs", "output_lists
 
 
 Tensors = Sequence[torch.Tensor]
+
+
+@lru_cache
+def signature(operator: Any) -> tuple[str, tuple[str, ...]]:
+    """The name of a c10d operator, underscores left out, and those of its arguments."""
+    schema = operator._schema
+    return schema.name.split("::")[1].replace("_", ""), tuple(a.name for a in schema.arguments)
 
 
 def kind_of(name: str) -> str | None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import io
 import pickle
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from operator import attrgetter
 
 from lockstep import places
 from lockstep.events import Event
@@ -44,6 +45,9 @@ class Operation:
 
     def __str__(self) -> str:
         return spelled(self.kind, self.peer, self.tag, self.group)
+
+
+told = attrgetter(*(f.name for f in fields(Operation)))  # as a tuple: what the journal has first of an operation
 
 
 def replay(journal: bytes) -> list[Operation]:

@@ -11,7 +11,6 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
-from dataclasses import astuple
 from typing import Any
 
 import torch
@@ -24,8 +23,8 @@ from lockstep.explain import ANY_SOURCE, member
 from lockstep.record.callbacks import Callbacks
 from lockstep.record.demands import demand
 from lockstep.record.eye import Eye
-from lockstep.record.meaning import kind_of, payload, tensors, what_moves, what_must_agree
-from lockstep.record.operation import Operation
+from lockstep.record.meaning import kind_of, payload, signature, tensors, what_moves, what_must_agree
+from lockstep.record.operation import Operation, told
 from lockstep.record.reductions import Reductions
 from lockstep.record.threads import Started
 from lockstep.residency import Hooks, Residency
@@ -97,8 +96,8 @@ class Recorder:
     # ---- posting
 
     def _communicate(self, func: Any, args: Any, kwargs: Any) -> Any:
-        name = func._schema.name.split("::")[1].replace("_", "")
-        given = {a.name: v for a, v in zip(func._schema.arguments, args, strict=False)} | kwargs
+        name, parameters = signature(func)
+        given = dict(zip(parameters, args, strict=False)) | kwargs
         if name == "waittensor":
             key = given["tensor"].untyped_storage()._cdata
             return self._timed(self._results.pop(key, []), lambda: func(*args, **kwargs))
@@ -153,7 +152,7 @@ class Recorder:
         with self._lock:
             self.operations.append(operation)
             index = len(self.operations) - 1
-            self._write(index, astuple(operation))
+            self._write(index, told(operation))
         return index
 
     def _write(self, *entry: Any) -> None:
