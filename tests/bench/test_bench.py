@@ -44,8 +44,10 @@ def test_launch_starts_lockstep_and_its_peers() -> None:
 
 
 def test_virtual_counts_the_messages_that_were_sent() -> None:
-    (table,) = bench.measure("virtual", "quick")
-    check([table])
+    table, errors = bench.measure("virtual", "quick")
+    check([table, errors])
+    assert column(errors.rows, "ratios of") == ["algorithms", "ranks", "sizes"]
+    assert column(errors.rows, "compared") == [2 * 2 * 2, 3 * 2, 3 * 2]
     assert column(table.rows, "program") == ["ring of messages", "ring all-reduce", "tree"]
     assert column(table.rows, "messages") == [100, 5 * 24, 34 * 3]
     assert column(table.rows, "flatness ratio") == [1, 1, 1]

@@ -4,7 +4,7 @@ Seconds differ from machine to machine and from minute to minute; ratios do so l
 A B A B A B, and the median of each. No benchmark says that it passed. Read the tables.
 
 ``launch``       how long until a function of 4 ranks has its first result, beside torchrun and others
-``virtual``      what a message costs the host on the virtual cluster, from 4 ranks to 1,024
+``virtual``      what a message costs the host on the virtual cluster, from 4 ranks to 1,024; how far its times are off
 ``collectives``  the reference algorithms beside gloo's own all-reduce, on processes
 ``predict``      what the virtual cluster and the cost model predict, beside what was measured
 ``simt``         the warp machine beside numba's own CUDA simulator

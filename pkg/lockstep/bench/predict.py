@@ -41,8 +41,7 @@ Times = Mapping[Point, tuple[float, Seconds]]  # on the virtual cluster, on proc
 def tables(size: Size) -> list[Table]:
     load = os.getloadavg()[0]
     times = measured(size)
-    ranks, sizes = RANKS[size], SIZES[size]
-    found = {kind: list(made(times, ranks, sizes)) for kind, made in KINDS.items()}
+    found = ratios(times, size)
     seconds = [time_row(point, *both) for point, both in times.items()]
     return [
         Table("predict: an all-reduce on this machine", seconds, [surroundings(load)]),
@@ -50,6 +49,21 @@ def tables(size: Size) -> list[Table]:
           for kind, of in found.items()),
         bus_bandwidth.table(),
     ]  # fmt: skip
+
+
+def errors(size: Size) -> Table:
+    """How far the ratios are off, a row for each kind; ``tables`` tells them one by one."""
+    load = os.getloadavg()[0]
+    found = ratios(measured(size), size)
+    return Table(
+        "virtual: errors of its ratios, against processes of this machine",
+        [{"ratios of": kind, "compared": len(of)} | error_row(of) for kind, of in found.items()],
+        ["`lockstep bench predict` tells them one by one.", surroundings(load)],
+    )
+
+
+def ratios(times: Times, size: Size) -> dict[str, list[Compared]]:
+    return {kind: list(made(times, RANKS[size], SIZES[size])) for kind, made in KINDS.items()}
 
 
 def surroundings(load: float) -> str:
@@ -128,10 +142,20 @@ def ratio_row(c: Compared) -> Row:
     }
 
 
+def off(found: Sequence[Compared]) -> dict[str, list[float]]:
+    """Per cent by which each ratio is off what was measured, by either measure."""
+    return {
+        "least times": [100 * abs(c.predicted / c.least - 1) for c in found],
+        "medians": [100 * abs(c.predicted / c.median - 1) for c in found],
+    }
+
+
+def error_row(found: Sequence[Compared]) -> Row:
+    usual = {f"of {what}: usually [%]": median(errors) for what, errors in off(found).items()}
+    return usual | {f"of {what}: at worst [%]": max(errors) for what, errors in off(found).items()}
+
+
 def summary(kind: str, found: Sequence[Compared]) -> str:
     """How far the ratios of a kind are off: the usual one, and the worst."""
-    told = []
-    for measured in ([c.least for c in found], [c.median for c in found]):
-        off = [100 * abs(c.predicted / m - 1) for c, m in zip(found, measured, strict=True)]
-        told.append(f"{median(off):.0f} % (at worst {max(off):.0f} %)")
-    return f"Ratios of {kind}: usually off by {told[0]} of the least times, by {told[1]} of the medians."
+    told = [f"{median(e):.0f} % (at worst {max(e):.0f} %) of the {what}" for what, e in off(found).items()]
+    return f"Ratios of {kind}: usually off by {', by '.join(told)}."

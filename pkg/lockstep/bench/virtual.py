@@ -10,6 +10,8 @@ Ranks meet at a barrier first. From there to the end, the simulation's own proce
 busy machine disturbs less, and by the wall. The whole run() adds its start, and the way of the trace back to here.
 Others at work double even the CPU time, by what they push out of the caches: the least time of all runs is told.
 
+A second table tells whether the *virtual* times are right: how far their ratios are off those of processes (predict).
+
 No peer stands beside it. SimGrid is the obvious one (Python, s4u), but its 4.1 comes as source only, which does not
 compile with pybind11 3.0 (``def_property family does not currently support call_guard``), and with pybind11 2.13 had
 not been built after 25 minutes of a busy machine.
@@ -24,6 +26,7 @@ from functools import partial
 import torch
 import torch.distributed as dist
 
+from lockstep.bench.predict import errors
 from lockstep.bench.table import Row, Table
 from lockstep.bench.timing import Measured, Size, interleaved
 from lockstep.collectives import ring_all_reduce, tree_broadcast
@@ -89,7 +92,7 @@ def tables(size: Size) -> list[Table]:
         f"The least of {REPEATS[size]} runs each, in turn; one run where there are more than {MANY:,} messages.",
         "Flatness: CPU time a message by that of the same program with the fewest ranks. 1 is flat.",
     ]
-    return [Table("virtual: host time of a message", [row(name, K, found) for name, K in chosen], notes)]
+    return [Table("virtual: host time of a message", [row(name, K, found) for name, K in chosen], notes), errors(size)]
 
 
 def case(name: str, K: int, wanted: int) -> Measured:
