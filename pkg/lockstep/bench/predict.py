@@ -57,7 +57,7 @@ def errors(size: Size) -> Table:
     found = ratios(measured(size), size)
     return Table(
         "virtual: errors of its ratios, against processes of this machine",
-        [{"ratios of": kind, "compared": len(of)} | error_row(of) for kind, of in found.items()],
+        [{"ratios of": kind, "compared": len(of), **error_row(of)} for kind, of in found.items()],
         ["`lockstep bench predict` tells them one by one.", surroundings(load)],
     )
 
