@@ -15,12 +15,14 @@ import pool_cases as cases
 import pytest
 from server_children import children, killed, pid, ranks, settled
 
+from lockstep import machines
 from lockstep.launch import server
 from lockstep.launch.company import Company, Wish, is_ready, waits
 from lockstep.launch.job import Job
 from lockstep.launch.pool import run_processes
 from lockstep.launch.request import Request
 from lockstep.launch.reserve import MOST, Reserve
+from lockstep.virtual import run_virtual
 
 HERE = Path(__file__).resolve().parent
 PKG = HERE.parents[1] / "pkg"
@@ -70,6 +72,16 @@ def test_a_spare_is_like_a_fresh_fork(company, monkeypatch) -> None:
 
 def test_a_spare_communicates_without_a_record(company) -> None:
     assert run(cases.total, record=False) == [1.0, 1.0]
+
+
+def test_the_virtual_cluster_has_a_spare_of_its_own(company) -> None:
+    """One process for all its ranks; and both kinds wait side by side."""
+    os.environ.pop("PYTEST_CURRENT_TEST")
+    run_virtual(Job.pack(cases.process, (), {}, 3), machines.find("dgx-a100"))
+    both = settled(3)
+    (spare,) = set(both) - set(run(cases.process))
+    assert run_virtual(Job.pack(cases.process, (), {}, 3), machines.find("dgx-a100")).values == [spare] * 3
+    settled(3)
 
 
 def test_another_environment_gets_fresh_forks(company, monkeypatch) -> None:

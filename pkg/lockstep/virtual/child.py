@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import faulthandler
+import importlib
 import mmap
 import os
 import re
@@ -128,6 +129,13 @@ def died(child: Child) -> RankDied:
     place = running_place(child.tail())
     at = Standing(rank, "died", where=str(place), source=place.source, detail=str(end))
     return RankDied(as_error(rank, end, ()).message, [at] if place.file else [])
+
+
+def prepare(seat: object) -> None:
+    """What a spare does ahead (``lockstep.launch.company``): load what ``main`` needs."""
+    importlib.import_module("lockstep.virtual.backend")
+    importlib.import_module("lockstep.virtual.fake_simulation")
+    torch.set_num_threads(1)
 
 
 def main(conn: Connection) -> None:
