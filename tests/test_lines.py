@@ -10,7 +10,7 @@ import torch.distributed as dist
 import torch.distributed._functional_collectives as functional
 
 from lockstep import run
-from lockstep.errors import Deadlock
+from lockstep.errors import Deadlock, RankRaised
 
 WORLDS = ["processes", "dgx-a100"]
 
@@ -76,3 +76,20 @@ def test_no_warning_of_torch_stands_for_a_line_of_the_learner(on):
         return torch.ones(2) + 1
 
     assert run(fn, ranks=2, on=on).printed == ""
+
+
+@pytest.mark.parametrize("on", WORLDS)
+def test_an_error_in_a_callback_names_no_line_of_the_library(on):
+    """torch writes the whole stack into the message, and Lockstep's own frames were in it."""
+
+    def fn():
+        future = dist.all_reduce(torch.ones(1), async_op=True).get_future()
+        future.then(lambda settled: 1 / 0).wait()
+
+    with pytest.raises(RankRaised) as caught:
+        run(fn, ranks=2, on=on)
+    told = str(caught.value)
+    assert "ZeroDivisionError: division by zero" in told
+    assert "callbacks.py" not in told
+    assert "/" not in told.replace("1 / 0", "")
+    assert "test_lines.py, line" in told

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import linecache
 import os
+import re
 import site
 import sys
 import sysconfig
@@ -142,7 +143,21 @@ def learners_traceback(error: BaseException, tb: TracebackType | None = None) ->
     frames = traceback.extract_tb(tb or error.__traceback__)
     places = [place(f.filename, f.lineno or 0, f.name) for f in frames if not is_library(f.filename)]
     quoted = _shortened([f"  {p}\n    {p.source}" for p in places])
-    return "\n".join([*quoted, "".join(traceback.format_exception_only(error)).rstrip()])
+    told = "".join(traceback.format_exception_only(error))
+    return "\n".join([*quoted, without_library(told).rstrip()])
+
+
+def without_library(message: str) -> str:
+    """An exception that passed through C++ has its stack in its message: "At:\\n  /home/.../ring.py(12): ring"."""
+    if "\nAt:\n" not in message:
+        return message
+
+    def line(frame: re.Match[str]) -> str:
+        file, number, function = frame.groups()
+        return "" if is_library(file) else f"  {place(file, int(number), function)}\n"
+
+    mine = re.sub(r"^  (\S+)\((\d+)\): (\S+)(?:\n|$)", line, message, flags=re.MULTILINE)
+    return re.sub(r"\n+At:\n(?!  )", "\n", re.sub(r"\n{3,}", "\n\n", mine))
 
 
 def _shortened(quoted: list[str], most: int = 8) -> list[str]:

@@ -51,7 +51,7 @@ class Raised:
 
 def message_of(error: BaseException) -> str:
     try:
-        return str(error)
+        return places.without_library(str(error)).rstrip()
     except Exception as another:
         return f"(its message cannot be told: str() of it raises {type(another).__name__})"
 
