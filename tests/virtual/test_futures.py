@@ -1,8 +1,12 @@
 """A rank that waited for several futures at once waited in C++, with the baton in its hand: the run was stuck."""
 
+import pytest
 import torch
 import torch.distributed as dist
 from both_worlds import both
+
+from lockstep import run
+from lockstep.errors import RankRaised
 
 
 def sums(n):
@@ -45,3 +49,16 @@ def test_plain_futures_are_left_alone():
         return torch.futures.wait_all([done]), torch.futures.collect_all([done]).wait()[0].value()
 
     assert both(fn, ranks=2)[1] == ([1], 1)
+
+
+def test_a_future_that_has_failed_fails_again():
+    """Who asked it a second time waited for ever."""
+
+    def fn():
+        failed = sums(1)[0].then(lambda f: f.value()[0].no_such_thing)
+        with pytest.raises(AttributeError):
+            failed.wait()
+        failed.wait()
+
+    with pytest.raises(RankRaised, match="no_such_thing"):
+        run(fn, ranks=2, on="dgx-a100")

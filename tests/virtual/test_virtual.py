@@ -382,6 +382,19 @@ def test_a_learners_exception_comes_with_the_learners_lines_only():
     assert error.standings[0].rank == 2
 
 
+def test_a_rank_whose_operation_is_over_does_not_wait():
+    """All raise in the same line; the first one ends the run. Of the others it was told that they wait in the barrier,
+    which all had passed."""
+
+    def fn():
+        dist.barrier()
+        raise ValueError("everybody")
+
+    error = explained(fn, 3, RankRaised)
+    assert [s.state for s in error.standings] == ["raised", "computing", "computing"]
+    assert "rank 0 has done barrier on ranks 0, 1, 2 at test_virtual.py" in str(error)
+
+
 def test_deep_recursion_is_told_in_a_few_lines():
     def fn(n):
         return fn(n + 1)

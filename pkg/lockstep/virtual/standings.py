@@ -39,12 +39,14 @@ class Standings:
         if self._scheduler.finished[r]:
             return Standing(r, "finished")
         place = self._place(r, frames)
-        if r in self.waiting or r in self.polling:
-            waits = standing(self.waiting.get(r) or self.polling[r])
+        operation = self.waiting.get(r) or self.polling.get(r)
+        if operation and operation.done is None:
+            waits = standing(operation)
             return replace(waits, where=str(place), source=place.source) if place.file else waits
         if not place.file:
             return Standing(r, "computing", "has not begun")
-        return Standing(r, "computing", where=str(place), source=place.source)
+        done = f"has done {operation}" if operation else ""  # and it is another rank's turn
+        return Standing(r, "computing", done, str(place), place.source)
 
     def _place(self, r: int, frames: Mapping[int, FrameType]) -> places.Place:
         return places.of_frame(frames.get(self.threads[r].ident or 0))

@@ -83,7 +83,11 @@ class VirtualFuture(Future[Any]):
         """Wait for the value, here and now. What it makes of the value may raise: that is the learner's own error."""
         if not self._settled:
             self._settled = True
-            self.set_result(self._find())
+            try:
+                self.set_result(self._find())
+            except Exception as error:
+                self.set_exception(error)
+                raise
 
     def wait(self) -> Any:
         self.settle()
