@@ -17,16 +17,14 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux lets
 @pytest.mark.parametrize(
     ("mine", "idle", "chosen"),
     [
-        (1.0, {0: 0.0, 1: 1.0}, None),  # it had the core for itself
+        (1.0, {0: 0.0, 1: 1.0}, 0),  # it had the core for itself
         (0.5, {0: 0.0, 1: 0.9}, 1),  # half of the core went to others, and another one was idle
-        (0.5, {0: 0.0, 1: 0.1}, None),  # all are busy: it is as good here
+        (0.5, {0: 0.0, 1: 0.0}, 1),  # all are busy: it takes its share of each
         (0.5, {0: 0.0, 1: 0.4, 2: 0.6}, 2),
-        (0.5, {0: 0.0}, None),  # there is no other
+        (0.5, {0: 0.0}, 0),  # there is no other
     ],
 )
-def test_a_cluster_that_is_starved_moves_to_the_idlest_core(
-    mine: float, idle: dict[int, float], chosen: int | None
-) -> None:
+def test_a_cluster_that_is_starved_moves_to_the_idlest_core(mine: float, idle: dict[int, float], chosen: int) -> None:
     before = Usage(10.0, 2.0, dict.fromkeys(idle, 100.0))
     now = Usage(11.0, 2.0 + mine, {core: 100.0 + seconds for core, seconds in idle.items()})
     assert better_core(0, before, now) == chosen

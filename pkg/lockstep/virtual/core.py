@@ -24,7 +24,6 @@ from typing import NamedTuple
 
 M_ARENA_MAX = -8  # of glibc's mallopt
 STARVED = 0.8  # of the time: a cluster that gets less of its core than that looks for a better one
-BETTER = 0.3  # of the time: a core that was idle for longer than that is one
 
 
 class Usage(NamedTuple):
@@ -42,14 +41,13 @@ def usage(cores: Set[int], stat: Path = Path("/proc/stat")) -> Usage:
     return Usage(time.monotonic(), time.process_time(), {core: idle[core] for core in idle.keys() & cores})
 
 
-def better_core(mine: int, before: Usage, now: Usage) -> int | None:
-    """Where there was more to have than on core ``mine``."""
-    wall = now.wall - before.wall
-    if now.mine - before.mine >= STARVED * wall:
-        return None
+def better_core(mine: int, before: Usage, now: Usage) -> int:
+    """Where to be from now on: on core ``mine``, as long as it gives nearly all that it has. Otherwise on the one of
+    the others that was idle for longest. If they are all as busy, this cluster gets its share by going about."""
+    if now.mine - before.mine >= STARVED * (now.wall - before.wall):
+        return mine
     idle = {core: now.idle[core] - before.idle[core] for core in now.idle.keys() & before.idle.keys() - {mine}}
-    best = max(idle, key=lambda core: idle[core], default=mine)
-    return best if idle.get(best, 0.0) > BETTER * wall else None
+    return max(idle, key=lambda core: idle[core], default=mine)
 
 
 class OneCore:
@@ -68,7 +66,7 @@ class OneCore:
         """Others may want this core, too: then all threads of the process move to a better one."""
         before, self._before = self._before, usage(self._allowed)
         core = better_core(self._core, before, self._before)
-        if core is not None:
+        if core != self._core:
             self._core = core
             for thread in threading.enumerate():
                 with contextlib.suppress(OSError):  # it has ended
@@ -81,8 +79,7 @@ class OneCore:
 
 
 def one_core() -> OneCore | None:
-    """None where a process cannot be kept on a core (macOS), or has one only."""
+    """None where a process cannot be kept on a core (macOS), or may not choose."""
     with contextlib.suppress(AttributeError, OSError):
-        if len(os.sched_getaffinity(0)) > 1:
-            return OneCore()
+        return OneCore()
     return None
