@@ -239,3 +239,28 @@ def test_a_sentence_ends_with_one_full_stop() -> None:
     """ "this is 7 of type generator.." was read aloud."""
     assert forest._contents([Other("float"), Other("float")]) == "2 of type float."
     assert forest._contents([Other("list"), Other("list")]).endswith("to one.")
+
+
+@pytest.mark.parametrize(("function", "raised", "advice"), [
+    ("parallel_grid_search", "TypeError: BaseEstimator.set_params() takes 1 positional argument", "**parameters"),
+    ("parallel_forest", "_pickle.PicklingError: x\n  pool.starmap(grow, tasks)\nPicklingError: x", "to joblib"),
+    ("parallel_kmeans_step", "TypeError: unsupported operand type(s) for +: 'int' and 'tuple'", "sum(s for s, _ in"),
+    ("parallel_kmeans_step", "ValueError: broadcast together with shapes (6,3) (6,)", "counts[:, None]"),
+    ("parallel_kmeans_step", "ValueError: broadcast together with shapes (6,3) (5,1)", "minlength=len(centres)"),
+    ("classify_parallelism", "ZeroDivisionError: float division by zero", "Compare by a difference"),
+])  # fmt: skip
+def test_what_python_says_is_followed_by_what_to_do(function: str, raised: str, advice: str) -> None:
+    exercise = find(f"scikit_learn.{function}")
+    (case,) = exercise.cases(1, 0)
+    failed = Seen(case, failure=Failure("RankRaised", f"your function raised {raised}"))
+    finding = exercise.judge(Observation(exercise.id, "processes", seen=(failed,)))[0]
+    assert finding.misconception == "crashed:RankRaised"
+    assert advice in finding.message
+    assert finding.message.count("\n") <= raised.count("\n") + 1, "one hint"
+
+
+def test_threads_are_counted_in_whole_numbers() -> None:
+    """fit(4 / 3) was taken for fit(1), and got all points."""
+    with pytest.raises(UsageError, match=r"fit\(1\.5\): a number of threads is a whole number.*\n.*//"):
+        Fit(Room(1, 2), 0)(1.5)  # type: ignore[arg-type]
+    assert Fit(Room(1, 2), 7)(np.int64(2)) == 7

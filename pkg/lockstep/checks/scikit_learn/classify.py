@@ -13,6 +13,7 @@ from lockstep.checks.exercise import Exercise
 from lockstep.checks.judge import Fault, Finding, fault_of, mark
 from lockstep.checks.observation import Observation, Seen
 from lockstep.checks.plain import plain
+from lockstep.checks.scikit_learn.handed import named
 from lockstep.checks.values import told
 from lockstep.classical.usage import Usage
 from lockstep.errors import UsageError
@@ -180,9 +181,15 @@ def _cost(seen: Seen) -> list[Fault]:
     return [fault] if fault else []
 
 
+HINTS = (
+    ("ZeroDivisionError", "With every knob at 1 there may be no work at all for others, and a ratio to nothing is no "
+     "number. Compare by a difference: .elsewhere with a knob at 2, less .elsewhere with every knob at 1."),
+)  # fmt: skip
+
+
 def _judge(observation: Observation) -> list[Finding]:
     """A third of the points if all fits but one are named rightly."""
-    found = mark(observation, POINTS, _examine, _cost)
+    found = named(mark(observation, POINTS, _examine, _cost), HINTS)
     seen = next(iter(observation), None)
     if seen is None or seen.failure or not found or not fault_of(seen, _examine):
         return found

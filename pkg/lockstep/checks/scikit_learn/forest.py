@@ -51,7 +51,7 @@ def _watch(fn: Callable[..., Any], arguments: tuple[Any, ...]) -> dict[str, Any]
     with recorded() as log, fits_counted(DecisionTreeClassifier) as fits:
         grown = fn(*arguments)
     trees = [_nodes(t) for t in grown] if isinstance(grown, (list, tuple)) else None
-    return {"trees": trees, "returned": plain(grown, depth=1), "log": log, "fits": fits}
+    return {"trees": trees, "returned": plain(grown, depth=1), "kind": type(grown).__name__, "log": log, "fits": fits}
 
 
 def _nodes(tree: Any) -> Any:
@@ -77,7 +77,7 @@ def _one(arguments: tuple[Any, ...], answer: dict[str, Any]) -> Fault | None:
     if lost(answer["log"]):
         return Fault("shared-list", f"{NOTHING} Return the tree.")
     if held is None:
-        return Fault("wrong-type", f"a list of fitted trees is wanted; this is {told(answer['returned'])}.")
+        return Fault("wrong-type", f"a list of fitted trees is wanted; this is {_no_list(answer)}")
     if not held:
         return Fault("shared-list", f"you return no trees. {_COPIES}")
     if len(held) != n_trees and all(t is not None for t in held):
@@ -100,10 +100,22 @@ def _one(arguments: tuple[Any, ...], answer: dict[str, Any]) -> Fault | None:
     return Fault("wrong-trees", f"{same} of {n_trees} trees equal those of the serial forest. {_RECIPE}")
 
 
+def _no_list(answer: dict[str, Any]) -> str:
+    """What came back in place of a list, to the end of the sentence."""
+    if answer["returned"] is None:
+        return "nothing (None). Does your function end with return?"
+    if answer["kind"] == "ndarray":
+        return "an array. Return what Parallel gives you, as it is."
+    advice = " Put list(...) around it." if answer["kind"] == "generator" else ""
+    return f"{told(answer['returned'])}.{advice}"
+
+
 def _contents(returned: Any) -> str:
     """The kinds of things in a list that are no trees, to the end of the sentence."""
     if isinstance(returned, list) and returned and all(item is None for item in returned):
         return f"{len(returned)} times None: does your task return its tree?"
+    if isinstance(returned, list) and returned and getattr(returned[0], "type", "") == "DecisionTreeClassifier":
+        return f"{len(returned)} of them that are not fitted: call .fit(X[rows], y[rows])."
     if isinstance(returned, list) and returned and isinstance(returned[0], Other):
         nested = " Put the workers' lists together to one." if returned[0].type in ("list", "tuple") else ""
         return f"{len(returned)} of type {returned[0].type}.{nested}"
@@ -122,15 +134,21 @@ def _key(nodes: Sequence[torch.Tensor]) -> Any:
     return tuple(tuple(part.tolist()) for part in nodes)
 
 
+_before_the_rows = -1  # a random_state that is drawn first
+
+
 def _grown(random: np.random.Generator, X: np.ndarray, y: np.ndarray, bootstrap: bool = True, features: Any = "sqrt",
-           replace: bool = True) -> Any:  # fmt: skip
+           replace: bool = True, state: int | None = None, labels: bool = True) -> Any:  # fmt: skip
     """The recipe of the lab, with what learners change in it."""
     from sklearn.tree import DecisionTreeClassifier
 
     n = len(X)
+    if state == _before_the_rows:
+        state = int(random.integers(2**31))
     rows = random.integers(n, size=n) if replace else random.permutation(n)
-    tree = DecisionTreeClassifier(max_features=features, random_state=int(random.integers(2**31)))
-    return tree.fit(X[rows], y[rows]) if bootstrap else tree.fit(X, y)
+    state = int(random.integers(2**31)) if state is None else state
+    tree = DecisionTreeClassifier(max_features=features, random_state=state)
+    return tree.fit(X[rows], y[rows] if labels else y) if bootstrap else tree.fit(X, y)
 
 
 def _serial(X: np.ndarray, y: np.ndarray, n_trees: int, seed: int, **changed: Any) -> list[Any]:
@@ -164,6 +182,19 @@ WRONG_RECIPES: Sequence[tuple[str, str, Recipe]] = (
      _one_generator),
     ("seed-plus-i", "you seed tree i with seed + i. Then the forests of seeds 1 and 2 share all trees but one. Use "
      "[seed, i].", _shifted_seed),
+    ("off-by-one", "these are the trees of i = 1, 2, ... The first tree has i = 0.",
+     lambda X, y, n, seed: [_grown(np.random.default_rng([seed, i + 1]), X, y) for i in range(n)]),
+    ("seed-order", "your generator starts from [i, seed]. It is [seed, i].",
+     lambda X, y, n, seed: [_grown(np.random.default_rng([i, seed]), X, y) for i in range(n)]),
+    ("draw-order", "you draw the random_state before the rows, so both are others. First the rows, then the state.",
+     lambda X, y, n, seed: _serial(X, y, n, seed, state=_before_the_rows)),
+    ("random-state", "your rows are right, but the random_state of tree i is i. Draw it after the rows: "
+     "int(random.integers(2**31)).", lambda X, y, n, seed: [_grown(np.random.default_rng([seed, i]), X, y, state=i)
+                                                           for i in range(n)]),
+    ("random-state", "your rows are right, but the random_state of every tree is the seed. Draw it after the rows: "
+     "int(random.integers(2**31)).", lambda X, y, n, seed: _serial(X, y, n, seed, state=seed)),
+    ("labels-not-drawn", "you draw rows of X, and keep y as it is: a row's label stands elsewhere. Fit to X[rows] and "
+     "y[rows].", lambda X, y, n, seed: _serial(X, y, n, seed, labels=False)),
     ("no-bootstrap", "every tree is fitted to all the rows. Fit it to the rows that were drawn.",
      lambda X, y, n, seed: _serial(X, y, n, seed, bootstrap=False)),
     ("all-features", 'your trees look at every feature at each split. A forest wants max_features="sqrt".',

@@ -12,6 +12,7 @@ from typing import Any
 
 import cloudpickle
 
+from lockstep.checks.hints import Hint, hinted
 from lockstep.checks.judge import Finding
 from lockstep.errors import UsageError
 
@@ -25,6 +26,7 @@ NOTHING = "your tasks return nothing. They run in other processes: what they wri
 USED_UP = "Your folds are used up"
 ONE_ESTIMATOR = "All tasks work on the estimator that you were given"
 PROCESSES = "These fits are objects of this process"
+_KNOB, _FRACTION = "measure(", "fit("
 
 REASONS = {  # how a sentence begins, and the misconception that it tells
     _CALLED: "called-at-once",
@@ -37,6 +39,8 @@ REASONS = {  # how a sentence begins, and the misconception that it tells
     USED_UP: "used-up",
     ONE_ESTIMATOR: "touches-estimator",
     PROCESSES: "needs-threads",
+    _KNOB: "impossible-knob",
+    _FRACTION: "fraction-of-a-thread",
 }
 _RAISED, _AGAIN = "your function raised UsageError: ", "\nlockstep.errors.UsageError: "
 _HANGS = ("crashed:TimeLimit", "crashed:Stuck")
@@ -136,10 +140,25 @@ def _culprit(error: Exception) -> str:
     return _KINDS.get(kind, f"something that Python cannot pickle ({error})")
 
 
-def named(findings: Sequence[Finding]) -> list[Finding]:
-    """The findings of a judge, where a UsageError of this unit is told as what it is, and not as a crash; and where a
-    task that never ends is not taken for a loop of the caller."""
-    return [_waiting(f) if f.misconception in _HANGS else _named(f) for f in findings]
+HINTS: tuple[Hint, ...] = (
+    (r"set_params\(\) takes 1 positional", "set_params wants names: set_params(**parameters) unpacks the dict."),
+    (r"PicklingError(.|\n)*\b(Pool|pool)\b", "That is a pool of multiprocessing. Hand the tasks to joblib: "
+     "Parallel(n_jobs=n_jobs)(delayed(f)(x) for x in ...)."),
+    (r"for \+: 'int' and 'tuple'", "sum cannot add pairs. Add their parts: sum(s for s, _ in found), and the same for "
+     "the counts."),
+    (r"shapes \((\d+),\d+\) \(\1,\)", "Each row is to be divided by its own count: counts[:, None] makes a column of "
+     "the counts."),
+    (r"shapes \(\d+,(\d+)\) \(\d+,1\)|shapes \(\d+,\) \(\d+,\)", "There is not a count for each centre. np.bincount is "
+     "only as long as its largest label: np.bincount(..., minlength=len(centres))."),
+    (r"index \d+ is out of bounds for axis 0 with size (.|\n)*argmin", "The distances have a row for each row of X: "
+     "argmin(axis=1) is the nearest centre of each."),
+)  # fmt: skip
+
+
+def named(findings: Sequence[Finding], hints: Sequence[Hint] = ()) -> list[Finding]:
+    """The findings of a judge, where a UsageError of this unit is told as what it is, and not as a crash; where a task
+    that never ends is not taken for a loop of the caller; and where an error is followed by what to do."""
+    return hinted([_waiting(f) if f.misconception in _HANGS else _named(f) for f in findings], hints, HINTS)
 
 
 def _named(finding: Finding) -> Finding:

@@ -99,6 +99,21 @@ def _last_part(X: np.ndarray, centres: np.ndarray, n_jobs: int) -> np.ndarray:
     return _serial(np.array_split(X, n_jobs)[-1], centres)
 
 
+def _one_row_of_each(X: np.ndarray, centres: np.ndarray, n_jobs: int) -> np.ndarray:
+    """``sums[labels] += part`` in each worker: of the rows with one label, the last is added."""
+    sums = np.zeros(centres.shape)
+    for part in np.array_split(X, n_jobs):
+        of_part = np.zeros(centres.shape)
+        of_part[_squares(part, centres).argmin(axis=1)] += part
+        sums += of_part
+    return _mean(sums, _sums(X, centres)[1], empty=centres)
+
+
+def _by_absolute_distance(X: np.ndarray, centres: np.ndarray, n_jobs: int) -> np.ndarray:
+    chosen = np.eye(len(centres))[np.abs(X[:, None, :] - centres[None]).sum(axis=2).argmin(axis=1)]
+    return _mean(chosen.T @ X, chosen.sum(axis=0), empty=centres)
+
+
 _MEANS = (
     "these are averages of the workers' means. A worker with 3 rows of a cluster counts as much there as one with "
     "1,000. Add sums and add counts, and divide once, at the end."
@@ -112,6 +127,12 @@ WRONG_STEPS: Sequence[tuple[str, str, Step]] = (
     ("no-reduce", _REDUCE, _first_part),
     ("no-reduce", _REDUCE, _last_part),
     ("not-divided", "these are sums. Divide them by the counts.", lambda X, c, n: _sums(X, c)[0]),
+    ("adds-one-row", "sums[labels] += part adds only one row to each centre: where a label occurs several times, the "
+     "last one wins. np.add.at(sums, labels, part) adds them all.", _one_row_of_each),
+    ("other-distance", "your rows belong to other centres: this is the distance |x| + |y| + ... Nearest is by the sum "
+     "of squares.", _by_absolute_distance),
+    ("whole-numbers", "the right centres, cut to whole numbers: your array holds integers. Make it one of floats, "
+     "centres.astype(float).", lambda X, c, n: np.trunc(_serial(X, c))),
     ("empty-centre", "a centre without rows became 0. It stays where it is.",
      lambda X, c, n: _mean(*_sums(X, c), empty=0.0)),
     ("unchanged", "the centres are as they were. Return the moved ones.", lambda X, c, n: c),
@@ -203,7 +224,7 @@ def _cause(log: Log, n_jobs: int) -> str:
         return f"You make {tasks:,} tasks, and the centres go with each. Hand each worker one part with many rows."
     if len(log) > 1:
         return f"You call Parallel {len(log)} times, and send the rows each time. Sum and count in one task."
-    return "Cut the rows first, and hand each worker its own part only."
+    return "Cut the rows first, and hand each worker its own part only. A function that names X takes all of X along."
 
 
 def _judge(observation: Observation) -> list[Finding]:

@@ -6,6 +6,7 @@ same on a busy machine. A fit that is called with n threads starts n.
 
 from __future__ import annotations
 
+import operator
 import threading
 import time
 from typing import Any
@@ -59,6 +60,17 @@ class Room:
         return self._alive >= self.cores or (len(self.asked) == self.fits and self._come >= sum(self.asked))
 
 
+def _whole(n_threads: Any) -> int:
+    try:
+        return operator.index(n_threads)
+    except TypeError:
+        raise UsageError(
+            f"fit({n_threads}): a number of threads is a whole number, and this one is of type "
+            f"{type(n_threads).__name__}.",
+            "Divide by //, which rounds down.",
+        ) from None
+
+
 class Fit:
     """``fit(n_threads)`` returns ``result`` when its threads have come and gone. -1 means all the cores."""
 
@@ -66,7 +78,7 @@ class Fit:
         self._room, self._result = room, result
 
     def __call__(self, n_threads: int) -> int:
-        count = self._room.cores if n_threads is None or n_threads < 0 else int(n_threads)
+        count = self._room.cores if n_threads is None or n_threads < 0 else _whole(n_threads)
         self._room.announce(count)
         threads = [threading.Thread(target=self._room.visit, daemon=True) for _ in range(count)]
         for thread in threads:

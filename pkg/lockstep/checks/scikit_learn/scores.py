@@ -72,3 +72,9 @@ WRONG_SCORES: Sequence[tuple[str, str, Scores]] = (
     ("leak", "you fit to all the rows, those of the fold included. Fit to the rows `train` only.", _leak),
     ("swapped", "train and test are exchanged: cv.split gives (train, test).", _swapped),
 )  # fmt: skip
+
+WRONG_REDUCTIONS: Sequence[tuple[str, str, Callable[..., np.ndarray]]] = (
+    ("not-the-mean", "these are medians over the folds. Return means.", np.median),
+    ("not-the-mean", "these are the scores of each candidate's best fold. Return means over the folds.", np.max),
+    ("not-the-mean", "these are the scores of each candidate's worst fold. Return means over the folds.", np.min),
+)  # fmt: skip

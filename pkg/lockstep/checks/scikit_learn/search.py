@@ -19,6 +19,7 @@ from lockstep.checks.scikit_learn.scores import (
     CANDIDATES,
     GRID,
     SPLITS,
+    WRONG_REDUCTIONS,
     WRONG_SCORES,
     candidates,
     mean_scores,
@@ -121,12 +122,14 @@ def _one(seed: int, answer: dict[str, Any]) -> Fault | None:
     numbers = isinstance(means, list) and all(isinstance(m, (int, float)) for m in means)
     if not numbers or len(means) != CANDIDATES:
         wanted = f"{CANDIDATES} numbers, one for each candidate"
-        return Fault("wrong-shape", f"the second of the pair is {told(means)}; wanted are {wanted}, in their order.")
+        folds = " These are as many as folds: the mean is over the folds of each candidate." if _by_fold(means) else ""
+        message = f"the second of the pair is {told(means)}; wanted are {wanted}, in their order.{folds}"
+        return Fault("wrong-shape", message)
     if answer["splits"] > 1:
         return Fault("splits-again", f"cv.split is called {answer['splits']} times, and draws other folds each time. "
                      "Candidates are only comparable on the same folds: split once.")  # fmt: skip
     right = mean_scores(seed, score)
-    fault = None if np.allclose(means, right) else _wrongmeans(seed, np.array(means), right)
+    fault = None if np.allclose(means, right) else _wrong_means(seed, np.array(means), right)
     if fault and answer["touched"] and any(entry["shared"] for entry in answer["log"]):
         return Fault("touches-estimator", f"{ONE_ESTIMATOR[0].lower()}{ONE_ESTIMATOR[1:]}: {_AT_ONCE} {_CLONE}")
     if fault:
@@ -137,12 +140,19 @@ def _one(seed: int, answer: dict[str, Any]) -> Fault | None:
     return _wrong_best(best, right)
 
 
-def _wrongmeans(seed: int, means: np.ndarray, right: np.ndarray) -> Fault:
+def _by_fold(means: Any) -> bool:
+    return isinstance(means, list) and len(means) == SPLITS
+
+
+def _wrong_means(seed: int, means: np.ndarray, right: np.ndarray) -> Fault:
     for id, message, scores in WRONG_SCORES:
         if np.allclose(means, mean_scores(seed, scores)):
             return Fault(id, message)
     if np.allclose(means, right * SPLITS):
         return Fault("sums", "these are sums over the folds. Return means.")
+    for id, message, reduce in WRONG_REDUCTIONS:
+        if np.allclose(means, reduce(score_table(seed, score), axis=1)):
+            return Fault(id, message)
     if np.allclose(np.sort(means), np.sort(right)):
         return Fault("unordered", "these are the right scores, in another order than ParameterGrid(grid).")
     if np.ptp(means) < 1e-12:

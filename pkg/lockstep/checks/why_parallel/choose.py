@@ -10,11 +10,11 @@ from typing import Any
 
 from lockstep.checks.case import Case
 from lockstep.checks.exercise import Exercise
+from lockstep.checks.hints import CRASHED, hinted
 from lockstep.checks.judge import Fault, Finding, mark
 from lockstep.checks.observation import Observation, Seen
 from lockstep.checks.values import told
 from lockstep.checks.why_parallel.formulas import number_of, returned
-from lockstep.checks.why_parallel.hints import CRASHED, hinted
 
 POINTS = 2
 Call = tuple[float, float, float]  # hours, p, deadline

@@ -7,10 +7,10 @@ import random
 
 from lockstep.checks.case import Case
 from lockstep.checks.exercise import Exercise
+from lockstep.checks.hints import Hint, hinted
 from lockstep.checks.judge import Fault, Finding, mark
 from lockstep.checks.observation import Observation, Seen
 from lockstep.checks.why_parallel.formulas import apart, number_of, returned
-from lockstep.checks.why_parallel.hints import Hint, hinted
 from lockstep.checks.why_parallel.wrong_fits import against_shares, recognised
 
 POINTS = 3

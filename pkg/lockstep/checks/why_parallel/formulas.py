@@ -9,10 +9,10 @@ from typing import Any
 
 from torch import Tensor
 
+from lockstep.checks.hints import Hint, hinted
 from lockstep.checks.judge import Fault, Finding, mark
 from lockstep.checks.observation import Observation, Seen
 from lockstep.checks.values import told
-from lockstep.checks.why_parallel.hints import Hint, hinted
 
 Formula = Callable[..., float]
 Call = tuple[Any, ...]

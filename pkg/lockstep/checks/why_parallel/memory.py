@@ -11,11 +11,11 @@ from typing import Any
 
 from lockstep.checks.case import Case
 from lockstep.checks.exercise import Exercise
+from lockstep.checks.hints import Hint
 from lockstep.checks.judge import Finding
 from lockstep.checks.observation import Observation, Seen
 from lockstep.checks.plain import plain
 from lockstep.checks.why_parallel.formulas import Asked, Call, Wrong, number
-from lockstep.checks.why_parallel.hints import Hint
 from lockstep.checks.wording import counted, listed
 
 POINTS = 2

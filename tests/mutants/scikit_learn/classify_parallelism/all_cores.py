@@ -1,6 +1,6 @@
 """The learner thought: -1 means all the cores here too."""
 
-MISCONCEPTION = "crashed:RankRaised"
+MISCONCEPTION = "impossible-knob"
 
 
 def classify_parallelism(measure):
