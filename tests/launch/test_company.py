@@ -240,6 +240,37 @@ print([os.waitstatus_to_exitcode(os.waitpid(p, 0)[1]) for p in pids])
     assert done.stdout == "[-9, -9]\n"
 
 
+def test_spares_give_way_where_processes_are_limited() -> None:
+    """The system refuses a process: the spares go, and it is asked again. Without spares the refusal is told."""
+    script = """
+import errno, os, socket
+from lockstep.launch.company import Wish
+from lockstep.launch.forkserver import Server
+import launch_entries
+fork = os.fork
+server = Server(socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)[0], os.getpid())
+server._reserve.take(Wish("launch_entries:echo", 2, dict(os.environ)))
+server._reserve.tend()
+spares = list(server._reserve._companies["launch_entries:echo"]._ends)
+def limited():
+    if spares_alive():
+        raise OSError(errno.EAGAIN, "Resource temporarily unavailable")
+    pid = fork()
+    return pid if pid else os._exit(7)
+def spares_alive():
+    return any(os.path.exists(f"/proc/{pid}") for pid in spares)
+os.fork = limited
+pid = server._fork(0, 1, 2)
+print(pid > 0, os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), server._reserve.patience())
+spares = [os.getpid()]
+print(server._fork(0, 1, 2) == -errno.EAGAIN)
+"""
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(HERE), str(PKG)])}
+    done = subprocess.run([sys.executable, "-c", script], env=env, capture_output=True, text=True, timeout=60)
+    assert done.stderr == ""
+    assert done.stdout == "True 7 None\nTrue\n"
+
+
 def test_an_entry_that_prepares_nothing_has_no_spares() -> None:
     reserve = Reserve(os.setsid)
     assert reserve.take(Wish("launch_server_children:none", 2, {})) is None

@@ -8,7 +8,7 @@
 A spare goes as far as a rank can go without its job (``prepare`` of the entry's module: ``rehearsal``). What comes next
 is not known, but most runs are like the last one: the same entry, as many ranks, the same environment. For any other
 run, or when a spare was killed or stopped meanwhile, the company is dissolved, and the run gets fresh forks. A spare is
-used once: nothing of a run is left for the next one.
+used once: nothing of a run is left for the next one. (Where ranks have GPUs they do not join ahead.)
 """
 
 from __future__ import annotations
