@@ -8,7 +8,7 @@ import torch
 import torch.distributed as dist
 
 from lockstep import run
-from lockstep.errors import RankRaised
+from lockstep.errors import Mismatch, RankRaised
 from lockstep.record.demands import dense
 
 WORLDS = ["processes", "dgx-a100"]
@@ -115,3 +115,41 @@ def test_gathering_several_tensors_at_once(on):
 )
 def test_tensors_without_gaps(tensor, yes):
     assert dense(tensor) is yes
+
+
+@pytest.mark.parametrize("on", WORLDS)
+@pytest.mark.parametrize("rows", [(4,), (4, 2)])
+def test_pieces_that_are_not_of_the_expected_size(on, rows):
+    """On processes rank 0 "was killed by SIGABRT": gloo ends the process that gets more than it expects."""
+
+    def fn():
+        sends = [2, 1, 1, 0] if dist.get_rank() == 1 else [1, 1, 1, 1]
+        dist.all_to_all_single(torch.empty(rows), torch.ones(rows), [1, 1, 1, 1], sends)
+
+    with pytest.raises(Mismatch) as caught:
+        run(fn, ranks=4, on=on)
+    each = 1 if len(rows) == 1 else 2
+    told = (
+        f"in all_to_all, rank 1 has {2 * each} elements of float32 for rank 0, which expects {each} elements of float32"
+    )
+    assert told in caught.value.message
+    assert "let them tell each other the sizes first" in str(caught.value)
+    assert [s.rank for s in caught.value.standings] == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("on", WORLDS)
+def test_pieces_that_fit(on):
+    """Uneven ones, empty ones, of lists, of a group, and those of functional collectives."""
+    from torch.distributed._functional_collectives import all_to_all_single
+
+    def fn():
+        me, pair = dist.get_rank(), dist.new_group([0, 2])
+        x, empty = torch.full((4,), float(me)), torch.empty(0, 3)
+        dist.all_to_all_single(x.new_empty(3 * me), x[:3], [me] * 3, [0, 1, 2])
+        dist.all_to_all_single(empty, empty.clone(), [0] * 3, [0] * 3)
+        dist.all_to_all([torch.empty(1) for _ in range(3)], list(x[:3].chunk(3)))
+        if me != 1:
+            dist.all_to_all_single(torch.empty(4), x, group=pair)
+        return (all_to_all_single(torch.ones(6), [me + 1] * 3, [1, 2, 3], dist.group.WORLD) + 0).sum()
+
+    assert run(fn, ranks=3, on=on).values == [3.0, 6.0, 9.0]

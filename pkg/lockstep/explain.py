@@ -156,6 +156,16 @@ def different(kinds: Mapping[int, str], standings: Sequence[Standing]) -> Mismat
     return Mismatch(f"Mismatch: ranks {first} and {other} called {what}.", sorted(standings, key=lambda s: s.rank))
 
 
+def ill_cut(kind: str, owner: str, piece: str, target: int, room: str, standings: Sequence[Standing] = ()) -> Mismatch:
+    """A piece of a collective is not of the size that its receiver expects. ``owner``: "rank 1 has"."""
+    return Mismatch(
+        f"Mismatch: in {kind}, {owner} {piece} for rank {target}, which expects {room}.",
+        standings,
+        remedy="What a rank cuts off for another one must be as large as what that one expects from it: "
+        "let them tell each other the sizes first.",
+    )
+
+
 def different_groups(first: Standing, other: Standing) -> Mismatch:
     """Two ranks made a group in turn, but not the same one. Their operations: "called new_group([0, 1])"."""
     return Mismatch(

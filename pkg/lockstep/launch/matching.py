@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import count
+from itertools import count, product
 
 from lockstep import explain
 from lockstep.errors import Mismatch, Standing, Unmatched
@@ -101,6 +101,8 @@ class Matching:
             other = next((p for p in parts if not agree(p, parts[0])), None)
             if other:
                 return different(parts, other)
+            if parts[0].kind == "all_to_all" and (error := ill_cut(parts)):
+                return error
         odd = next(((s, r) for s, r in self.pairs if s.fits != r.fits), None)
         return misfit(*odd) if odd else None
 
@@ -131,6 +133,18 @@ def described(o: Operation) -> str:
 def different(parts: Sequence[Operation], other: Operation) -> Mismatch:
     kinds = {parts[0].rank: parts[0].kind, other.rank: other.kind}
     return explain.different(kinds, [standing(p, signed=True) for p in parts])
+
+
+def ill_cut(parts: Sequence[Operation]) -> Mismatch | None:
+    """An all_to_all in which a rank does not expect what another one sends it."""
+    seat = {p.rank: p.group.index(p.rank) for p in parts}
+    for target, source in product(parts, parts):
+        piece, room = source.sends[seat[target.rank]], target.takes[seat[source.rank]]
+        if piece != room:
+            sent, expected = (f"{n} elements of {source.fits[0][1]}" for n in (piece, room))
+            standings = list(map(standing, parts))
+            return explain.ill_cut(target.kind, f"rank {source.rank} has", sent, target.rank, expected, standings)
+    return None
 
 
 def misfit(send: Operation, recv: Operation) -> Mismatch:

@@ -27,6 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from math import prod
 from typing import Any
 
 import torch
@@ -105,6 +106,19 @@ def what_must_agree(kind: str, ins: Tensors, outs: Tensors, ranks: int) -> tuple
     if kind == "reduce_scatter":
         return ((sum(t.numel() for t in ins) // ranks, dtype(ins[0])),)
     return tuple((t.numel(), dtype(t)) for t in ins)
+
+
+def pieces(given: dict[str, Any], ins: Tensors, outs: Tensors, ranks: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Elements that an all_to_all sends to each rank of the group, and takes from each."""
+    sends = cut(ins, given.get("input_split_sizes"), ranks)
+    return sends, cut(outs or ins, given.get("output_split_sizes"), ranks)  # functional: no output exists yet
+
+
+def cut(listed: Tensors, rows: Sequence[int] | None, ranks: int) -> tuple[int, ...]:
+    if len(listed) != 1:
+        return tuple(t.numel() for t in listed)
+    row = prod(listed[0].shape[1:])
+    return tuple(n * row for n in rows) if rows else (listed[0].numel() // ranks,) * ranks
 
 
 def dtype(tensor: torch.Tensor) -> str:

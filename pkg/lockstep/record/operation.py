@@ -34,6 +34,8 @@ class Operation:
     awaited: bool = False
     polled: Place = places.NOWHERE  # where is_completed() was first asked for it
     reduction: str = ""  # "SUM", "MAX" ...; "" when there is none, or it is not known
+    sends: tuple[int, ...] = ()  # of an all_to_all: elements for each rank of the group,
+    takes: tuple[int, ...] = ()  # and from each
 
     def event(self, until: float, message: int | None = None) -> Event:
         peer = None if self.peer == ANY_SOURCE else self.peer

@@ -23,7 +23,7 @@ from lockstep.explain import ANY_SOURCE, member
 from lockstep.record.callbacks import Callbacks
 from lockstep.record.demands import demand
 from lockstep.record.eye import Eye
-from lockstep.record.meaning import kind_of, payload, signature, tensors, what_moves, what_must_agree
+from lockstep.record.meaning import kind_of, payload, pieces, signature, tensors, what_moves, what_must_agree
 from lockstep.record.operation import Operation, told
 from lockstep.record.reductions import Reductions
 from lockstep.record.threads import Started
@@ -130,11 +130,14 @@ class Recorder:
             peer = member(group, peer)
         elif kind == "recv":
             peer = ANY_SOURCE
-        return Operation(
+        operation = Operation(
             self._rank, kind, self.now(), payload(kind, given, ins, outs, len(group)), peer, group, group_name,
             given.get("tag", 0), places.here(), what_must_agree(kind, ins, outs, len(group)),
             reduction=self._reductions.of(given),
         )  # fmt: skip
+        if kind == "all_to_all":
+            operation.sends, operation.takes = pieces(given, ins, outs, len(group))
+        return operation
 
     def _group(self, given: dict[str, Any]) -> tuple[str, tuple[int, ...]]:
         if "process_group" in given:

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import torch
 from torch._C import _AutoDispatchBelowAutograd, _DisableTorchDispatch
 
-from lockstep.errors import Mismatch
+from lockstep import explain
 from lockstep.virtual.operations import Operation
 
 Tensor = torch.Tensor
@@ -150,10 +150,8 @@ def firsts(parts: Parts) -> list[Tensor]:
 
 def put(piece: Tensor, slot: Tensor, target: Operation, who_has: str) -> None:
     if (piece.numel(), piece.dtype) != (slot.numel(), slot.dtype):
-        raise Mismatch(
-            f"Mismatch: in {target.kind}, {who_has} {piece.numel()} elements of {dtype_name(piece)} for rank "
-            f"{target.rank}, which expects {slot.numel()} of {dtype_name(slot)}."
-        )
+        sizes = (f"{t.numel()} elements of {dtype_name(t)}" for t in (piece, slot))
+        raise explain.ill_cut(target.kind, who_has, next(sizes), target.rank, next(sizes))
     slot.copy_(piece.view(slot.shape))
 
 

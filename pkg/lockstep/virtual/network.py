@@ -123,7 +123,11 @@ class Network:
         end = start + self.cores.collective(group, start, seconds)
         for r in group:
             self._out[r] = self._in[r] = end
-        move(parts)
+        try:
+            move(parts)
+        except Mismatch as error:
+            error.standings = tuple(map(standing, parts))
+            raise
         message = next(self._ids)
         for part in parts:
             part.message = message
