@@ -229,9 +229,11 @@ SVG(draw_registers(loop.chains[0].lanes, loop.element_bits, len(loop.chains), Tr
 # | instructions | since | bits | float32 lanes | registers are called |
 # |---|---|---|---|---|
 # | SSE, SSE2 … SSE4.2 | 1999 | 128 | 4 | xmm |
-# | NEON (ARM, Macs) | 2005 | 128 | 4 | v, q |
+# | NEON (ARM, Macs) | about 2005 | 128 | 4 | v, q |
 # | AVX, AVX2 with FMA | 2011, 2013 | 256 | 8 | ymm |
 # | AVX-512 | 2016 | 512 | 16 | zmm |
+#
+# The first ones of Intel were the Pentium III, Sandy Bridge and Haswell (AVX, AVX2), and the Xeon Phi 7200.
 #
 # What does your processor have, and what did the compiler use?
 

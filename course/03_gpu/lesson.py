@@ -471,8 +471,9 @@ figure.tight_layout()
 # ## 11. Enough warps to hide the waiting
 #
 # A load from memory takes hundreds of cycles. A GPU does not shorten that time. It fills it: each multiprocessor (SM)
-# keeps up to 64 warps at home, and in every cycle it picks one that can go on. **Occupancy** is the share of these
-# places that are taken. A block brings threads, registers and shared memory, and what runs out first sets the limit:
+# keeps many warps at home (an A100 or H100 up to 64: CUDA C++ Programming Guide, technical specifications), and in
+# every cycle it picks one that can go on. **Occupancy** is the share of these places that are taken. A block brings
+# threads, registers and shared memory, and what runs out first sets the limit:
 
 # %%
 from lockstep.simt.occupancy import occupancy

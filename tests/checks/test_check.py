@@ -101,6 +101,8 @@ def test_a_function_that_cannot_travel() -> None:
     score = checks.check(RING, locked)
     assert (score.verdict, score.points) == ("wrong", 0)
     assert "cannot be copied to the ranks" in score.findings[0].message
+    score = checks.check("why_parallel.amdahl", lambda p, s: lock and 1.0)
+    assert "cannot be copied to another process" in score.findings[0].message, "unit 00 knows of no ranks"
 
 
 def test_a_function_that_prints_a_lot_is_still_judged() -> None:

@@ -45,7 +45,7 @@ def observe(exercise: Exercise, fn: Callable[..., Any], on: str | None = None, l
     problem = misfit(exercise, fn)
     if problem:
         return Observation(exercise.id, world, signature=problem)
-    problem = _uncopyable(fn)
+    problem = _uncopyable(fn, "another process" if exercise.pure else "the ranks")
     if problem:
         return Observation(exercise.id, world, problem=problem)
     _warm_up(world)
@@ -211,13 +211,13 @@ def _warm_up(world: str) -> None:
         raise Ungraded(error.message, error.remedy) from error
 
 
-def _uncopyable(fn: Callable[..., Any]) -> str:
+def _uncopyable(fn: Callable[..., Any], there: str) -> str:
     """Why ``fn`` cannot travel to other processes; empty if it can."""
     try:
         cloudpickle.dumps(fn)
     except Exception as error:
         return (
-            f"Your function cannot be copied to the ranks ({error}). It uses something that lives in this process "
+            f"Your function cannot be copied to {there} ({error}). It uses something that lives in this process "
             "only, such as a lock, an open file or a process group: make it inside the function, or pass it in."
         )
     return ""
