@@ -7,6 +7,7 @@ is real in virtual time. Not shown here: SyncBatchNorm and the bf16 compression 
 from __future__ import annotations
 
 import time
+import warnings
 
 import pytest
 import torch
@@ -20,6 +21,7 @@ from torch.nn.parallel import DistributedDataParallel
 from torch.utils.checkpoint import checkpoint
 from torch.utils.data import DistributedSampler
 
+from lockstep import run
 from lockstep.errors import RankRaised
 
 K = 3  # ranks
@@ -150,6 +152,17 @@ def test_ranks_that_have_more_batches_than_others():
         return gradients(model)
 
     both(use, ranks=K, memory=1)
+
+
+def test_a_program_that_shows_all_warnings_sees_none_of_lockstep():
+    """torch's ``join`` lets every warning through: one told of a file of Lockstep's that was not closed."""
+
+    def fn():
+        warnings.simplefilter("always", ResourceWarning)
+        dist.barrier()
+
+    for on in ("processes", "dgx-a100"):
+        assert run(fn, ranks=2, on=on).printed == ""
 
 
 def test_hooks_may_sleep_and_print():

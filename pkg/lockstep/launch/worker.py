@@ -140,19 +140,20 @@ def first_steps() -> float:
 
 class Journal:
     """The rank's journal. Without one nobody could say what the rank did: when there is no room for it, the run ends
-    (``give_up``), and the function is not blamed."""
+    (``give_up``), and the function is not blamed. Open until the process ends, no file object: Python would warn."""
 
     def __init__(self, path: str, give_up: Callable[[str], None]) -> None:
-        self._file, self._give_up = open(path, "ab", buffering=0), give_up  # noqa: SIM115
+        self._directory, self._give_up = os.path.dirname(path), give_up
+        self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
 
     def write(self, entry: bytes) -> None:
         try:
-            if self._file.write(entry) == len(entry):
+            if os.write(self._file, entry) == len(entry):
                 return
             reason = "No space left on device"
         except OSError as error:
             reason = error.strerror or str(error)
-        self._give_up(f"there is no room for its journal in {os.path.dirname(self._file.name)} ({reason})")
+        self._give_up(f"there is no room for its journal in {self._directory} ({reason})")
         threading.Event().wait()
 
 
