@@ -33,6 +33,7 @@ from lockstep.virtual import futures
 from lockstep.virtual.clock import Clock
 from lockstep.virtual.group import VirtualGroup
 from lockstep.virtual.shared_torch import count_loss_parallel, hide_from_compiler
+from lockstep.virtual.store import RankStore
 
 if TYPE_CHECKING:
     from lockstep.virtual.simulation import Simulation
@@ -95,7 +96,7 @@ def calling(ranks: list[int]) -> Standing:
 def rendezvous(*_: Any, **__: Any) -> Iterator[tuple[Any, int, int]]:
     """The ranks have met already."""
     simulation: Simulation = _local.simulation
-    yield simulation.store, _local.rank, simulation.ranks
+    yield _local.store, _local.rank, simulation.ranks
 
 
 def monitored_barrier(group: Any = None, timeout: Any = None, wait_all_ranks: bool = False) -> None:
@@ -130,4 +131,5 @@ def enter(simulation: Simulation, rank: int) -> None:
     _set_thread_isolation_mode(True)
     torch.autograd.set_multithreading_enabled(False)
     _local.simulation, _local.rank = simulation, rank
-    dist.init_process_group("virtual", rank=rank, world_size=simulation.ranks, store=simulation.store)
+    _local.store = RankStore(simulation, rank)  # C++ keeps its own half only
+    dist.init_process_group("virtual", rank=rank, world_size=simulation.ranks, store=_local.store)
