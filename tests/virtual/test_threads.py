@@ -33,7 +33,8 @@ def test_a_thread_knows_its_rank_and_its_groups():
 
 def test_a_thread_draws_what_the_rank_would_have_drawn():
     def fn():
-        return in_thread(lambda: (random.random(), float(numpy.random.rand()))), random.random()
+        drawn = in_thread(lambda: (random.random(), float(numpy.random.rand()), float(torch.rand(()))))
+        return drawn, random.random(), float(torch.rand(()))
 
     both(fn, ranks=3)
 

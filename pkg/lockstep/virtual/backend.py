@@ -59,8 +59,6 @@ class ThreadWorld(threading.local):
 
 
 def create_group(options: Any, _: Any) -> VirtualGroup:
-    if not hasattr(_local, "simulation"):
-        raise UsageError("A thread that a rank has started makes a process group.", "Make it in the rank's own thread.")
     simulation: Simulation = _local.simulation
     ranks = list(options.global_ranks_in_group) or list(range(simulation.ranks))
     return VirtualGroup(simulation, _local.rank, ranks, str(options.group_id))
@@ -76,6 +74,9 @@ def always_virtual(helper: Callable[..., Any]) -> Callable[..., Any]:
     def make(
         size: int, rank: int, ranks: list[int], backend: Any, store: Any, name: str, *args: Any, **more: Any
     ) -> Any:
+        if not hasattr(_local, "rank"):
+            remedy = "Make it in the rank's own thread."
+            raise UsageError("A thread that a rank has started makes a process group.", remedy)
         world: Any = distributed_c10d._world
         world.times_entered += not ranks  # the group of all: from here on names begin anew
         key = world.times_entered, name

@@ -1,16 +1,17 @@
 """Threads that a rank starts: to load data, say.
 
-They belong to the rank: what they print is tagged, they read its environment, draw from its ``random`` and
-``numpy.random`` and know its process groups; the tensors that they make are booked. But they run whenever the host lets
-them, whoever has the baton. So their clock and their ``sleep`` are real, what they compute takes no virtual time, and
-they may not communicate: when they would is not the rank's to say, and no two runs would be the same.
+They belong to the rank: what they print is tagged, they read its environment, draw from its random numbers and know its
+process groups; the tensors that they make are booked. But they run whenever the host lets them, whoever has the baton.
+So their clock and their ``sleep`` are real, what they compute takes no virtual time, and they may not communicate: when
+they would is not the rank's to say, and no two runs would be the same.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from torch.distributed import distributed_c10d
@@ -21,19 +22,22 @@ from lockstep.errors import RankRaised, Standing
 from lockstep.places import Place
 from lockstep.residency import Residency
 from lockstep.virtual import rank
+from lockstep.virtual.streams import draws
 
 if TYPE_CHECKING:
     from lockstep.virtual.simulation import Simulation
 
 
 class Books(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Keeps book of the tensors that a thread makes."""
+    """Keeps book of the tensors that a thread makes. ``claim``: as of the Clock."""
 
-    def __init__(self, residency: Residency) -> None:
+    def __init__(self, residency: Residency, claim: Callable[[], None]) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
-        self._residency = residency
+        self._residency, self._claim = residency, claim
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if draws(func):
+            self._claim()
         out = func(*args, **(kwargs or {}))
         self._residency.see(func, args, out)
         return out
@@ -47,7 +51,7 @@ def belonging(simulation: Simulation, residency: Residency, me: int) -> Abstract
     def inside() -> Iterator[None]:
         rank.belong(me, simulation)
         vars(distributed_c10d._world).update(groups)
-        with Books(residency):
+        with Books(residency, partial(simulation.streams.claim, me)):
             yield
 
     return inside()
