@@ -40,6 +40,16 @@ def run(fn, *args, ranks=2, **options):
     return run_processes(Job.pack(fn, args, {}, ranks, **options)).values
 
 
+@pytest.fixture(autouse=True, scope="module")
+def a_server_of_its_own() -> Iterator[None]:
+    """Without the spares of earlier tests: they are counted here."""
+    with pytest.MonkeyPatch.context() as patch:
+        fresh = server.Starter()
+        patch.setattr(server, "_starter", fresh)
+        yield
+        fresh.close()
+
+
 @pytest.fixture
 def company() -> Iterator[list[int]]:
     """Two spares that wait."""
@@ -74,14 +84,18 @@ def test_a_spare_communicates_without_a_record(company) -> None:
     assert run(cases.total, record=False) == [1.0, 1.0]
 
 
-def test_the_virtual_cluster_has_a_spare_of_its_own(company) -> None:
+def test_the_virtual_cluster_has_a_spare_of_its_own(monkeypatch) -> None:
     """One process for all its ranks; and both kinds wait side by side."""
     os.environ.pop("PYTEST_CURRENT_TEST")
+    fresh = server.Starter()
+    monkeypatch.setattr(server, "_starter", fresh)
+    run(cases.process)
     run_virtual(Job.pack(cases.process, (), {}, 3), machines.find("dgx-a100"))
     both = settled(3)
     (spare,) = set(both) - set(run(cases.process))
     assert run_virtual(Job.pack(cases.process, (), {}, 3), machines.find("dgx-a100")).values == [spare] * 3
     settled(3)
+    fresh.close()
 
 
 def test_another_environment_gets_fresh_forks(company, monkeypatch) -> None:
@@ -216,12 +230,12 @@ def test_spares_end_with_the_notebook() -> None:
 def test_a_reserve_gives_back_what_nobody_needed() -> None:
     """In an interpreter of its own: this one has threads, and must not fork."""
     script = """
-import os, time
+import json, os, time
 from lockstep.launch.company import Wish, waits
 from lockstep.launch.reserve import QUIET, REST, Reserve
 import launch_entries
 reserve = Reserve(os.setsid)
-wish = Wish("launch_entries:echo", 2, dict(os.environ))
+wish = Wish("launch_entries:echo", 2, json.dumps(dict(os.environ)))
 assert reserve.patience() is None
 assert reserve.take(wish) is None
 assert reserve.patience() == QUIET
@@ -243,13 +257,13 @@ print([os.waitstatus_to_exitcode(os.waitpid(p, 0)[1]) for p in pids])
 def test_spares_give_way_where_processes_are_limited() -> None:
     """The system refuses a process: the spares go, and it is asked again. Without spares the refusal is told."""
     script = """
-import errno, os, socket
+import errno, json, os, socket
 from lockstep.launch.company import Wish
 from lockstep.launch.forkserver import Server
 import launch_entries
 fork = os.fork
 server = Server(socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)[0], os.getpid())
-server._reserve.take(Wish("launch_entries:echo", 2, dict(os.environ)))
+server._reserve.take(Wish("launch_entries:echo", 2, json.dumps(dict(os.environ))))
 server._reserve.tend()
 spares = list(server._reserve._companies["launch_entries:echo"]._ends)
 def limited():
@@ -273,12 +287,12 @@ print(server._fork(0, 1, 2) == -errno.EAGAIN)
 
 def test_an_entry_that_prepares_nothing_has_no_spares() -> None:
     reserve = Reserve(os.setsid)
-    assert reserve.take(Wish("launch_server_children:none", 2, {})) is None
+    assert reserve.take(Wish("launch_server_children:none", 2, "{}")) is None
     assert reserve.patience() is None
 
 
 def test_a_company_that_is_gone_is_told_by_the_hand_over() -> None:
-    company, (ours, theirs) = Company(Wish("", 1, {})), socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    company, (ours, theirs) = Company(Wish("", 1, "{}")), socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     company.add(1, ours)
     assert not is_ready(ours)
     theirs.close()

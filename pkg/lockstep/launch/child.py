@@ -130,8 +130,15 @@ def setup(entry: str, env: Mapping[str, str] | None) -> bytes:
         cwd = os.getcwd()
     except FileNotFoundError:
         cwd = "/"
-    told = {"entry": entry, "cwd": cwd, "path": sys.path, "env": {**os.environ, **threads, **(env or {})}}
+    environment = json.dumps({**os.environ, **threads, **(env or {})})  # text in text: only who needs it opens it
+    told = {"entry": entry, "cwd": cwd, "path": sys.path, "env": environment}
     return json.dumps(told).encode("utf-8", "surrogateescape")
+
+
+def take_over(environment: str) -> None:
+    """Have the environment that a setup tells of, and no other."""
+    os.environ.clear()
+    os.environ.update(json.loads(environment))
 
 
 def enter(conn: Connection, prepared: bool = False) -> None:
@@ -142,8 +149,7 @@ def enter(conn: Connection, prepared: bool = False) -> None:
         told = json.loads(conn.recv_bytes().decode("utf-8", "surrogateescape"))
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         if not prepared:
-            os.environ.clear()
-            os.environ.update(told["env"])
+            take_over(told["env"])
         with contextlib.suppress(OSError):
             os.chdir(told["cwd"])
         sys.path[:] = told["path"]

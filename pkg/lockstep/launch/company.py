@@ -19,11 +19,11 @@ import importlib
 import os
 import signal
 import socket
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 
-from lockstep.launch.child import enter, kill_group
+from lockstep.launch.child import enter, kill_group, take_over
 
 PREPARES, WAITS = b"lockstep-warms", b"lockstep-spare"  # as ps shows one (15 characters); a rank is "python" again
 PATIENCE = 1.0  # seconds until a spare confirms its job
@@ -37,7 +37,7 @@ class Wish:
 
     entry: str
     size: int
-    env: Mapping[str, str]
+    environment: str  # as in its setup
 
 
 @dataclass(frozen=True)
@@ -113,8 +113,7 @@ def attend(end: socket.socket, wish: Wish, seat: Seat) -> None:
         for standard in (0, 1, 2):
             os.dup2(nowhere, standard)
         os.close(nowhere)
-        os.environ.clear()
-        os.environ.update(wish.env)
+        take_over(wish.environment)
         kept = importlib.import_module(wish.entry.split(":")[0]).prepare(seat)  # noqa: F841  # for the rank's life
         gc.collect()
         rename(WAITS)

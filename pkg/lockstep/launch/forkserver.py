@@ -121,10 +121,10 @@ class Server:
         self._bury()
         self._load(request.entry)
         with open(told, "rb") as setup:
-            env = json.loads(setup.read().decode("utf-8", "surrogateescape"))["env"]
+            environment = json.loads(setup.read().decode("utf-8", "surrogateescape"))["env"]
         if self._company:  # of a run that was taken back
             self._company.dissolve()
-        self._company = self._reserve.take(Wish(request.entry, request.size, env))
+        self._company = self._reserve.take(Wish(request.entry, request.size, environment))
 
     def _send(self, company: Company) -> None:
         """The company is the run's. Is one of it lost at the last moment, all are forked anew."""
