@@ -44,8 +44,10 @@ def test_launch_starts_lockstep_and_its_peers() -> None:
 
 
 def test_virtual_counts_the_messages_that_were_sent() -> None:
-    table, errors = bench.measure("virtual", "quick")
-    check([table, errors])
+    table, beside, errors = bench.measure("virtual", "quick")
+    check([table, beside, errors])
+    assert column(beside.rows, "ranks") == [4]
+    assert "ratio of CPU" in beside.rows[0] or "python3-simgrid" in beside.notes[0]
     assert column(errors.rows, "ratios of") == ["algorithms", "ranks", "sizes"]
     assert column(errors.rows, "compared") == [2 * 2 * 2, 3 * 2, 3 * 2]
     assert column(table.rows, "program") == ["ring of messages", "ring all-reduce", "tree"]
