@@ -1,7 +1,7 @@
 """Unit 04's checks again and again: the same verdict, the same points, the same findings, every time.
 
 Every reference, and a wrong answer for each way in which a run can end badly, and one that runs to its end and is
-wrong: 50 times each. (All the wrong answers 50 times are hours: set ``REPEATS=50`` for that.)
+wrong: 50 times each. (All the wrong answers 50 times are hours: set ``REPEATS=50`` for that.) It is part of .ci/run.
 """
 
 from __future__ import annotations
