@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
+from datetime import timedelta
 
 import pytest
 import torch
@@ -195,6 +197,23 @@ def test_ranks_that_make_different_groups_are_named():
     assert "rank 0 called new_group([0, 1]) at test_torch_meshes.py, line" in told
     assert "rank 2 called new_group([2, 3]) at test_torch_meshes.py, line" in told
     assert "Every rank makes every group" in told
+
+
+def test_on_processes_they_are_named_too():
+    """gloo gave both halves the sum of ranks that met by chance: 3.0, or waited for ever."""
+
+    def fn():
+        mine = [0, 1] if dist.get_rank() < 2 else [2, 3]
+        group = dist.new_group(mine, timeout=timedelta(seconds=2))
+        for _ in range(20):
+            dist.all_reduce(torch.ones(1), group=group)
+
+    for _ in range(3):
+        with pytest.raises((Mismatch, Deadlock)) as caught:
+            run(fn, ranks=4, on="processes")
+        if isinstance(caught.value, Mismatch):
+            assert re.search(r"ranks [01] and [23] called new_group with different ranks", caught.value.message)
+            assert "Every rank makes every group" in str(caught.value)
 
 
 def test_groups_may_be_others_after_all_have_come_back():

@@ -15,6 +15,7 @@ from lockstep import explain
 from lockstep.errors import Mismatch, Standing, Unmatched
 from lockstep.events import POINT_TO_POINT, Event
 from lockstep.explain import ANY_SOURCE
+from lockstep.launch.homonyms import homonyms
 from lockstep.record.operation import Operation
 
 Logs = Sequence[Sequence[Operation]]  # by rank, each in the order of posting
@@ -41,6 +42,7 @@ class Matching:
         self.single: list[Operation] = []
         self.meetings: list[Meeting] = []
         self._of: dict[int, Meeting] = {}
+        self._logs = logs
         self._match_messages([o for log in logs for o in log if o.kind in POINT_TO_POINT])
         self._match_collectives(logs)
 
@@ -96,6 +98,8 @@ class Matching:
 
     def mismatch(self) -> Mismatch | None:
         """The first place, if any, where ranks met that do not fit together."""
+        if error := homonyms(self._logs):
+            return error
         for meeting in sorted(self.meetings, key=lambda m: m.parts[0].start):
             parts = sorted(meeting.parts, key=lambda p: p.rank)
             other = next((p for p in parts if not agree(p, parts[0])), None)

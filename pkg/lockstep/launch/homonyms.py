@@ -1,0 +1,43 @@
+"""Groups of different ranks that bear one name.
+
+torch numbers the groups that a rank makes, and takes the third of one rank for the third of every other. Ranks that
+make only those groups to which they belong meet the wrong ones under a number. gloo does not notice: it adds up what
+comes, or waits for ever.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from itertools import combinations
+
+from lockstep import explain
+from lockstep.errors import Mismatch, Standing
+from lockstep.record.operation import Operation
+
+
+def homonyms(logs: Sequence[Sequence[Operation]]) -> Mismatch | None:
+    """The first two groups that do not fit, if any. ``logs``: the operations of each rank."""
+    groups: dict[str, dict[tuple[int, ...], list[Operation]]] = defaultdict(lambda: defaultdict(list))
+    for log in logs:
+        for operation in log:
+            groups[operation.group_name][operation.group].append(operation)
+    for of_one_name in groups.values():
+        for one, other in combinations(of_one_name.values(), 2):
+            if at_once(one, other) and not {o.rank for o in one} & {o.rank for o in other}:
+                return explain.different_groups(called(one[0]), called(other[0]))
+    return None
+
+
+def at_once(one: Sequence[Operation], other: Sequence[Operation]) -> bool:
+    """Whether two groups were used at the same time. Names begin anew when all ranks leave the world and come back."""
+    return one[0].start < ended(other) and other[0].start < ended(one)
+
+
+def ended(operations: Sequence[Operation]) -> float:
+    return max(float("inf") if o.end is None else o.end for o in operations)
+
+
+def called(operation: Operation) -> Standing:
+    place = operation.place
+    return Standing(operation.rank, "computing", f"called {operation}", str(place), place.source)
