@@ -35,6 +35,8 @@ def count_loss_parallel() -> None:
 
 def hide_from_compiler(*functions: Any) -> None:
     """Let torch.compile pass over these functions and all that they call."""
+    if not hasattr(eval_frame, "set_code_exec_strategy"):
+        return
     skip = eval_frame._FrameAction.SKIP
     for function in functions:
         eval_frame.set_code_exec_strategy(function.__code__, eval_frame._FrameExecStrategy(skip, skip))
