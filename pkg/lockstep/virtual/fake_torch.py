@@ -66,7 +66,7 @@ def install() -> None:
 def make_meshes_with_data() -> None:
     mesh: Any = device_mesh.DeviceMesh
     for owner, name in ((device_mesh, "init_device_mesh"), (_fsdp_init, "_get_post_forward_mesh_info")):
-        function = vars(owner).get(name)
+        function: Any = vars(owner).get(name)
         for module in list(sys.modules.values()):  # fully_shard calls what its own modules have taken
             if function is not None and vars(module).get(name) is function:
                 setattr(module, name, outside_fake_mode(function))
