@@ -15,7 +15,7 @@ ANYWHERE: tuple[Hint, ...] = (
     (r"operand type\(s\) for \^", "In Python a power is **, not ^."),
     (r"TypeError: .*'(str|method|function|builtin_function_or_method)' ", "One of these is no number: what is it? "
      "Print its type in a cell of your own."),
-    (r"NameError", "Only the parameters, and what you assign before, have a name inside of your function."),
+    (r"NameError", "Is it spelled as where you define it, and defined before this line runs?"),
     (r"ZeroDivisionError", "What stands under the fraction becomes 0 there: can the formula be written without that "
      "division?"),
     (r"RecursionError", "A function that calls itself once for every worker soon has called itself too often: use a "
