@@ -8,6 +8,11 @@ events and the memory of all ranks back, and ends the ranks, in that time.
     warm      a later run(), after a pause: its ranks were forked ahead meanwhile, and have joined each other
     again     a run() that follows at once: its ranks are forked now, and join now
     virtual   a later run() on the virtual cluster
+
+Where the time of a warm run goes, in processor time, on two cores that others used, too (2026-11): four ranks 13.2 ms
+(each 3.3: its job and the signal to begin 1.2, opening the function 0.6, the function with its first recorded operation
+1.2, its value 0.3), the notebook 4.5 (pickling 1.4, asking 0.7, messages 1.1, the journals' folder, the trace, the end),
+the server 0.7. Only the ranks' part has both cores: 11 ms at least.
 """
 
 from __future__ import annotations

@@ -23,7 +23,6 @@ import psutil
 
 STATUS = struct.Struct("i")
 FAULT = 70  # exit status of a child whose own code has failed, not the learner's; its log says why
-POLITE = 5  # the niceness of a process at its end
 SILENCE = 20.0  # seconds in the middle of a message after which its other end counts as stopped
 
 
@@ -84,8 +83,6 @@ class Child:
         """End the process and whatever it has started, at once."""
         if self._open and not self._killed and self.pid > 0 and self.exitcode is None:  # 0: us, and who has started us
             self._killed = True
-            with contextlib.suppress(OSError):  # its memory is cleared behind the back of the notebook, not before it
-                os.setpriority(os.PRIO_PGRP, self.pid, POLITE)
             kill_group(self.pid)
 
     def close(self, patience: float = 5.0) -> None:
