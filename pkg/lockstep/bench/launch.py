@@ -11,7 +11,7 @@ events and the memory of all ranks back, and ends the ranks, in that time.
 
 Where the time of a warm run goes, in processor time, on two cores that others used, too (2026-11): four ranks 13.2 ms
 (each 3.3: its job and the signal to begin 1.2, opening the function 0.6, the function with its first recorded operation
-1.2, its value 0.3), the notebook 4.5 (pickling 1.4, asking 0.7, messages 1.1, the journals' folder, the trace, the end),
+1.2, its value 0.3), the notebook 4.5 (pickling 1.4, asking 0.7, messages 1.1, the journals' folder, the trace, ending),
 the server 0.7. Only the ranks' part has both cores: 11 ms at least.
 """
 
