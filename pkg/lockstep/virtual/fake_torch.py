@@ -66,13 +66,18 @@ def install() -> None:
 def make_meshes_with_data() -> None:
     mesh: Any = device_mesh.DeviceMesh
     for owner, name in ((device_mesh, "init_device_mesh"), (_fsdp_init, "_get_post_forward_mesh_info")):
-        function: Any = vars(owner).get(name)
-        for module in list(sys.modules.values()):  # fully_shard calls what its own modules have taken
-            if function is not None and vars(module).get(name) is function:
-                setattr(module, name, outside_fake_mode(function))
+        if hasattr(owner, name):
+            replace(getattr(owner, name))
     setattr(mesh, "from_group", staticmethod(outside_fake_mode(mesh.from_group)))  # noqa: B010
     if (numbers := getattr(vars(mesh).get("mesh"), "fget", None)) is not None:  # an attribute in older releases
         setattr(mesh, "mesh", property(outside_fake_mode(numbers)))  # noqa: B010
+
+
+def replace(function: Callable[..., Any]) -> None:
+    """In every module that has taken it: ``fully_shard`` calls its own."""
+    for module in list(sys.modules.values()):
+        if vars(module).get(function.__name__) is function:
+            setattr(module, function.__name__, outside_fake_mode(function))
 
 
 def outside_fake_mode(function: Callable[..., Any]) -> Callable[..., Any]:
