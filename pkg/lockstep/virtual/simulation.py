@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
+from threading import get_ident
 from typing import Any
 
 from torch._C._distributed_c10d import HashStore
@@ -46,7 +47,7 @@ class Simulation:
         self.network = Network(job.ranks, cluster, eager, self.scheduler.wake)
         self._send, self._recv = (self._guarded(act) for act in (self.network.send, self.network.recv))
         self._join = self._guarded(self.network.join)
-        self.store, self.pid = HashStore(), os.getpid()
+        self.store, self.pid, self._own = HashStore(), os.getpid(), [0] * job.ranks  # each rank's own thread
         self._goes_on = not eager and cluster.cores is None  # a rank that posts a message
         self._standings = Standings(self.scheduler)
         self._residency = [Residency(partial(self.scheduler.clock.__getitem__, r)) for r in range(job.ranks)]
@@ -83,7 +84,8 @@ class Simulation:
         tag: int,
         tensors: Any,
     ) -> Operation:
-        self._check_thread(me)
+        if get_ident() != self._own[me]:
+            self._check_thread(me)
         if not self._goes_on or kind not in POINT_TO_POINT:
             self.scheduler.pause(me)
         if self._standings.polling:
@@ -109,7 +111,6 @@ class Simulation:
         if operation.done is None:
             self._check_thread(me)
             operation.waiting = True
-            operation.place = places.here() if operation.polls else operation.place
             self._standings.waiting[me] = operation
             self.scheduler.block(me)
             del self._standings.waiting[me]
@@ -166,13 +167,14 @@ class Simulation:
 
     def _check_thread(self, me: int) -> None:
         """Only the rank's own thread has the baton to give away."""
-        if rank.current() != me:
+        if get_ident() != self._own[me]:
             self._fail(refusal(me, self._standings.place(me), self._standings.others(me)))
             threading.Event().wait()
 
     # ---- a rank's life
 
     def _live(self, me: int) -> None:
+        self._own[me] = get_ident()
         self.scheduler.begin(me)
         rank.become(me, self)
         try:
