@@ -26,7 +26,6 @@ Workstations (2009). The naive form is ``unchunked_ring_all_reduce`` in ``naive.
 
 from __future__ import annotations
 
-import torch
 import torch.distributed as dist
 from torch import Tensor
 
