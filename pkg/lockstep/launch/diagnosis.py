@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from lockstep import explain
 from lockstep.errors import RunError, Standing, TimeLimit
 from lockstep.events import Trace
+from lockstep.launch.askers import asks
 from lockstep.launch.ending import End, as_error, first_cause
 from lockstep.launch.matching import Matching, standing
 from lockstep.launch.watchdog import Stack, standing_of
@@ -49,8 +51,24 @@ class Diagnosis:
         return self._complete(error) if error else None
 
     def of_deadlock(self, stacks: Mapping[int, Stack], ends: Mapping[int, End]) -> RunError:
-        error = self.matching.mismatch() or explain.deadlock(self.standings(stacks, ends))
-        return self._complete(error)
+        standings = [self._asking(s) if s.rank in stacks else s for s in self.standings(stacks, ends)]
+        for s in standings:  # of what is on its way: gloo never says that it is there
+            if s.rank in stacks and s.state == "computing":
+                return self._complete(explain.idle(s, self._idle(s.rank), standings))
+        return self._complete(self.matching.mismatch() or explain.deadlock(standings))
+
+    def _asking(self, at: Standing) -> Standing:
+        """A rank that asks in vain waits for what it asks about."""
+        asked = asks(self.logs[at.rank])
+        if asked is None:
+            return at
+        if self.matching.served(asked):
+            return replace(at, state="computing", operation=f"{explain.POLLS}{asked}", waits_for=())
+        return replace(at, state="waiting", operation=str(asked), waits_for=self.matching.waits_for(asked))
+
+    def _idle(self, rank: int) -> float:
+        """Seconds since the rank's last operation."""
+        return self.now - max((o.end or o.start for o in self.logs[rank]), default=0.0)
 
     def of_failure(self, stacks: Mapping[int, Stack], ends: Mapping[int, End]) -> RunError:
         """The exception or death that came first, and not what it did to the other ranks."""
@@ -65,7 +83,7 @@ class Diagnosis:
 
     def of_time_limit(self, stacks: Mapping[int, Stack], ends: Mapping[int, End], limit: float) -> RunError:
         standings = self.standings(stacks, ends)
-        idle = [self.now - max((o.end or o.start for o in log), default=0.0) for log in self.logs]
+        idle = list(map(self._idle, range(self.ranks)))
         for s in standings:
             if s.state == "computing" and idle[s.rank] >= min(explain.IDLE, limit / 2):
                 return self._complete(explain.idle(s, idle[s.rank], standings))

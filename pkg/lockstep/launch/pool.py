@@ -11,13 +11,15 @@ import os
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
+from functools import partial
 from multiprocessing.connection import wait
 
 from lockstep.errors import RunError, WorldUnavailable
 from lockstep.events import Outcome
 from lockstep.launch import server, values
+from lockstep.launch.askers import Askers
 from lockstep.launch.child import Child
-from lockstep.launch.diagnosis import Diagnosis
+from lockstep.launch.diagnosis import Diagnosis, journal_of, read_journal
 from lockstep.launch.ending import Died, End, Unavailable, first_cause
 from lockstep.launch.job import Job
 from lockstep.launch.prints import Tagged, show
@@ -59,6 +61,8 @@ class Run:
     def __init__(self, job: Job, children: Sequence[Child], directory: str) -> None:
         self.job, self.children, self.directory = job, children, directory
         self.watchdog = Watchdog(children)
+        journals = [journal_of(directory, r) for r in range(job.ranks)]
+        self.askers = Askers(journals, partial(read_journal, directory))
         self.printed: list[str] = []
         self.prints = Tagged(self._print, job.output_limit)
         self.returned: dict[int, Returned] = {}
@@ -123,7 +127,7 @@ class Run:
             if time.monotonic() > self.began + self.job.timeout:
                 stacks = self.watchdog.stacks(self.pending())
                 raise self._diagnosis().of_time_limit(stacks, self.failed, self.job.timeout)
-            if found := self.watchdog.alarm(self.pending()):
+            if found := self.watchdog.alarm(self.pending(), self.askers.now()):
                 raise self._diagnosis().of_deadlock(found, self.failed)
 
     def _hear_more(self) -> None:

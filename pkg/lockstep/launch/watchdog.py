@@ -2,7 +2,8 @@
 
 A deadlock is reported when (1) no pending rank has used the processor for a second, nor wants to, (2) each of them
 stands inside a communication call, by the stack that faulthandler writes on SIGUSR1, and (3) both are still so a
-moment later. A rank that sleeps, computes or reads a file is none of that.
+moment later. A rank that sleeps, computes or reads a file is none of that. One that asks ``is_completed()`` in vain and
+does nothing else (askers.py) is, although it uses the processor.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ _WAITS = (
     store.__file__,
 )
 _QUERIES = {"get_rank", "get_world_size", "is_initialized", "get_backend", "get_global_rank", "get_group_rank"}
-_LOOKS = ("__torch_dispatch__", "see", "is_completed", "_polled")  # of the Recorder: it waits for nobody there
+_LOOKS = ("__torch_dispatch__", "see", "is_completed", "_polled", "asked")  # of the Recorder: it waits for nobody there
 _CALLS = os.path.join("torch", "_ops.py")  # where an operator is called, whichever it is
 
 
@@ -52,6 +53,11 @@ class Stack:
     @property
     def place(self) -> Place:
         return places.of_stack(self.frames)
+
+    def at(self, place: Place | None) -> bool:
+        """Whether it stands in the learner's function that has this place."""
+        mine = self.place
+        return place is not None and (mine.file, mine.function) == (place.file, place.function)
 
     @property
     def communicates(self) -> bool:
@@ -89,18 +95,20 @@ class Watchdog:
         self._stopped = {r: self._stopped.get(r, now) for r in stopped}
         return next((r for r, since in self._stopped.items() if now - since >= QUIET), None)
 
-    def alarm(self, pending: Sequence[int]) -> Mapping[int, Stack] | None:
-        """The stacks of the pending ranks when all of them are deadlocked; None otherwise. Call it now and then."""
+    def alarm(self, pending: Sequence[int], asking: Mapping[int, Place]) -> Mapping[int, Stack] | None:
+        """The stacks of the pending ranks when all of them are deadlocked; None otherwise. Call it now and then.
+        ``asking``: where ranks ask in vain."""
         now = time.monotonic()
-        used = self._used(pending)
-        same = self._seen[0] == frozenset(pending) and used is not None and used - self._seen[1] <= _TICKS
+        watched = frozenset(pending) - asking.keys()
+        used = self._used(sorted(watched))
+        same = self._seen[0] == watched and used is not None and used - self._seen[1] <= _TICKS
         if not same or used is None:
-            self._seen, self._since, self._suspect = (frozenset(pending), used or 0.0), now, False
+            self._seen, self._since, self._suspect = (watched, used or 0.0), now, False
             return None
         if now - self._since < (QUIET + CONFIRM if self._suspect else QUIET):
             return None
         stacks = self.stacks(pending)
-        if not all(s.communicates for s in stacks.values()):
+        if not all(s.communicates or s.at(asking.get(r)) for r, s in stacks.items()):
             self._since, self._suspect = now, False
             return None
         if self._suspect:

@@ -33,6 +33,7 @@ class Operation:
     stands: Place = places.NOWHERE  # on this line
     awaited: bool = False
     polled: Place = places.NOWHERE  # where is_completed() was first asked for it
+    in_vain: bool = False  # it was asked for again and again, and nothing else was done since
     reduction: str = ""  # "SUM", "MAX" ...; "" when there is none, or it is not known
     sends: tuple[int, ...] = ()  # of an all_to_all: elements for each rank of the group,
     takes: tuple[int, ...] = ()  # and from each

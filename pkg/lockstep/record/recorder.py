@@ -25,6 +25,7 @@ from lockstep.record.demands import demand
 from lockstep.record.eye import Eye
 from lockstep.record.meaning import kind_of, payload, pieces, signature, tensors, what_moves, what_must_agree
 from lockstep.record.operation import Operation, told
+from lockstep.record.questions import Questions
 from lockstep.record.reductions import Reductions
 from lockstep.record.threads import Started
 from lockstep.residency import Hooks, Residency
@@ -54,6 +55,7 @@ class Recorder:
         self._groups: dict[str, tuple[int, ...]] = {}
         self._waiters: set[int] = set()  # threads in a wait: what they do there, the backend does for itself
         self._lock, self._is_completed = threading.Lock(), dist.Work.is_completed
+        self._questions = Questions(self._note, journal)
         self._watches, self._reductions = ExitStack(), Reductions()
 
     def now(self) -> float:
@@ -84,6 +86,8 @@ class Recorder:
         """Carry out an operation, and book it: what it communicates, and the tensors that it makes."""
         if self._running:
             self._look()
+        if self._questions.number:
+            self._questions.over()
         namespace = func.namespace
         if namespace in ("c10d", "_c10d_functional"):
             out = self._communicate(func, args, kwargs)
@@ -201,28 +205,31 @@ class Recorder:
 
     def _mark(self, mine: Iterable[int], waiting: bool) -> None:
         for i in mine:
-            operation = self.operations[i]
-            operation.waiting, operation.stands = waiting, places.here()
-            self._write(i, {"waiting": waiting, "stands": operation.stands})
+            self._note(i, waiting=waiting, stands=places.here())
 
     def _finish(self, i: int, ended: float, waited: float, awaited: bool = True) -> None:
         operation = self.operations[i]
-        operation.end = ended if operation.end is None else operation.end
-        operation.wait += waited
-        operation.waiting, operation.awaited = False, operation.awaited or awaited
-        self._write(i, {"end": operation.end, "wait": operation.wait, "waiting": False, "awaited": operation.awaited})
+        end = ended if operation.end is None else operation.end
+        wait, awaited = operation.wait + waited, operation.awaited or awaited
+        self._note(i, end=end, wait=wait, waiting=False, awaited=awaited)
 
     def _polled(self, work: Any) -> bool:
         """Somebody asks whether it is done. The first place is noted: a rank that asks for ever can be told of what."""
-        for i in self._works.get(id(work), (None, []))[1]:
+        done = self._is_completed(work)
+        mine = self._works.get(id(work), (None, []))[1]
+        for i in mine:
             if self.operations[i].polled is places.NOWHERE:
-                self.operations[i].polled = places.here()
-                self._write(i, {"polled": self.operations[i].polled})
-        return self._is_completed(work)
+                self._note(i, polled=places.here())
+        self._questions.asked(mine, done)
+        return done
+
+    def _note(self, i: int, **facts: Any) -> None:
+        for name, value in facts.items():
+            setattr(self.operations[i], name, value)
+        self._write(i, facts)
 
     def _found(self, i: int, source: int) -> None:
-        self.operations[i].peer = source
-        self._write(i, {"peer": source})
+        self._note(i, peer=source)
 
     def _look(self) -> None:
         """Which collectives have completed without a wait in Python? (DDP waits in C++.)"""

@@ -1,0 +1,47 @@
+"""Ranks that ask ``is_completed()`` again and again, in vain, and do nothing else: they use the processor, and wait.
+
+Each rank's journal tells it. The journals are read when none of them has grown for a while: then nobody has posted
+anything, nothing has ended, and nobody has carried out an operation of torch between two questions. A rank that goes on
+asking touches its journal: one that did not lately may compute by now, in Python.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+
+from lockstep.places import Place
+from lockstep.record import Operation
+
+STILL = 0.5  # seconds without a new entry
+LATELY = 1.2  # seconds in which a rank asks often enough to touch its journal
+
+
+class Askers:
+    """``now()``: the line on which each of them asks, by rank. ``read``: the journal of a rank."""
+
+    def __init__(self, paths: Sequence[str], read: Callable[[int], Sequence[Operation]]) -> None:
+        self._paths, self._read = paths, read
+        self._sizes: list[int] = []
+        self._since = 0.0
+        self._found: Mapping[int, Place] | None = None
+
+    def now(self) -> Mapping[int, Place]:
+        sizes = [os.stat(path).st_size if os.path.exists(path) else 0 for path in self._paths]
+        if sizes != self._sizes:
+            self._sizes, self._since, self._found = sizes, time.monotonic(), None
+        if time.monotonic() - self._since < STILL:
+            return {}
+        if self._found is None:
+            asked = {r: asks(self._read(r)) for r in range(len(self._paths))}
+            self._found = {r: o.polled for r, o in asked.items() if o}
+        return {r: place for r, place in self._found.items() if time.time() - self._touched(r) < LATELY}
+
+    def _touched(self, rank: int) -> float:
+        return os.stat(self._paths[rank]).st_mtime
+
+
+def asks(log: Sequence[Operation]) -> Operation | None:
+    """What the rank asks about, if it does nothing else."""
+    return next((o for o in log if o.in_vain and o.end is None), None)
