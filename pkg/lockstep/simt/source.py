@@ -36,10 +36,10 @@ class Source:
         self.name = function.__name__
         try:
             text, first = inspect.getsourcelines(function)
-        except (OSError, TypeError):
-            remedy = "Define it in a notebook's cell or in a file."
+            self.tree = _definition(textwrap.dedent("".join(text)), self.name)
+        except (OSError, TypeError, LookupError):
+            remedy = "Define it with def, in a notebook's cell or in a file."
             raise KernelError(f"The source of {self.name} cannot be read.", remedy) from None
-        self.tree = _definition(textwrap.dedent("".join(text)), self.name)
         self.before = first - 1  # lines of the file before the first one of ``tree``
         start = self.tree.lineno - 1
         wanted = [n for n in range(start, len(text)) if n not in _docstring(self.tree)]
@@ -126,7 +126,7 @@ def _definition(text: str, name: str) -> ast.FunctionDef:
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.FunctionDef) and node.name == name:
             return node
-    raise KernelError(f"{name} is not written as a function with def.")
+    raise LookupError(name)  # what Python 3.13 finds for a function made by exec is another text
 
 
 def _docstring(tree: ast.FunctionDef) -> range:
