@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 
 from lockstep.errors import Deadlock, Mismatch, Standing, Stuck, Unmatched
 from lockstep.events import Trace
@@ -115,6 +116,12 @@ def spelled(kind: str, peer: int | None, tag: int, group: Sequence[int]) -> str:
         return f"recv(src={'any' if peer == ANY_SOURCE else peer}{tagged})"
     root = f" with root {peer}" if peer is not None else ""
     return f"{kind}{root} on ranks {', '.join(map(str, group))}"
+
+
+@cache
+def dtype_name(dtype: object) -> str:
+    """ "float32" for ``torch.float32``."""
+    return str(dtype).removeprefix("torch.")
 
 
 def member(group: Sequence[int], index: int) -> int:

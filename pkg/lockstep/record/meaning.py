@@ -34,6 +34,7 @@ import torch
 from torch.utils._pytree import tree_iter
 
 from lockstep.events import POINT_TO_POINT
+from lockstep.explain import dtype_name
 
 KINDS = (  # the first that an operator's name starts with, underscores left out
     ("send", "send"), ("isend", "send"), ("recv", "recv"), ("irecv", "recv"), ("broadcast", "broadcast"),
@@ -98,14 +99,14 @@ def payload(kind: str, given: dict[str, Any], ins: Tensors, outs: Tensors, ranks
 
 def what_must_agree(kind: str, ins: Tensors, outs: Tensors, ranks: int) -> tuple[tuple[int, str], ...]:
     if kind == "barrier" or kind in POINT_TO_POINT:
-        return tuple((t.numel(), dtype(t)) for t in ins) if kind != "barrier" else ()
+        return tuple((t.numel(), dtype_name(t.dtype)) for t in ins) if kind != "barrier" else ()
     if kind == "all_to_all":
-        return ((0, dtype(ins[0])),) if ins else ()
+        return ((0, dtype_name(ins[0].dtype)),) if ins else ()
     if kind == "scatter":
-        return tuple((t.numel(), dtype(t)) for t in outs[:1])
+        return tuple((t.numel(), dtype_name(t.dtype)) for t in outs[:1])
     if kind == "reduce_scatter":
-        return ((sum(t.numel() for t in ins) // ranks, dtype(ins[0])),)
-    return tuple((t.numel(), dtype(t)) for t in ins)
+        return ((sum(t.numel() for t in ins) // ranks, dtype_name(ins[0].dtype)),)
+    return tuple((t.numel(), dtype_name(t.dtype)) for t in ins)
 
 
 def pieces(given: dict[str, Any], ins: Tensors, outs: Tensors, ranks: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -119,7 +120,3 @@ def cut(listed: Tensors, rows: Sequence[int] | None, ranks: int) -> tuple[int, .
         return tuple(t.numel() for t in listed)
     row = prod(listed[0].shape[1:])
     return tuple(n * row for n in rows) if rows else (listed[0].numel() // ranks,) * ranks
-
-
-def dtype(tensor: torch.Tensor) -> str:
-    return str(tensor.dtype).removeprefix("torch.")

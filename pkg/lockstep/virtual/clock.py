@@ -10,7 +10,6 @@ it asks of torch in order to learn a result's global shape (429 GFLOP were count
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 from typing import Any, ClassVar, NamedTuple
 
 import torch
@@ -20,6 +19,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import flop_registry
 
 from lockstep.cost.compute import op_time
+from lockstep.explain import dtype_name
 from lockstep.machines import Device
 from lockstep.residency import Residency
 from lockstep.residency.leaves import tensors_of
@@ -93,13 +93,8 @@ class Clock(TorchDispatchMode):  # type: ignore[no-untyped-call]
         flops = int(known.flops(*args, **kwargs, out_val=out)) if known.flops else 0
         tensors = tensors_of((args, out))
         moved = sum(map(nbytes, tensors))
-        dtype = name_of(tensors[0].dtype) if tensors else "float32"
+        dtype = dtype_name(tensors[0].dtype) if tensors else "float32"
         self._spend(known.name, op_time(self._device, flops, moved, dtype), flops)
-
-
-@cache
-def name_of(dtype: torch.dtype) -> str:
-    return str(dtype).removeprefix("torch.")
 
 
 def is_free(func: Any) -> bool:

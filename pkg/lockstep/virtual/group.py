@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 import torch.distributed as dist
 
-from lockstep.explain import ANY_SOURCE, member
+from lockstep.explain import ANY_SOURCE, dtype_name, member
 from lockstep.record.demands import demand
 from lockstep.virtual import movement
 from lockstep.virtual.arguments import check_contiguous, describe, detached, reduction, split
@@ -199,7 +199,7 @@ class VirtualGroup(_ProcessGroup):  # type: ignore[misc]
         """Join the group's next collective. ``like``: a tensor whose size and dtype must agree between the ranks."""
         demand(kind, inputs, outputs, len(self._ranks))
         payload = max(sum(map(nbytes, outputs)), sum(map(nbytes, inputs)))
-        fits = tuple((t.numel(), str(t.dtype).removeprefix("torch.")) for t in (inputs if like is None else like))
+        fits = tuple((t.numel(), dtype_name(t.dtype)) for t in (inputs if like is None else like))
         signature = (kind, operator, root, fits)
         peer = None if root is None else member(self._ranks, root)
         tensors = list(map(detached, outputs)), list(map(detached, inputs))

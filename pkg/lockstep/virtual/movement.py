@@ -15,6 +15,7 @@ import torch
 from torch._C import _AutoDispatchBelowAutograd, _DisableTorchDispatch
 
 from lockstep import explain
+from lockstep.explain import dtype_name
 from lockstep.virtual.operations import Operation
 
 Tensor = torch.Tensor
@@ -150,13 +151,9 @@ def firsts(parts: Parts) -> list[Tensor]:
 
 def put(piece: Tensor, slot: Tensor, target: Operation, who_has: str) -> None:
     if (piece.numel(), piece.dtype) != (slot.numel(), slot.dtype):
-        sizes = (f"{t.numel()} elements of {dtype_name(t)}" for t in (piece, slot))
+        sizes = (f"{t.numel()} elements of {dtype_name(t.dtype)}" for t in (piece, slot))
         raise explain.ill_cut(target.kind, who_has, next(sizes), target.rank, next(sizes))
     slot.copy_(piece.view(slot.shape))
-
-
-def dtype_name(tensor: Tensor) -> str:
-    return str(tensor.dtype).removeprefix("torch.")
 
 
 def nothing(parts: Parts) -> None:

@@ -18,7 +18,7 @@ from lockstep import explain
 from lockstep.cost.cores import Cores
 from lockstep.cost.network import collective_time
 from lockstep.errors import Mismatch, Standing
-from lockstep.explain import ANY_SOURCE
+from lockstep.explain import ANY_SOURCE, dtype_name
 from lockstep.machines import Cluster
 from lockstep.virtual import movement
 from lockstep.virtual.operations import Operation
@@ -169,5 +169,4 @@ def standing(operation: Operation, signed: bool = False) -> Standing:
 
 
 def describe(tensor: torch.Tensor) -> str:
-    dtype = str(tensor.dtype).removeprefix("torch.")
-    return f"{tensor.numel()} elements of {dtype}"
+    return f"{tensor.numel()} elements of {dtype_name(tensor.dtype)}"
