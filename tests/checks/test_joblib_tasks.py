@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import threading
 import traceback
 from typing import Any
@@ -264,3 +266,17 @@ def test_threads_are_counted_in_whole_numbers() -> None:
     with pytest.raises(UsageError, match=r"fit\(1\.5\): a number of threads is a whole number.*\n.*//"):
         Fit(Room(1, 2), 0)(1.5)  # type: ignore[arg-type]
     assert Fit(Room(1, 2), 7)(np.int64(2)) == 7
+
+
+def test_threads_that_tear_an_estimator_apart_are_told_so() -> None:
+    """One time in four the threads did not get as far as an IndexError: the process was killed by SIGSEGV, and the
+    feedback said that, and no more."""
+
+    def parallel_grid_search(estimator, grid, X, y, cv, n_jobs):  # type: ignore[no-untyped-def]
+        os.kill(os.getpid(), signal.SIGSEGV)
+
+    score = checks.check("scikit_learn.parallel_grid_search", parallel_grid_search)
+    (finding,) = score.findings
+    assert (score.points, finding.misconception) == (0, "touches-estimator")
+    assert "SIGSEGV" in finding.message
+    assert "clone(estimator)" in finding.message

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -209,7 +210,16 @@ def _validated_by_library(log: Log) -> Fault | None:
 
 
 def _judge(observation: Observation) -> list[Finding]:
-    return named(mark(observation, POINTS, _examine, _cost))
+    return [_torn(finding) for finding in named(mark(observation, POINTS, _examine, _cost))]
+
+
+def _torn(finding: Finding) -> Finding:
+    """Two threads that fit one tree may write to memory that neither owns any more: that ends the process."""
+    if "killed by SIG" not in finding.message or "SIGKILL" in finding.message:
+        return finding
+    signal, _, _ = finding.message.partition("\n")
+    message = f"{signal} Tasks in threads that share an estimator do that: {_AT_ONCE} {_CLONE}"
+    return replace(finding, misconception="touches-estimator", message=message)
 
 
 SEARCH = Exercise(
