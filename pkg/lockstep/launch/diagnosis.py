@@ -37,13 +37,15 @@ class Diagnosis:
     def __init__(self, logs: Sequence[Sequence[Operation]], now: float, world: str, cluster: str) -> None:
         self.ranks, self.logs, self.now = len(logs), logs, now
         self.matching = Matching(logs)
-        self.trace = Trace.of(self.matching.events(logs, now), len(logs), world, cluster)
+        until = max([now, *(o.end or o.start for log in logs for o in log)])  # they went on while they were read
+        self.trace = Trace.of(self.matching.events(logs, until), len(logs), world, cluster)
 
     @classmethod
     def of_journals(cls, ranks: int, directory: str, began: float) -> Diagnosis:
         """``began``: the time.monotonic of the run's beginning."""
+        now = time.monotonic() - began  # before they are read, which takes a while: nobody is idle for that
         logs = [read_journal(directory, r) for r in range(ranks)]
-        return cls(logs, time.monotonic() - began, "processes", CLUSTER)
+        return cls(logs, now, "processes", CLUSTER)
 
     def of_success(self) -> RunError | None:
         """Every rank has returned, but did they do the same?"""
