@@ -59,7 +59,7 @@ def tables(size: Size) -> list[Table]:
     if importlib.util.find_spec("ipyparallel"):
         cases.append(partial(session, "with_ipyparallel.py", ranks))
     else:
-        notes.append("ipyparallel is not installed: it was not measured.")
+        notes.append("ipyparallel is not installed (pip install 'lockstep[bench]'): it was not measured.")
     found = interleaved(cases, REPEATS[size])
     return [
         Table(f"launch: the first result of {ranks} ranks", [row(name, found) for name in TOLD if name in found], notes)
