@@ -1,4 +1,4 @@
-"""A session that has torch and ipyparallel imported starts engines, and a process group on them.
+"""A session that has ipyparallel imported starts engines, and a process group on them.
 
 usage: with_ipyparallel.py RANKS     prints {name: seconds} as JSON
 """
@@ -9,11 +9,12 @@ import tempfile
 import time
 
 import ipyparallel  # type: ignore[import-not-found]
-import torch
-import torch.distributed as dist
 
 
 def first_result(rank: int, ranks: int, folder: str) -> float:
+    import torch  # an engine knows nothing of this session
+    import torch.distributed as dist
+
     dist.init_process_group("gloo", init_method=f"file://{folder}/meeting", rank=rank, world_size=ranks)
     x = torch.ones(1)
     dist.all_reduce(x)
