@@ -8,7 +8,7 @@ import sys
 import tempfile
 import time
 
-import ipyparallel  # type: ignore[import-not-found]
+import ipyparallel
 
 
 def first_result(rank: int, ranks: int, folder: str) -> float:

@@ -9,7 +9,7 @@ import tempfile
 import time
 from typing import Any
 
-from simgrid import Actor, Engine, Host, Mailbox  # type: ignore[import-not-found]
+from simgrid import Actor, Engine, Host, Mailbox
 
 PLATFORM = """<?xml version='1.0'?><!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd"><platform version="4.1">
 <cluster id="c" prefix="h" suffix="" radical="0-{last}" speed="1Gf" bw="300GBps" lat="5us"/></platform>"""
