@@ -28,6 +28,7 @@ LAYERS = [
         "launch.reserve",
         "launch.server",
         "launch.spares",
+        "launch.store",
         "launch.values",
     ],
     ["virtual", "launch"],

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from datetime import timedelta
+from typing import Any
 
 from torch.distributed import FileStore, Store  # type: ignore[attr-defined]
 
@@ -17,50 +18,63 @@ LONGEST_PAUSE = 0.01  # FileStore's own: a rank that waits for ever must look id
 GROWTH = 1.1
 
 
-class BriskStore(Store):
-    """A FileStore at ``path``, for ``ranks`` processes."""
+class PythonStore(Store):
+    """A store of torch's, ``inner``, that waits in Python: a subclass says how."""
 
-    def __init__(self, path: str, ranks: int) -> None:
+    def __init__(self, inner: Store) -> None:
         super().__init__()
-        self._file = FileStore(path, ranks)
-
-    def get(self, key: str) -> bytes:
-        self.wait([key])
-        value: bytes = self._file.get(key)
-        return value
+        self._inner: Any = inner
 
     def wait(self, keys: Sequence[str], timeout: timedelta | None = None) -> None:
         """Until all ``keys`` are there. Raises TimeoutError after ``timeout``, or the store's own."""
-        limit, pause = (timeout or self.timeout).total_seconds(), FIRST_PAUSE  # type: ignore[attr-defined]
-        until = time.monotonic() + limit
-        while not self._file.check(list(keys)):
-            if time.monotonic() > until:
-                raise TimeoutError(f"Timed out waiting {limit:g} s for other ranks at: {', '.join(keys)}")
-            time.sleep(pause)
-            pause = min(LONGEST_PAUSE, GROWTH * pause)
+        raise NotImplementedError
+
+    def seconds(self, timeout: timedelta | None) -> float:
+        limit: float = (timeout or self.timeout).total_seconds()  # type: ignore[attr-defined]
+        return limit
+
+    def get(self, key: str) -> bytes:
+        self.wait([key])
+        value: bytes = self._inner.get(key)
+        return value
 
     def set(self, key: str, value: str) -> None:
-        self._file.set(key, value)
+        self._inner.set(key, value)
 
     def compare_set(self, key: str, expected: str, desired: str) -> bytes:
-        found: bytes = self._file.compare_set(key, expected, desired)
+        found: bytes = self._inner.compare_set(key, expected, desired)
         return found
 
     def add(self, key: str, amount: int) -> int:
-        total: int = self._file.add(key, amount)
-        return total
+        return int(self._inner.add(key, amount))
 
     def check(self, keys: Sequence[str]) -> bool:
-        return bool(self._file.check(list(keys)))
+        return bool(self._inner.check(list(keys)))
 
     def delete_key(self, key: str) -> bool:
-        return bool(self._file.delete_key(key))
+        return bool(self._inner.delete_key(key))
 
     def num_keys(self) -> int:
-        return int(self._file.num_keys())
+        return int(self._inner.num_keys())
 
-    def clone(self) -> BriskStore:
+    def clone(self) -> PythonStore:
         """For a new group. Itself: C++ would forget the Python half of another one."""
         return self
 
     getNumKeys, deleteKey = num_keys, delete_key  # as torch's C++ calls them
+
+
+class BriskStore(PythonStore):
+    """A FileStore at ``path``, for ``ranks`` processes."""
+
+    def __init__(self, path: str, ranks: int) -> None:
+        super().__init__(FileStore(path, ranks))
+
+    def wait(self, keys: Sequence[str], timeout: timedelta | None = None) -> None:
+        limit, pause = self.seconds(timeout), FIRST_PAUSE
+        until = time.monotonic() + limit
+        while not self.check(keys):
+            if time.monotonic() > until:
+                raise TimeoutError(f"Timed out waiting {limit:g} s for other ranks at: {', '.join(keys)}")
+            time.sleep(pause)
+            pause = min(LONGEST_PAUSE, GROWTH * pause)

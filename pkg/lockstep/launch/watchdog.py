@@ -22,6 +22,7 @@ import torch
 from lockstep import explain, places
 from lockstep.errors import Standing
 from lockstep.launch import store
+from lockstep.launch.askers import asks
 from lockstep.launch.child import Child
 from lockstep.launch.matching import Matching, standing
 from lockstep.places import Place
@@ -170,8 +171,8 @@ def standing_of(rank: int, log: Sequence[Operation], matching: Matching, stack: 
     place = stack.place
     unsettled = [o for o in log if o.end is None]
     if not stack.communicates:
-        here = [o for o in unsettled if place.file and o.polled[:3] == place[:3]]  # its text may have been edited since
-        polled = f"{explain.POLLS}{here[-1]}" if here else ""
+        asked = asks(log)
+        polled = f"{explain.POLLS}{asked}" if asked and stack.at(asked.polled) else ""
         return Standing(rank, "computing", polled, str(place), place.source)
     operation = str(unsettled[0]) if unsettled else stack.call
     waits_for = matching.waits_for(unsettled[0]) if unsettled else ()

@@ -66,9 +66,7 @@ def create_group(options: Any, _: Any) -> VirtualGroup:
 
 def always_virtual(helper: Callable[..., Any]) -> Callable[..., Any]:
     """torch's helper that makes process groups, for whichever backend it is asked."""
-    made: dict[
-        tuple[int, str], tuple[list[int], Standing]
-    ] = {}  # by the group's name: its ranks, as the first one said
+    made: dict[tuple[int, str], tuple[list[int], Standing]] = {}  # by name: the ranks, as the first one said
 
     @functools.wraps(helper)
     def make(

@@ -57,10 +57,10 @@ class OneCore:
         self._allowed: Set[int] = os.sched_getaffinity(0)
         self._core: int = ctypes.CDLL(None).sched_getcpu()
         self._before = usage(self._allowed)
-        os.sched_setaffinity(0, {self._core})
+        ctypes.CDLL(None).mallopt(M_ARENA_MAX, 1)  # glibc's; where it is missing, nothing has been done yet
         os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))  # whose threads do not interrupt each other
-        ctypes.CDLL(None).mallopt(M_ARENA_MAX, 1)
         os.register_at_fork(after_in_child=self._release)
+        os.sched_setaffinity(0, {self._core})  # last: a process that stays here must be able to move on
 
     def look_again(self) -> None:
         """Others may want this core, too: then all threads of the process move to a better one."""

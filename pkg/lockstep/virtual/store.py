@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from torch.distributed import Store  # type: ignore[attr-defined]
+from lockstep.launch.store import PythonStore
 
 if TYPE_CHECKING:
     from lockstep.virtual.simulation import Simulation
@@ -19,48 +19,17 @@ FIRST_PAUSE = 1e-6  # virtual seconds
 GROWTH = 1.1
 
 
-class RankStore(Store):
-    """The store of ``simulation`` as rank ``me`` uses it."""
+class RankStore(PythonStore):
+    """The store of ``simulation`` as rank ``me`` uses it. The ``timeout`` of a wait is virtual time."""
 
     def __init__(self, simulation: Simulation, me: int) -> None:
-        super().__init__()
-        self._simulation, self._me, self._shared = simulation, me, simulation.store
+        super().__init__(simulation.store)
+        self._simulation, self._me = simulation, me
 
     def wait(self, keys: Sequence[str], timeout: timedelta | None = None) -> None:
-        """Until all ``keys`` are there. Raises TimeoutError after ``timeout`` of virtual time, or the store's own."""
-        left, pause = (timeout or self.timeout).total_seconds(), FIRST_PAUSE  # type: ignore[attr-defined]
+        left, pause = self.seconds(timeout), FIRST_PAUSE
         while not self.check(keys):
             if left <= 0:
                 raise TimeoutError(f"no rank has left anything in the store under {', '.join(keys)}")
             self._simulation.sleep(self._me, pause)
             left, pause = left - pause, GROWTH * pause
-
-    def get(self, key: str) -> bytes:
-        self.wait([key])
-        value: bytes = self._shared.get(key)
-        return value
-
-    def set(self, key: str, value: str) -> None:
-        self._shared.set(key, value)
-
-    def compare_set(self, key: str, expected: str, desired: str) -> bytes:
-        found: bytes = self._shared.compare_set(key, expected, desired)
-        return found
-
-    def add(self, key: str, amount: int) -> int:
-        return int(self._shared.add(key, amount))
-
-    def check(self, keys: Sequence[str]) -> bool:
-        return bool(self._shared.check(list(keys)))
-
-    def delete_key(self, key: str) -> bool:
-        return bool(self._shared.delete_key(key))
-
-    def num_keys(self) -> int:
-        return int(self._shared.num_keys())
-
-    def clone(self) -> RankStore:
-        """For a new group. Itself: C++ would forget the Python half of another one."""
-        return self
-
-    getNumKeys, deleteKey = num_keys, delete_key  # as torch's C++ calls them

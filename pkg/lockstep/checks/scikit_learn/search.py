@@ -218,7 +218,7 @@ def _torn(finding: Finding) -> Finding:
     if "killed by SIG" not in finding.message or "SIGKILL" in finding.message:
         return finding
     signal, _, _ = finding.message.partition("\n")
-    message = f"{signal} Tasks in threads that share an estimator do that: {_AT_ONCE} {_CLONE}"
+    message = f"{signal} If your tasks are threads that share an estimator, that is why: {_AT_ONCE} {_CLONE}"
     return replace(finding, misconception="touches-estimator", message=message)
 
 
