@@ -14,6 +14,7 @@ PACKAGE = Path(__file__).parents[1] / "pkg" / "lockstep"
 # Parts of one row do not know each other, except on the ground.
 LAYERS = [
     ["places", "errors", "events", "progress", "machines", "cost", "explain", "residency", "models", "datasets"],
+    ["comm"],
     ["record"],
     [  # processes
         "launch.child",
@@ -41,7 +42,7 @@ LAYERS = [
     ["cli"],
     ["__init__", "__main__"],
 ]
-GROUND, STARTING = LAYERS[0], LAYERS[2]
+GROUND, STARTING = LAYERS[0], next(row for row in LAYERS if "launch.server" in row)
 EXCEPTIONS = {("worlds", "show")}  # Result.show(), when it is called
 
 PLACE = {part: row for row, parts in enumerate(LAYERS) for part in parts}

@@ -206,7 +206,10 @@ def test_torchrun_agrees(tmp_path):
         (lambda: run(len, ranks=1000), "on the virtual cluster"),
         (lambda: run(len, ranks=2, on="dgx-a1000"), "dgx-a100"),
         (lambda: run(len, ranks=2, on="spmd"), "torchrun"),
-        (lambda: run(len, ranks=2, eager=True), "for the virtual cluster"),
+        (lambda: run(len, ranks=2, rules="nccl"), "for the virtual cluster"),
+        (lambda: run(len, ranks=2, on="laptop", rules="ncll"), "Did you mean 'nccl'?"),
+        (lambda: run(len, ranks=2, ties=1), "for the order of ranks on the virtual cluster"),
+        (lambda: run(len, ranks=2, on="laptop", ties="x"), "ties='x'"),
     ],
 )
 def test_a_call_that_makes_no_sense_gets_one_sentence(call, told):

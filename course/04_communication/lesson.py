@@ -481,15 +481,16 @@ except Deadlock as deadlock:
     print(deadlock)
 
 # %% [markdown]
-# The cell ended, and the next one works. Now the trap. Many MPI libraries copy a *short* message into a buffer, and let
-# `send` return at once. This is called **eager**. The same wrong program seems to work:
+# The cell ended, and the next one works. Now the trap. MPI libraries copy a *short* message into a buffer, and let
+# `send` return at once. This is called **eager**. NCCL does the same on GPUs. With their rules the same wrong program
+# seems to work:
 
 # %%
-run(ring_of_sends, torch.arange(3.0), ranks=3, on="virtual", eager=True).values
+run(ring_of_sends, torch.arange(3.0), ranks=3, on="virtual", rules="mpi").values
 
 # %% [markdown]
-# It works until somebody makes the message longer, or moves to another library. gloo and NCCL never buffer. A program
-# that is right does not depend on it.
+# It works until somebody makes the message longer, or moves to another library: gloo never buffers. A program that is
+# right does not depend on it.
 #
 # Two more ways to hang. A collective that one rank skips:
 

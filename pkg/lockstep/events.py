@@ -30,9 +30,10 @@ class Count(NamedTuple):
 class Event(NamedTuple):
     """One operation of one rank. (A named tuple: a trace may have a million of them.)
 
-    ``start`` and ``end`` are seconds since the run began (virtual seconds on the virtual cluster). ``end`` is when the
-    rank could rely on the result: for ``isend``, ``irecv`` and ``async_op=True`` that is after ``start`` even though
-    the rank went on to other work.
+    Three times, in seconds since the run began (virtual seconds on the virtual cluster): ``posted`` is when the rank
+    asked for it. ``start`` is when it began: a message when both of its ends were posted and their ports were free. On
+    real processes nobody can see that, and ``start`` is ``posted``. ``end`` is when the rank could rely on the result:
+    for ``isend``, ``irecv`` and ``async_op=True`` that may be long after it went on to other work.
 
     ``nbytes`` is the payload as this rank holds it: the tensor of a send, recv, broadcast, reduce or all_reduce; for
     the others the larger of what goes in and what comes out (so K·n for an all_gather of n bytes from each of K ranks,
@@ -53,18 +54,25 @@ class Event(NamedTuple):
     wait: float = 0.0  # seconds in which this rank stood still for this operation
     flops: int = 0
     awaited: bool = True  # False: what isend, irecv or async_op returned was never waited for (or not from Python)
+    posting: float | None = None  # when the rank asked for it, if that was before ``start``
+
+    @property
+    def posted(self) -> float:
+        """When the rank asked for it."""
+        return self.start if self.posting is None else self.posting
 
     @property
     def duration(self) -> float:
+        """Seconds from ``start`` to ``end``: of a message or a collective on the virtual cluster, those on the way."""
         return self.end - self.start
 
 
-_begin = attrgetter("start", "rank")
+_begin = attrgetter("posted", "rank")
 
 
 @dataclass(frozen=True)
 class Trace:
-    """The events of a run, ordered by start time, then by rank."""
+    """The events of a run, in the order in which they were posted; at one time, by rank."""
 
     events: tuple[Event, ...] = ()
     ranks: int = 0
@@ -140,7 +148,7 @@ class Trace:
         for e in self.events:
             args = {k: v for k, v in e._asdict().items() if v not in (None, "", ()) and k not in ("start", "end")}
             row = {"ph": "X", "name": e.name or e.kind, "cat": e.kind, "pid": 0, "tid": e.rank, "args": args}
-            rows.append(row | {"ts": e.start * 1e6, "dur": e.duration * 1e6})
+            rows.append(row | {"ts": e.posted * 1e6, "dur": (e.end - e.posted) * 1e6})
             if e.message is not None and e.kind in POINT_TO_POINT:
                 begins = e.kind == "send"
                 arrow = {"ph": "s" if begins else "f", "name": "message", "cat": "message", "id": e.message}

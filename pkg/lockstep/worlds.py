@@ -19,6 +19,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from lockstep import machines
+from lockstep.comm.rules import RENDEZVOUS, Rules
+from lockstep.comm.rules import find as find_rules
 from lockstep.errors import UsageError
 from lockstep.events import Outcome
 from lockstep.launch import pool, spmd, survey
@@ -57,8 +59,9 @@ def run(
     on: str | Cluster | None = None,
     seed: int = 0,
     timeout: float = 60.0,
-    eager: bool = False,
     fake: bool = False,
+    rules: str | Rules = "rendezvous",
+    ties: int | None = None,
     **kwargs: Any,
 ) -> Result:
     """Run ``fn(*args, **kwargs)`` on each of ``ranks`` ranks.
@@ -67,9 +70,13 @@ def run(
         default is "spmd" under a launcher and "processes" otherwise.
     seed: rank r starts with torch, numpy and random seeded with ``seed + r``.
     timeout: seconds of host time for the whole run.
-    eager: virtual only: a send returns at once, as MPI's does with small messages, instead of waiting for its recv.
     fake: virtual only: tensors have shapes and no data, so that models of any size can be simulated. Arguments may be
         on the "meta" device, and returned tensors are. A line that needs a tensor's value cannot run.
+    rules: virtual only: what a program may rely on. "rendezvous": a send waits for its receiver, as on gloo. "mpi":
+        small sends do not. "nccl": nor do they there, tags do not count, and what two ranks post singly to each other
+        is carried out in order (``lockstep.comm.rules`` has them all, with sources).
+    ties: virtual only: a seed. Ranks that act at the same virtual time do so in another order; a right program gives
+        the same result.
 
     Raises UsageError for a call that makes no sense, WorldUnavailable when this machine cannot do it, and a RunError
     (Deadlock, Mismatch, Unmatched, Stuck, RankRaised, RankDied, TimeLimit) for a run that did not end well.
@@ -79,14 +86,13 @@ def run(
     check_world(on)
     world = choose_world(on)
     check_fake(fake, world)
+    chosen = check_rules(rules, ties, world)
     if world == "spmd":
         return _result(spmd.run_spmd(Job.pack(fn, args, kwargs, launched(ranks), seed=seed, timeout=timeout)))
     job = Job.pack(fn, args, kwargs, check_ranks(ranks, world), seed=seed, timeout=timeout, fake=fake)
     if world == "processes":
-        if eager:
-            raise UsageError("eager=True is for the virtual cluster: real backends decide for themselves.")
         return _result(pool.run_processes(job))
-    return _result(run_virtual(job, the_cluster(on), eager))
+    return _result(run_virtual(job, the_cluster(on), chosen, ties))
 
 
 def check_world(on: str | Cluster | None) -> None:
@@ -133,6 +139,23 @@ def check_fake(fake: bool, world: str) -> None:
             f'fake=True is for the virtual cluster: on="{world}" computes with real data.',
             'Name a cluster to simulate: on="dgx-a100", or on="virtual" for this machine.',
         )
+
+
+def check_rules(rules: str | Rules, ties: int | None, world: str) -> Rules:
+    chosen = find_rules(rules)
+    if chosen != RENDEZVOUS and world != "virtual":
+        raise UsageError(
+            f'rules="{chosen.name}" is for the virtual cluster: real backends have rules of their own.',
+            'Name a cluster to simulate: on="dgx-a100", or on="virtual" for this machine.',
+        )
+    if ties is not None and (isinstance(ties, bool) or not isinstance(ties, int) or world != "virtual"):
+        raise UsageError(
+            f"ties={ties!r} is no seed of the virtual cluster."
+            if world == "virtual"
+            else "ties is for the virtual cluster.",
+            "Write ties=1, say, or leave it out.",
+        )
+    return chosen
 
 
 def check_not_nested() -> None:

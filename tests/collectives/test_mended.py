@@ -48,10 +48,10 @@ def test_tags_out_of_order_hang(on: str) -> None:
 
 
 def test_eager_sends_hide_two_of_the_three() -> None:
-    run(ring, "ring_of_sends", ranks=3, on="laptop", eager=True)
-    run(tags, "out_of_order_tags", ranks=2, on="laptop", eager=True)
+    run(ring, "ring_of_sends", ranks=3, on="laptop", rules="mpi")
+    run(tags, "out_of_order_tags", ranks=2, on="laptop", rules="mpi")
     with pytest.raises(Deadlock):
-        run(skipped, "skipped_collective", [[1.0], [-1.0]], ranks=2, on="laptop", eager=True)
+        run(skipped, "skipped_collective", [[1.0], [-1.0]], ranks=2, on="laptop", rules="mpi")
 
 
 @worlds

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lockstep.cost.cores import Cores, insert, shared
+from lockstep.cost.cores import Cores, Demand, shared
 from lockstep.cost.network import collective_time
 from lockstep.machines import Cluster, Device, Link
 
@@ -23,6 +23,13 @@ def drawn(cores: int, jobs: list[tuple[str, float]]) -> float:
     return max(book.compute(rank, 0.0, seconds) for rank, (_, seconds) in enumerate(jobs))
 
 
+def taken(book: Cores, demand: Demand, ready: float, seconds: float) -> float:
+    """How long from ``ready`` on until work of ``seconds`` on several cores is done."""
+    start = book.earliest(demand, ready, seconds)
+    book.book(demand, start, seconds)
+    return start + seconds - ready
+
+
 def test_a_third_computation_waits_for_one_of_two_cores() -> None:
     """
     core 0   A A C
@@ -36,28 +43,29 @@ def test_a_message_keeps_two_cores_busy_so_two_cores_carry_one_at_a_time() -> No
     """Four ranks, each sends to its right: on 2 cores four rounds, on 4 cores two, on 8 cores one."""
     for cores, rounds in ((1, 4.0), (2, 4.0), (4, 2.0), (8, 1.0), (None, 1.0)):
         book = Cores(machine(cores))
-        assert max(book.carry(r, (r + 1) % 4, 0.0, 1.0) for r in range(4)) == rounds
+        assert max(taken(book, book.message(r, (r + 1) % 4), 0.0, 1.0) for r in range(4)) == rounds
 
 
 def test_a_message_beside_a_computation_leaves_it_a_core_less() -> None:
     """
-    core 0   A A A A m          the message needs two cores at a time, or one after the other
-    core 1   m . . .
+    core 0   A A A A m          the message needs both at once: one copies the bytes in, the other copies them out
+    core 1   . . . . m
     """
     book = Cores(machine(2))
     assert book.compute(0, 0.0, 4.0) == 4.0
-    assert book.carry(1, 2, 0.0, 1.0) == 2.0  # its ends one after the other: core 1 is free
+    assert taken(book, book.message(1, 2), 0.0, 1.0) == 5.0
+    assert book.compute(3, 0.0, 4.0) == 4.0, "core 1 stays free until then"
 
 
 def test_a_collective_keeps_busy_what_its_ranks_can() -> None:
     """Four ranks have eight ends: on 16 cores half of them are left for computing, on 8 or 2 none."""
     for cores, beside in ((16, 1.0), (8, 6.0), (2, 6.0), (None, 1.0)):
         book = Cores(machine(cores))
-        assert book.collective(range(4), 0.0, 5.0) == 5.0
+        assert taken(book, book.collective(range(4)), 0.0, 5.0) == 5.0
         assert max(book.compute(rank, 0.0, 1.0) for rank in range(4)) in (beside, beside + 1)
     apart = Cores(machine(1, ranks_per_node=2))
     assert apart.compute(2, 0.0, 1.0) == 1.0
-    assert apart.collective((0, 2), 0.0, 2.0) == 3.0  # the node that is busy decides
+    assert taken(apart, apart.collective((0, 2)), 0.0, 2.0) == 3.0  # the node that is busy decides
 
 
 def test_a_gap_that_was_left_is_filled() -> None:
@@ -74,14 +82,13 @@ def test_a_gap_that_was_left_is_filled() -> None:
 def test_each_node_has_cores_of_its_own_and_a_message_between_two_takes_one_of_each() -> None:
     book = Cores(machine(1, ranks_per_node=2))
     assert [book.compute(rank, 0.0, 1.0) for rank in range(4)] == [1.0, 2.0, 1.0, 2.0]
-    assert book.carry(0, 2, 0.0, 1.0) == 3.0
+    assert taken(book, book.message(0, 2), 0.0, 1.0) == 3.0
 
 
 def test_without_shared_cores_a_second_stays_exactly_a_second() -> None:
     book = Cores(machine(None))
     assert book.compute(0, 0.1, 0.3) == 0.3
-    assert book.carry(0, 1, 1e9, 1e-9) == 1e-9
-    assert Cores(machine(2)).carry(3, 3, 5.0, 0.0) == 0.0  # a message to oneself is no work
+    assert book.message(0, 1) == book.collective(range(8)) == {}, "and a message needs none"
 
 
 @given(st.integers(1, 5), st.lists(st.tuples(st.floats(0, 50), st.floats(0.01, 10)), min_size=1, max_size=40))
@@ -100,17 +107,10 @@ def test_no_core_does_two_things_at_once(cores: int, jobs: list[tuple[float, flo
     book = Cores(machine(cores))
     for ready, seconds in jobs:
         book.compute(0, ready, seconds)
-    spans = [span for core in book._nodes.get(0, []) for span in core]
+    spans = [span for core in book._nodes.get(0, []) for span in core.spans]
     assert sum(end - start for start, end in spans) == pytest.approx(sum(s for _, s in jobs))
     for core in book._nodes.get(0, []):
-        assert all(a[1] <= b[0] for a, b in pairwise(core))
-
-
-def test_spans_that_touch_become_one() -> None:
-    core: list[tuple[float, float]] = []
-    for span in ((0.0, 1.0), (2.0, 3.0), (1.0, 2.0), (5.0, 6.0)):
-        insert(core, span)
-    assert core == [(0.0, 3.0), (5.0, 6.0)]
+        assert all(a[1] <= b[0] for a, b in pairwise(core.spans))
 
 
 @pytest.mark.parametrize(

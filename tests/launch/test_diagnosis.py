@@ -4,11 +4,11 @@ import time
 
 import pytest
 
+from lockstep.comm.operation import Operation
 from lockstep.errors import Deadlock, TimeLimit
 from lockstep.launch import diagnosis
 from lockstep.launch.diagnosis import Diagnosis
 from lockstep.launch.watchdog import Stack
-from lockstep.record import Operation
 
 GROUP = (0, 1)
 IN_ALL_REDUCE = Stack((("torch/distributed/distributed_c10d.py", 1, "all_reduce"), ("ring.py", 3, "fn")))

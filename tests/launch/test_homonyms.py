@@ -1,7 +1,7 @@
 """Ranks that make only their own groups meet the wrong ones under a group's number."""
 
+from lockstep.comm.operation import Operation
 from lockstep.launch.homonyms import homonyms
-from lockstep.record import Operation
 
 
 def used(rank, group, start, end, name="1"):

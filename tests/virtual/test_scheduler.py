@@ -7,10 +7,28 @@ import threading
 from lockstep.virtual.scheduler import Scheduler
 
 
-def play(ranks, life):
+class Moments:
+    """An agenda: what was put on it is logged when it is settled."""
+
+    def __init__(self, scheduler, log):
+        self.moment, self.scheduler, self.log = float("inf"), scheduler, log
+        self.wakes = None
+
+    def add(self, moment, wakes=None):
+        self.moment, self.wakes = moment, wakes
+
+    def settle(self):
+        self.log.append(("settled", self.moment))
+        self.moment = float("inf")
+        if self.wakes:
+            self.scheduler.wake(*self.wakes)
+
+
+def play(ranks, life, ties=None):
     """Run ``life(scheduler, rank, log)`` on each rank's thread; the log of what they did, and whether they stalled."""
     log, stalled, done = [], threading.Event(), threading.Event()
-    scheduler = Scheduler(ranks, on_stall=lambda: (stalled.set(), done.set()), on_switch=lambda _: None)
+    scheduler = Scheduler(ranks, on_stall=lambda: (stalled.set(), done.set()), on_switch=lambda _: None, ties=ties)
+    scheduler.agenda = Moments(scheduler, log)
 
     def body(rank):
         scheduler.begin(rank)
@@ -78,3 +96,50 @@ def test_what_the_last_rank_does_takes_effect_before_all_are_done():
     log, stalled = play(2, life)
     assert sorted(log) == [0, 1]
     assert not stalled
+
+
+def test_what_was_posted_is_settled_when_nobody_can_act_at_that_time_any_more():
+    def life(scheduler, rank, log):
+        scheduler.pause(rank)
+        log.append(("acts", rank))
+        scheduler.agenda.add(0.0)
+        scheduler.advance(rank, 1.0)
+        scheduler.pause(rank)
+        log.append(("acts again", rank))
+
+    log, _ = play(3, life)
+    assert log == [*(("acts", r) for r in range(3)), ("settled", 0.0), *(("acts again", r) for r in range(3))]
+
+
+def test_who_blocks_is_woken_by_what_is_settled():
+    def life(scheduler, rank, log):
+        scheduler.agenda.add(0.0, wakes=(rank, 2.0))
+        scheduler.block(rank)
+        log.append(("woken at", scheduler.clock[rank]))
+
+    assert play(1, life) == ([("settled", 0.0), ("woken at", 2.0)], False)
+
+
+def test_who_asks_goes_on_after_all_others_have_acted_and_all_is_settled():
+    def life(scheduler, rank, log):
+        if rank == 0:
+            scheduler.ask(0)
+            log.append(("goes on", 0))
+        else:
+            log.append(("acts", rank))
+            scheduler.agenda.add(0.0)
+
+    assert play(3, life)[0] == [("acts", 1), ("acts", 2), ("settled", 0.0), ("goes on", 0)]
+
+
+def test_ties_are_broken_by_a_seed_and_time_goes_on_as_ever():
+    def life(scheduler, rank, log):
+        for _ in range(2):
+            scheduler.pause(rank)
+            log.append((scheduler.clock[rank], rank))
+            scheduler.advance(rank, 1.0)
+
+    orders = [[rank for time, rank in play(5, life, ties)[0] if time == 0] for ties in (None, 1, 2)]
+    assert orders[0] == [0, 1, 2, 3, 4] == sorted(orders[1]) == sorted(orders[2])
+    assert orders[0] != orders[1] != orders[2]
+    assert [time for time, _ in play(5, life, 1)[0]] == [0.0] * 5 + [1.0] * 5

@@ -121,7 +121,7 @@ def test_a_send_waits_for_its_receiver_unless_it_is_eager():
 
     with pytest.raises(Deadlock):
         virtual(fn, ranks=3)
-    assert virtual(fn, ranks=3, eager=True).values == [2, 2, 2]
+    assert virtual(fn, ranks=3, rules="mpi").values == [2, 2, 2]
 
 
 def test_every_run_gives_the_same_trace():
@@ -392,7 +392,7 @@ def test_a_rank_whose_operation_is_over_does_not_wait():
 
     error = explained(fn, 3, RankRaised)
     assert [s.state for s in error.standings] == ["raised", "computing", "computing"]
-    assert "rank 0 has done barrier on ranks 0, 1, 2 at test_virtual.py" in str(error)
+    assert "rank 1 has done barrier on ranks 0, 1, 2 at test_virtual.py" in str(error)
 
 
 def test_deep_recursion_is_told_in_a_few_lines():

@@ -90,5 +90,5 @@ def _is_mark(event: Event) -> bool:
 
 
 def _from_zero(events: list[Event]) -> list[Event]:
-    begin = min((e.start for e in events), default=0.0)
-    return [e._replace(start=e.start - begin, end=e.end - begin) for e in events]
+    begin = min((e.posted for e in events), default=0.0)
+    return [e._replace(start=e.start - begin, end=e.end - begin, posting=e.posted - begin) for e in events]

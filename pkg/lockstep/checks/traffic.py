@@ -103,6 +103,6 @@ def _agendas(found: list[Message]) -> dict[int, list[tuple[str, int]]]:
     """What each rank did, in its order: a send when it was posted, a receive when it had arrived."""
     rows: dict[int, list[tuple[float, int, str, int]]] = defaultdict(list)
     for number, m in enumerate(found):
-        rows[m.source].append((m.sent.start, 1, "send", number))
+        rows[m.source].append((m.sent.posted, 1, "send", number))
         rows[m.target].append((m.received.end, 0, "recv", number))
     return {rank: [(action, number) for *_, action, number in sorted(r)] for rank, r in rows.items()}

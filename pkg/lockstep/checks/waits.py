@@ -18,7 +18,7 @@ def never_waited(seen: Seen, wrong: bool = False) -> str:
     forgotten = [] if seen.failure else [e for e in seen.trace if not e.awaited and e.kind in _certain(seen)]
     if not forgotten:
         return ""
-    first = min(forgotten, key=lambda e: (e.kind == "send", e.rank, e.start))
+    first = min(forgotten, key=lambda e: (e.kind == "send", e.rank, e.posted))
     place = f" ({first.where})" if first.where else ""
     why = _WHY.get(first.kind, "Until wait() returns, the result is not sure to be there.")
     told = f"With {seen.case}, rank {first.rank} never waits for its {_call(first)}{place}. {_KEEP} {why}"

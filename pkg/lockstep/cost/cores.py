@@ -8,92 +8,72 @@ by CPU clocks on a two-core server, gloo, 4 bytes to 8 MiB: either end is busy f
 carry C/2 messages at a time, whoever sends them, and a message beside a computation leaves a core less for it. Then not
 the busiest port counts, but the work of all ranks together: no program ends before (all its work) / C.
 
-Work goes to the core that can begin it first, and stays there until it is done (list scheduling: Graham, "Bounds on
-multiprocessing timing anomalies", 1969: at most twice the least possible time). A real system changes over every few
-milliseconds instead; all are done at about the same time either way.
+Work goes to the core that can begin it first, and stays there until it is done (``calendar``: at most twice the least
+possible time). A message begins when both of its cores are free. A real system changes over every few milliseconds
+instead; all are done at about the same time either way.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 
+from lockstep.cost.calendar import Calendar
 from lockstep.machines import Cluster, Link
 
 ENDS = 2  # of a message, each of which keeps a core busy
 
-Span = tuple[float, float]  # from, until: seconds
+Demand = Mapping[int, int]  # node: how many of its cores
 
 
 class Cores:
-    """When the cores of each node are busy, and so how long work takes that begins now."""
+    """When the cores of each node are busy."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
-        self._nodes: dict[int, list[list[Span]]] = {}
+        self._nodes: dict[int, list[Calendar]] = {}
 
     def compute(self, rank: int, ready: float, seconds: float) -> float:
         """How long from ``ready`` on until ``rank`` has done ``seconds`` of work: longer if it waits for a core."""
-        return self._book(rank, ready, seconds, 1)
-
-    def carry(self, source: int, destination: int, ready: float, seconds: float) -> float:
-        """How long a message of ``seconds`` takes: both of its ends must find a core."""
-        if self._cluster.cores is None:
+        if self._cluster.cores is None or seconds <= 0:
             return seconds
-        if self._cluster.node(source) == self._cluster.node(destination):
-            return self._book(source, ready, seconds, ENDS)
-        return max(self._book(rank, ready, seconds, 1) for rank in (source, destination))
+        demand = {self._cluster.node(rank): 1}
+        start = self.earliest(demand, ready, seconds)
+        self.book(demand, start, seconds)
+        return start + seconds - ready
 
-    def collective(self, group: Sequence[int], ready: float, seconds: float) -> float:
-        """How long a collective of ``seconds`` takes, which keeps busy what its ranks can of the cores of each node."""
-        if self._cluster.cores is None:
-            return seconds
-        on_nodes: dict[int, list[int]] = {}
-        for rank in group:
-            on_nodes.setdefault(self._cluster.node(rank), []).append(rank)
-        return max(self._book(ranks[0], ready, seconds, ENDS * len(ranks)) for ranks in on_nodes.values())
+    def message(self, source: int, destination: int) -> Demand:
+        """What a message needs for as long as it lasts: a core at both of its ends."""
+        return self._demand(Counter([self._cluster.node(source), self._cluster.node(destination)]))
 
-    def _book(self, rank: int, ready: float, seconds: float, jobs: int) -> float:
-        C = self._cluster.cores
-        if C is None or seconds <= 0:
-            return seconds
-        cores = self._nodes.setdefault(self._cluster.node(rank), [[] for _ in range(C)])
-        return max(first(cores, ready, seconds) for _ in range(min(jobs, C))) - ready
+    def collective(self, group: Sequence[int]) -> Demand:
+        """What a collective needs: all that its ranks can keep busy of the cores of each node."""
+        return self._demand(Counter(self._cluster.node(rank) for rank in group for _ in range(ENDS)))
 
+    def earliest(self, demand: Demand, ready: float, seconds: float) -> float:
+        """The first moment from ``ready`` on from which so many cores are idle for so long."""
+        while True:
+            start = max([ready, *(self._on_node(node, jobs, ready, seconds) for node, jobs in demand.items())])
+            if start == ready:
+                return start
+            ready = start
 
-def first(cores: list[list[Span]], ready: float, seconds: float) -> float:
-    """Book the first core that can begin at once, or else the one that can begin first. When it will be done."""
-    start, chosen = float("inf"), cores[0]
-    for core in cores:
-        possible = begin(core, ready, seconds)
-        if possible < start:
-            start, chosen = possible, core
-        if start == ready:
-            break
-    insert(chosen, (start, start + seconds))
-    return start + seconds
+    def book(self, demand: Demand, start: float, seconds: float) -> None:
+        """Those cores that are idle then: the ones that were busy last come first, so that gaps stay long."""
+        for node, jobs in demand.items():
+            idle = [core for core in self._of(node) if core.earliest(start, seconds) == start]
+            for core in sorted(idle, key=lambda core: -core.free)[:jobs]:
+                core.book(start, start + seconds)
 
+    def _on_node(self, node: int, jobs: int, ready: float, seconds: float) -> float:
+        return sorted(core.earliest(ready, seconds) for core in self._of(node))[jobs - 1]
 
-def begin(core: list[Span], ready: float, seconds: float) -> float:
-    """The first moment from ``ready`` on at which the core is free for so long. Ranks ask in the order of their clocks,
-    nearly: a gap that was left open may still be filled."""
-    if not core or core[-1][1] <= ready:
-        return ready
-    for start, end in core[max(0, bisect_right(core, (ready, ready)) - 1) :]:
-        if ready + seconds <= start:
-            break
-        ready = max(ready, end)
-    return ready
+    def _of(self, node: int) -> list[Calendar]:
+        return self._nodes.setdefault(node, [Calendar() for _ in range(self._cluster.cores or 0)])
 
-
-def insert(core: list[Span], span: Span) -> None:
-    """Spans that touch become one, so that a busy core stays a short list."""
-    i = bisect_right(core, span)
-    core.insert(i, span)
-    while i + 1 < len(core) and core[i + 1][0] <= core[i][1]:
-        core[i : i + 2] = [(core[i][0], max(core[i][1], core[i + 1][1]))]
-    if i and core[i][0] <= core[i - 1][1]:
-        core[i - 1 : i + 1] = [(core[i - 1][0], core[i][1])]
+    def _demand(self, wanted: Mapping[int, int]) -> Demand:
+        most = self._cluster.cores
+        return {} if most is None else {node: min(jobs, most) for node, jobs in wanted.items()}
 
 
 def shared(link: Link, ranks: int, cores: int | None) -> Link:

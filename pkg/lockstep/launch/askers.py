@@ -11,8 +11,8 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 
+from lockstep.comm.operation import Operation
 from lockstep.places import Place
-from lockstep.record import Operation
 
 STILL = 0.5  # seconds without a new entry
 LATELY = 1.2  # seconds in which a rank asks often enough to touch its journal

@@ -8,13 +8,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from lockstep import explain
-from lockstep.errors import RunError, Standing, TimeLimit
+from lockstep.comm import agreement
+from lockstep.comm.agreement import standing
+from lockstep.comm.matcher import Matched
+from lockstep.comm.operation import Operation
+from lockstep.errors import Mismatch, RunError, Standing, TimeLimit, Unmatched
 from lockstep.events import Trace
 from lockstep.launch.askers import asks
 from lockstep.launch.ending import End, as_error, first_cause
-from lockstep.launch.matching import Matching, standing
+from lockstep.launch.homonyms import homonyms
 from lockstep.launch.watchdog import Stack, standing_of
-from lockstep.record import Operation, replay
+from lockstep.record import replay
 
 CLUSTER = "this machine"
 
@@ -36,9 +40,9 @@ class Diagnosis:
 
     def __init__(self, logs: Sequence[Sequence[Operation]], now: float, world: str, cluster: str) -> None:
         self.ranks, self.logs, self.now = len(logs), logs, now
-        self.matching = Matching(logs)
-        until = max([now, *(o.end or o.start for log in logs for o in log)])  # they went on while they were read
-        self.trace = Trace.of(self.matching.events(logs, until), len(logs), world, cluster)
+        self.matching = Matched(logs)
+        until = max([now, *(o.end or o.posted for log in logs for o in log)])  # they went on while they were read
+        self.trace = Trace.of(self.matching.events(until), len(logs), world, cluster)
 
     @classmethod
     def of_journals(cls, ranks: int, directory: str, began: float) -> Diagnosis:
@@ -49,15 +53,28 @@ class Diagnosis:
 
     def of_success(self) -> RunError | None:
         """Every rank has returned, but did they do the same?"""
-        error = self.matching.mismatch() or self.matching.unmatched()
+        error = self._mismatch() or self._unmatched()
         return self._complete(error) if error else None
+
+    def _mismatch(self) -> Mismatch | None:
+        """The first place, if any, where ranks met that do not fit together."""
+        if error := homonyms(self.logs):
+            return error
+        collectives = sorted(self.matching.collectives, key=lambda parts: min(p.posted for p in parts))
+        found = [*map(agreement.of_collective, collectives), *(agreement.of_message(*p) for p in self.matching.pairs)]
+        return next(filter(None, found), None)
+
+    def _unmatched(self) -> Unmatched | None:
+        """What is left over after a run that has ended."""
+        left = self.matching.single
+        return explain.left_over(left[0].kind, list(map(standing, left))) if left else None
 
     def of_deadlock(self, stacks: Mapping[int, Stack], ends: Mapping[int, End]) -> RunError:
         standings = [self._asking(s) if s.rank in stacks else s for s in self.standings(stacks, ends)]
         for s in standings:  # of what is on its way: gloo never says that it is there
             if s.rank in stacks and s.state == "computing":
                 return self._complete(explain.idle(s, self._idle(s.rank), standings))
-        return self._complete(self.matching.mismatch() or explain.deadlock(standings))
+        return self._complete(self._mismatch() or explain.deadlock(standings))
 
     def _asking(self, at: Standing) -> Standing:
         """A rank that asks in vain waits for what it asks about."""
@@ -66,16 +83,16 @@ class Diagnosis:
             return at
         if self.matching.served(asked):
             return replace(at, state="computing", operation=f"{explain.POLLS}{asked}", waits_for=())
-        return replace(at, state="waiting", operation=str(asked), waits_for=self.matching.waits_for(asked))
+        return replace(at, state="waiting", operation=str(asked), waits_for=asked.waits_for)
 
     def _idle(self, rank: int) -> float:
         """Seconds since the rank's last operation."""
-        return self.now - max((o.end or o.start for o in self.logs[rank]), default=0.0)
+        return self.now - max((o.end or o.posted for o in self.logs[rank]), default=0.0)
 
     def of_failure(self, stacks: Mapping[int, Stack], ends: Mapping[int, End]) -> RunError:
         """The exception or death that came first, and not what it did to the other ranks."""
         rank, cause = first_cause(ends)
-        mismatch = self.matching.mismatch()
+        mismatch = self._mismatch()
         if mismatch and self.logs[rank] and self.logs[rank][-1].end is None:  # that is what it raised about
             return self._complete(mismatch)
         return self._complete(as_error(rank, cause, self.standings(stacks, ends)))
@@ -90,7 +107,7 @@ class Diagnosis:
             if s.state == "computing" and idle[s.rank] >= min(explain.IDLE, limit / 2):
                 return self._complete(explain.idle(s, idle[s.rank], standings))
         if self._cannot_go_on(standings, idle, min(explain.IDLE, limit / 2)):
-            return self._complete(self.matching.mismatch() or explain.deadlock(standings))
+            return self._complete(self._mismatch() or explain.deadlock(standings))
         return self._complete(TimeLimit(f"The run did not end within {limit:.0f} s.", standings))
 
     def _cannot_go_on(self, standings: Sequence[Standing], idle: Sequence[float], long: float) -> bool:
@@ -111,12 +128,12 @@ class Diagnosis:
 
     def _standing(self, rank: int, stacks: Mapping[int, Stack], ends: Mapping[int, End]) -> Standing:
         if rank in stacks:
-            return standing_of(rank, self.logs[rank], self.matching, stacks[rank])
+            return standing_of(rank, self.logs[rank], stacks[rank])
         if rank not in ends:
             return Standing(rank, "finished")
         broken = [o for o in self.logs[rank] if o.end is None]
         if ends[rank].secondary and broken:  # an operation failed because another rank had ended
-            return standing(broken[-1], self.matching.waits_for(broken[-1]))
+            return standing(broken[-1])
         return ends[rank].standing(rank)
 
     def _complete(self, error: RunError) -> RunError:

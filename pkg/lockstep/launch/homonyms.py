@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from itertools import combinations
 
 from lockstep import explain
+from lockstep.comm.operation import Operation
 from lockstep.errors import Mismatch, Standing
-from lockstep.record.operation import Operation
 
 
 def homonyms(logs: Sequence[Sequence[Operation]]) -> Mismatch | None:
@@ -31,7 +31,7 @@ def homonyms(logs: Sequence[Sequence[Operation]]) -> Mismatch | None:
 
 def at_once(one: Sequence[Operation], other: Sequence[Operation]) -> bool:
     """Whether two groups were used at the same time. Names begin anew when all ranks leave the world and come back."""
-    return one[0].start < ended(other) and other[0].start < ended(one)
+    return one[0].posted < ended(other) and other[0].posted < ended(one)
 
 
 def ended(operations: Sequence[Operation]) -> float:

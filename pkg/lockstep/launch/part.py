@@ -17,6 +17,7 @@ from typing import Any, Protocol
 
 import torch.distributed as dist
 
+from lockstep.comm.operation import Operation
 from lockstep.errors import RunError, Stuck, WorldUnavailable
 from lockstep.events import Outcome
 from lockstep.launch import values
@@ -29,7 +30,7 @@ from lockstep.launch.launchers import Environment
 from lockstep.launch.prints import Tagged
 from lockstep.launch.watchdog import Stack
 from lockstep.launch.worker import Returned, carry_out
-from lockstep.record import Operation, Recorder
+from lockstep.record import Recorder
 from lockstep.residency import Residency
 
 PATIENCE = 30.0  # seconds more than the job has, after which a rank that does not come back is ended

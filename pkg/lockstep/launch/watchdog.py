@@ -20,13 +20,13 @@ import psutil
 import torch
 
 from lockstep import explain, places
+from lockstep.comm.agreement import standing
+from lockstep.comm.operation import Operation
 from lockstep.errors import Standing
 from lockstep.launch import store
 from lockstep.launch.askers import asks
 from lockstep.launch.child import Child
-from lockstep.launch.matching import Matching, standing
 from lockstep.places import Place
-from lockstep.record import Operation
 
 QUIET = 1.0  # seconds without work that arouse suspicion
 CONFIRM = 0.25  # seconds until it is confirmed
@@ -163,11 +163,11 @@ class Watchdog:
         return tuple((f, int(line), function) for f, line, function in frames) if whole else ()
 
 
-def standing_of(rank: int, log: Sequence[Operation], matching: Matching, stack: Stack) -> Standing:
+def standing_of(rank: int, log: Sequence[Operation], stack: Stack) -> Standing:
     """A pending rank's standing, from its journal and its stack."""
     waiting = [o for o in log if o.waiting]
     if waiting:
-        return standing(waiting[-1], matching.waits_for(waiting[-1]))
+        return standing(waiting[-1])
     place = stack.place
     unsettled = [o for o in log if o.end is None]
     if not stack.communicates:
@@ -175,5 +175,5 @@ def standing_of(rank: int, log: Sequence[Operation], matching: Matching, stack: 
         polled = f"{explain.POLLS}{asked}" if asked and stack.at(asked.polled) else ""
         return Standing(rank, "computing", polled, str(place), place.source)
     operation = str(unsettled[0]) if unsettled else stack.call
-    waits_for = matching.waits_for(unsettled[0]) if unsettled else ()
+    waits_for = unsettled[0].waits_for if unsettled else ()
     return Standing(rank, "waiting", operation, str(place), place.source, waits_for)

@@ -6,7 +6,6 @@ of DDP, FSDP and DTensor. An operation is booked when it is posted, under its pu
 
 from __future__ import annotations
 
-import pickle
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -18,13 +17,14 @@ import torch.distributed as dist
 from torch._subclasses.fake_tensor import FakeTensor
 
 from lockstep import places
+from lockstep.comm.operation import Operation
 from lockstep.events import POINT_TO_POINT
 from lockstep.explain import ANY_SOURCE, member
+from lockstep.record import journal as entries
 from lockstep.record.callbacks import Callbacks
 from lockstep.record.demands import demand
 from lockstep.record.eye import Eye
 from lockstep.record.meaning import kind_of, payload, pieces, signature, tensors, what_moves, what_must_agree
-from lockstep.record.operation import Operation, told
 from lockstep.record.questions import Questions
 from lockstep.record.reductions import Reductions
 from lockstep.record.threads import Started
@@ -136,7 +136,7 @@ class Recorder:
             peer = ANY_SOURCE
         operation = Operation(
             self._rank, kind, self.now(), payload(kind, given, ins, outs, len(group)), peer, group, group_name,
-            given.get("tag", 0), places.here(), what_must_agree(kind, ins, outs, len(group)),
+            given.get("tag", 0), places.here(), fits=what_must_agree(kind, ins, outs, len(group)),
             reduction=self._reductions.of(given),
         )  # fmt: skip
         if kind == "all_to_all":
@@ -159,12 +159,9 @@ class Recorder:
         with self._lock:
             self.operations.append(operation)
             index = len(self.operations) - 1
-            self._write(index, told(operation))
+            if self._journal:
+                self._journal(entries.posted(index, operation))
         return index
-
-    def _write(self, *entry: Any) -> None:
-        if self._journal:
-            self._journal(pickle.dumps(entry))
 
     # ---- ending
 
@@ -226,7 +223,8 @@ class Recorder:
     def _note(self, i: int, **facts: Any) -> None:
         for name, value in facts.items():
             setattr(self.operations[i], name, value)
-        self._write(i, facts)
+        if self._journal:
+            self._journal(entries.changed(i, facts))
 
     def _found(self, i: int, source: int) -> None:
         self._note(i, peer=source)

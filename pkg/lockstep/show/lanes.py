@@ -90,7 +90,7 @@ def describe(e: Event) -> str:
         (e.name or e.kind if e.kind == "compute" else e.kind) + (peer if e.peer is not None else ""),
         quantities.nbytes(e.nbytes) if e.nbytes else "",
         e.where,
-        f"{quantities.seconds(e.start)} to {quantities.seconds(e.end)}, {quantities.seconds(e.duration)} long",
+        f"{quantities.seconds(e.posted)} to {quantities.seconds(e.end)}, {quantities.seconds(e.end - e.posted)} long",
     ]
     return f"rank {e.rank}: " + " · ".join(p for p in parts if p)
 
@@ -103,7 +103,7 @@ def _arrows(events: Sequence[Event]) -> tuple[Arrow, ...]:
         i = sends.get(recv.message) if recv.kind == "recv" and recv.message is not None else None
         if i is not None:
             send = events[i]
-            leaves = max(send.start, min(recv.start, send.end))
+            leaves = max(send.start, min(recv.posted, send.end))
             found.append(Arrow(i, j, send.rank, recv.rank, leaves, max(leaves, recv.end)))
     return tuple(found)
 
@@ -121,14 +121,14 @@ def _rows(trace: Trace) -> tuple[int, ...]:
 
 def _pack(events: Sequence[Event], mine: Sequence[int], rows: list[int], instant: float) -> None:
     """Compute into row 0; communication into the first row that is free while it lasts."""
-    starts = [events[i].start for i in mine if events[i].kind == "compute"]
+    starts = [events[i].posted for i in mine if events[i].kind == "compute"]
     ends = [events[i].end for i in mine if events[i].kind == "compute"]
     free = [0.0] * ROWS
-    for i in sorted(mine, key=lambda i: (events[i].start, palette.KINDS.index(events[i].kind))):
+    for i in sorted(mine, key=lambda i: (events[i].posted, palette.KINDS.index(events[i].kind))):
         e = events[i]
         if e.kind == "compute":
             continue
-        busy = bisect_left(starts, e.end) > 0 and ends[bisect_left(starts, e.end) - 1] > e.start
-        fitting = (r for r in range(1 if busy else 0, ROWS) if free[r] <= e.start)
+        busy = bisect_left(starts, e.end) > 0 and ends[bisect_left(starts, e.end) - 1] > e.posted
+        fitting = (r for r in range(1 if busy else 0, ROWS) if free[r] <= e.posted)
         rows[i] = next(fitting, ROWS - 1)
-        free[rows[i]] = max(e.end, e.start + instant)
+        free[rows[i]] = max(e.end, e.posted + instant)

@@ -90,7 +90,8 @@ def columns(lanes: Lanes) -> dict[str, Any]:
         "row": list(lanes.rows[: len(events)]),
         "peer": [-1 if e.peer is None else e.peer for e in events],
         "message": _messages(events),
-        **{field: [getattr(e, field) for e in events] for field in ("start", "end", "rank", "nbytes", "wait")},
+        "start": [e.posted for e in events],  # bars begin where the rank asked for it
+        **{field: [getattr(e, field) for e in events] for field in ("end", "rank", "nbytes", "wait")},
         "arrows": {field: [getattr(a, field) for a in arrows] for field in ("send", "recv", "start", "end")},
     }
 

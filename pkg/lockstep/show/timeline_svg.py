@@ -77,7 +77,7 @@ def _bars(lay: Layout) -> Iterator[str]:
         yield from _merged(lay)
         return
     for e, row in zip(events, lay.lanes.rows, strict=True):
-        x, width = lay.x(e.start), max(1.5, e.duration * lay.scale)
+        x, width = lay.x(e.posted), max(1.5, (e.end - e.posted) * lay.scale)
         yield svg.element(
             "rect", svg.title(describe(e)), x=x, y=lay.y(e.rank, row) + 0.5, width=width, height=lay.row - 1,
             fill=palette.colour(e.kind), stroke=palette.PAPER, stroke_width=0.4,
@@ -90,16 +90,16 @@ def _labels(lay: Layout) -> Iterator[str]:
         return
     for e, row in zip(lay.lanes.trace.events, lay.lanes.rows, strict=True):
         word = e.name or e.kind if e.kind == "compute" else e.kind
-        if e.duration * lay.scale > 6 * len(word) + 6:
+        if (e.end - e.posted) * lay.scale > 6 * len(word) + 6:
             ink = palette.text_on(palette.colour(e.kind))
-            yield svg.text(lay.x(e.start) + 4, lay.y(e.rank, row) + lay.row / 2 + 3.6, word, 10.5, fill=ink)
+            yield svg.text(lay.x(e.posted) + 4, lay.y(e.rank, row) + lay.row / 2 + 3.6, word, 10.5, fill=ink)
 
 
 def _merged(lay: Layout) -> Iterator[str]:
     """One path for each kind; neighbours less than half a pixel apart become one bar."""
     spans: dict[tuple[str, int, int], list[list[float]]] = defaultdict(list)
     for e, row in zip(lay.lanes.trace.events, lay.lanes.rows, strict=True):
-        start, end = lay.x(e.start), lay.x(e.start) + max(1.0, e.duration * lay.scale)
+        start, end = lay.x(e.posted), lay.x(e.posted) + max(1.0, (e.end - e.posted) * lay.scale)
         mine = spans[e.kind, e.rank, row]
         if mine and start <= mine[-1][1] + 0.5:
             mine[-1][1] = max(mine[-1][1], end)

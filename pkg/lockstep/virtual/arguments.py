@@ -23,9 +23,8 @@ def check_contiguous(tensor: torch.Tensor) -> None:
         raise ValueError(f"this tensor (shape {shape}) is not contiguous: send and receive x.contiguous() instead")
 
 
-def describe(operator: str, fits: Sequence[tuple[int, str]], kind: str) -> str:
-    sizes = [] if kind == "all_to_all" else [f"{n} elements of {dtype}" for n, dtype in fits]
-    return f"({', '.join([operator] * bool(operator) + sizes)})" if operator or sizes else ""
+def nbytes(tensor: torch.Tensor) -> int:
+    return tensor.numel() * tensor.element_size()
 
 
 def split(tensor: torch.Tensor, sizes: Sequence[int] | None, ranks: int, what: str) -> list[torch.Tensor]:

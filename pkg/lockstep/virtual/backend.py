@@ -103,6 +103,18 @@ def monitored_barrier(group: Any = None, timeout: Any = None, wait_all_ranks: bo
     dist.barrier(group)
 
 
+def in_batches(post: Callable[..., Any]) -> Callable[..., Any]:
+    """``batch_isend_irecv``: what it posts bears one number, for rules that care (NCCL's)."""
+
+    @functools.wraps(post)
+    def posting(operations: list[Any]) -> Any:
+        simulation: Simulation = _local.simulation
+        with simulation.batch(_local.rank):
+            return post(operations)
+
+    return posting
+
+
 def no_recorder(*_: Any) -> None:
     """torch's flight recorder is for messages between C++ backends; the Trace has ours."""
 
@@ -117,8 +129,10 @@ def install() -> None:
     setattr(distributed_c10d, "rendezvous", rendezvous)  # noqa: B010
     if hasattr(distributed_c10d, "_maybe_attach_flight_recorder"):  # 2.15: looks for a C++ backend under each group
         setattr(distributed_c10d, "_maybe_attach_flight_recorder", no_recorder)  # noqa: B010
+    batches = in_batches(dist.batch_isend_irecv)
     for module in (distributed_c10d, dist):
         setattr(module, "monitored_barrier", monitored_barrier)  # noqa: B010
+        setattr(module, "batch_isend_irecv", batches)  # noqa: B010
     futures.install()
     count_loss_parallel()
     hide_from_compiler(Clock.__torch_dispatch__)

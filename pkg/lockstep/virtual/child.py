@@ -21,6 +21,7 @@ from typing import Any
 import torch
 
 from lockstep import explain, places
+from lockstep.comm.rules import RENDEZVOUS, Rules
 from lockstep.errors import RankDied, RunError, Standing, Stuck, WorldUnavailable
 from lockstep.events import Outcome
 from lockstep.launch import server, values
@@ -36,11 +37,13 @@ GLANCE = 0.5  # seconds between two looks at a child that tells nothing
 TURN = struct.Struct("i")
 
 
-def run_virtual(job: Job, cluster: Cluster, eager: bool = False, patience: float = PATIENCE) -> Outcome:
+def run_virtual(
+    job: Job, cluster: Cluster, rules: Rules = RENDEZVOUS, ties: int | None = None, patience: float = PATIENCE
+) -> Outcome:
     """Run ``job`` on a simulation of ``cluster``. Raises the RunError that ended it."""
     with server.started("lockstep.virtual.child:main", 1) as (child,):
         with contextlib.suppress(OSError):  # its end will be heard
-            child.conn.send((job, cluster, eager, patience))
+            child.conn.send((job, cluster, rules, ties, patience))
         return _Listener(child, job, patience).outcome()
 
 
@@ -144,7 +147,7 @@ def main(conn: Connection) -> None:
     from lockstep.virtual.fake_simulation import FakeSimulation
     from lockstep.virtual.simulation import Simulation
 
-    job, cluster, eager, patience = conn.recv()
+    job, cluster, rules, ties, patience = conn.recv()
     faulthandler.enable(2)
     faulthandler.register(signal.SIGUSR1, all_threads=True)
     warnings.filterwarnings("ignore", module=r"(torch|lockstep)\.")  # here torch is often called by Lockstep
@@ -152,7 +155,7 @@ def main(conn: Connection) -> None:
     job.sources.install()
     prints = rank.Prints(lambda text: conn.send(("print", text)), job.output_limit)
     backend.install()
-    simulation = (FakeSimulation if job.fake else Simulation)(job, cluster, eager)
+    simulation = (FakeSimulation if job.fake else Simulation)(job, cluster, rules, ties)
     simulation.scheduler.baton = show_whose_turn()
     os.environ[INSIDE] = "virtual"
     rank.install(prints, simulation.streams, job.ranks, cluster.ranks_per_node)

@@ -23,7 +23,7 @@ from lockstep.explain import dtype_name
 from lockstep.machines import Device
 from lockstep.residency import Residency
 from lockstep.residency.leaves import tensors_of
-from lockstep.virtual.operations import nbytes
+from lockstep.virtual.arguments import nbytes
 from lockstep.virtual.streams import draws
 
 FREE = frozenset(

@@ -11,8 +11,8 @@ from typing import Any
 
 import torch
 
+from lockstep.comm.operation import Operation
 from lockstep.virtual import movement
-from lockstep.virtual.operations import Operation
 
 Move = Callable[[list[Operation]], None]
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from lockstep.comm.operation import Operation
 from lockstep.virtual import fake_torch, fake_values
 from lockstep.virtual.fake import FakeClock
 from lockstep.virtual.fake_errors import explained
 from lockstep.virtual.fake_movement import form, without_data
-from lockstep.virtual.operations import Operation
 from lockstep.virtual.simulation import Simulation
 
 

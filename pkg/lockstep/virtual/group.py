@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 import torch
 import torch.distributed as dist
 
+from lockstep.comm.operation import Operation
 from lockstep.explain import ANY_SOURCE, dtype_name, member
 from lockstep.record.demands import demand
 from lockstep.virtual import movement
-from lockstep.virtual.arguments import check_contiguous, describe, detached, reduction, split
+from lockstep.virtual.arguments import check_contiguous, detached, nbytes, reduction, split
 from lockstep.virtual.movement import quietly
-from lockstep.virtual.operations import Operation, nbytes
 from lockstep.virtual.work import VirtualWork
 
 if TYPE_CHECKING:
@@ -81,6 +81,7 @@ class VirtualGroup(_ProcessGroup):  # type: ignore[misc]
 
     def send(self, tensors: Tensors, dst: int, tag: int = 0) -> VirtualWork:
         operation = self._message("send", tensors[0], member(self._ranks, dst), tag)
+        operation.turn = (dst - self._seat) % len(self._ranks)
         self._simulation.send(operation)
         return VirtualWork(self._simulation, operation, tensors)
 
@@ -88,6 +89,8 @@ class VirtualGroup(_ProcessGroup):  # type: ignore[misc]
         return self._recv(tensors, member(self._ranks, src), tag)
 
     def recv_anysource(self, tensors: Tensors, tag: int = 0) -> VirtualWork:
+        if not self._simulation.network.rules.any_source:
+            raise RuntimeError("NCCL has no receive from any source: name it, recv(x, src=...)")
         return self._recv(tensors, ANY_SOURCE, tag)
 
     def _recv(self, tensors: Tensors, source: int, tag: int) -> VirtualWork:
@@ -200,11 +203,12 @@ class VirtualGroup(_ProcessGroup):  # type: ignore[misc]
         demand(kind, inputs, outputs, len(self._ranks))
         payload = max(sum(map(nbytes, outputs)), sum(map(nbytes, inputs)))
         fits = tuple((t.numel(), dtype_name(t.dtype)) for t in (inputs if like is None else like))
-        signature = (kind, operator, root, fits)
         peer = None if root is None else member(self._ranks, root)
         tensors = list(map(detached, outputs)), list(map(detached, inputs))
         part = self._simulation.new_operation(self._me, kind, payload, peer, self._ranks, self._name, 0, tensors)
-        part.signature, part.detail = signature, describe(operator, fits, kind)
+        part.reduction, part.fits = operator, fits
+        if kind == "all_to_all":
+            part.sends, part.takes = tuple(t.numel() for t in inputs), tuple(t.numel() for t in outputs)
         self._collectives += 1
         self._simulation.join(part, self._collectives, move)
         return VirtualWork(self._simulation, part, outputs)

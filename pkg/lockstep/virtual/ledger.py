@@ -5,8 +5,8 @@ from __future__ import annotations
 import gc
 from dataclasses import dataclass
 
+from lockstep.comm.operation import Operation
 from lockstep.events import Event
-from lockstep.virtual.operations import Operation
 
 LONGEST_NAME = 60  # characters
 

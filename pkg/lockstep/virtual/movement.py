@@ -15,8 +15,8 @@ import torch
 from torch._C import _AutoDispatchBelowAutograd, _DisableTorchDispatch
 
 from lockstep import explain
+from lockstep.comm.operation import Operation
 from lockstep.explain import dtype_name
-from lockstep.virtual.operations import Operation
 
 Tensor = torch.Tensor
 Parts = Sequence[Operation]

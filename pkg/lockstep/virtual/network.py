@@ -1,172 +1,238 @@
-"""Who is served when: messages find their partners, and links and ports say how long they take.
+"""When communication takes place: links and ports say how long it takes, and who waits for whom.
 
-A message costs alpha + n·beta of its link (Hockney 1994) and holds the sender's way out and the receiver's way in
-for that time: a rank sends one message at a time and receives one at a time, both at once if it likes. That is the
-one-port, full-duplex model of Thakur, Rabenseifner and Gropp (2005). A blocking send is a rendezvous, as on gloo and
-NCCL: it takes until the receiver has the data. (``eager=True`` buffers it instead, as MPI does with small messages.)
+A message costs alpha + n·beta of its link (Hockney 1994) and holds the sender's way out and the receiver's way in for
+that time: a rank sends one message at a time and receives one at a time, both at once if it likes. That is the
+one-port, full-duplex model of Thakur, Rabenseifner and Gropp (2005). A rank has a port to either kind of link, inside
+its node and between nodes.
+
+A message is *ready* when both of its ends are posted; a collective, when all of its parts are. What becomes ready at
+one virtual moment is booked together, when no rank can act at that moment any more:
+
+    (1) in the order of (destination - source) mod K of the group, then of the source, then of posting: in each turn of
+        an all-to-all every rank sends to another one. A collective comes before the messages of its moment.
+    (2) each takes the earliest interval of its length, from its readiness and the end of its pair's previous message
+        on, in which all that it needs is idle: ports, and cores where ranks share some.
+    (3) What is booked never moves.
+
+So the order in which a program posts its messages at one moment does not matter, and no port stays idle while something
+that is ready could use it.
 """
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterator
+import heapq
+from collections.abc import Callable, Iterator, Sequence
 from itertools import count
 
-import torch
-
-from lockstep import explain
-from lockstep.cost.cores import Cores
+from lockstep.comm import agreement
+from lockstep.comm.matcher import Matcher
+from lockstep.comm.operation import Operation
+from lockstep.comm.rules import Rules
+from lockstep.cost.calendar import Calendar, together
+from lockstep.cost.cores import Cores, Demand
 from lockstep.cost.network import collective_time
-from lockstep.errors import Mismatch, Standing
-from lockstep.explain import ANY_SOURCE, dtype_name
+from lockstep.errors import Mismatch
+from lockstep.explain import dtype_name
 from lockstep.machines import Cluster
 from lockstep.virtual import movement
-from lockstep.virtual.operations import Operation
+from lockstep.virtual.queues import Ends, Queues
 
-Channel = tuple[str, int, int, int]  # group name, source, destination, tag
+NEVER = float("inf")
+
+Mover = Callable[[list[Operation]], None]
 
 
 class Network:
-    """Settles operations: sets their times, moves their data, wakes who waits for them."""
+    """Settles operations: moves their data when they have met, sets their times, wakes who waits for them.
 
-    def __init__(self, ranks: int, cluster: Cluster, eager: bool, wake: Callable[[int, float], None]) -> None:
-        self.cluster = cluster
+    ``moment``: when something is to be booked next. The scheduler calls ``settle`` when no rank can act any more at
+    that time."""
+
+    def __init__(self, ranks: int, cluster: Cluster, rules: Rules, wake: Callable[[int, float], None]) -> None:
+        self.cluster, self.rules = cluster, rules
         self.cores = Cores(cluster)
-        self.eager = eager
-        self.in_flight = 0
+        self.moment = NEVER
         self._wake = wake
-        self._out = [0.0] * ranks  # when each rank's way out is free again
-        self._in = [0.0] * ranks
-        self._sends: dict[Channel, deque[Operation]] = {}
-        self._recvs: dict[Channel, deque[Operation]] = {}
-        self._from_any = False  # whether a rank has ever received from any source
-        self._meetings: dict[tuple[str, tuple[int, ...], int], list[Operation]] = {}
+        self._matcher = Matcher(rules)
+        self._queues = Queues(self._resume) if rules.in_order else None
+        self._ready: dict[float, list[Ends]] = {}  # by moment: ends of a message, parts of a collective
+        self._moments: list[float] = []  # a heap
+        ports = [[Calendar() for _ in range(ranks)] for _ in range(4)]
+        self._inside, self._between = (ports[0], ports[1]), (ports[2], ports[3])  # ways out, ways in: by rank
+        self._last: dict[tuple[int, int], float] = {}  # by source and destination: when their last message ends
         self._ids = count()
 
+    # ---- what ranks post
+
     def send(self, send: Operation) -> None:
-        assert send.peer is not None
-        recv = self._partner_of_send(send)
+        if self._queues:
+            self._queues.post(send)
+        recv = self._matcher.send(send)
         if recv is not None:
-            self._transfer(send, recv)
-            return
-        if self.eager:
-            send.tensors = movement.buffered(send.tensors)
-            send.started, send.done = send.posted, send.posted
-        put(self._sends, (send.group_name, send.rank, send.peer, send.tag), send)
+            self._meet(send, recv)
+        else:
+            if send.nbytes <= self.rules.eager:
+                send.tensors = movement.buffered(send.tensors)
+                self._let_go(send)
+            if self._matcher.contested:
+                self._due(send.posted)
 
     def recv(self, recv: Operation) -> None:
-        assert recv.peer is not None
-        send = self._partner_of_recv(recv)
+        if self._queues:
+            self._queues.post(recv)
+        send = self._matcher.recv(recv)
         if send is not None:
-            self._transfer(send, recv)
-        else:
-            self._from_any = self._from_any or recv.peer == ANY_SOURCE
-            put(self._recvs, (recv.group_name, recv.peer, recv.rank, recv.tag), recv)
+            self._meet(send, recv)
+        elif self._matcher.contested:
+            self._due(recv.posted)
 
-    def join(self, part: Operation, sequence: int, move: Callable[[list[Operation]], None]) -> None:
+    def join(self, part: Operation, sequence: int, move: Mover) -> None:
         """One more rank comes to a collective; the last one to come carries it out."""
-        key = part.group_name, part.group, sequence
-        parts = self._meetings.setdefault(key, [])
-        parts.append(part)
-        if part.signature != parts[0].signature:
-            raise mismatch(parts)
-        part.together = parts
-        if len(parts) == len(part.group):
-            del self._meetings[key]
-            self._carry_out(sorted(parts, key=lambda p: part.group.index(p.rank)), move)
+        if self._queues:
+            self._queues.post(part)
+        whole = self._matcher.join(part, sequence)
+        if error := agreement.of_collective(part.together) if whole or differs(part) else None:
+            raise error
+        if whole:
+            parts = sorted(part.together, key=lambda p: part.group.index(p.rank))
+            try:
+                move(parts)
+                for p in parts:
+                    p.tensors = None
+            except Mismatch as error:
+                error.standings = tuple(map(agreement.standing, parts))
+                raise
+            self._is_ready(tuple(parts), part.posted)
 
     def unmatched(self) -> Iterator[Operation]:
-        """Messages that nobody has received, receives that nobody has served, collectives that not all have joined."""
-        for queues in (self._sends, self._recvs):
-            for queue in queues.values():
-                yield from queue
-        for parts in self._meetings.values():
-            yield from parts
+        return self._matcher.unmatched()
 
-    def _partner_of_send(self, send: Operation) -> Operation | None:
-        """The receive that was posted first, among those for this source and those for any."""
-        named = self._recvs.get((send.group_name, send.rank, send.peer or 0, send.tag))
-        if not self._from_any:
-            return named.popleft() if named else None
-        open_ = self._recvs.get((send.group_name, ANY_SOURCE, send.peer or 0, send.tag))
-        if named and open_:
-            return min(named, open_, key=lambda q: q[0].posted).popleft()
-        return named.popleft() if named else open_.popleft() if open_ else None
+    # ---- what they have posted is booked
 
-    def _partner_of_recv(self, recv: Operation) -> Operation | None:
-        """The send that was posted first; ties go to the lowest rank."""
-        if recv.peer != ANY_SOURCE:
-            queue = self._sends.get((recv.group_name, recv.peer or 0, recv.rank, recv.tag))
-            return queue.popleft() if queue else None
-        queues = [self._sends.get((recv.group_name, s, recv.rank, recv.tag)) for s in recv.group]
-        waiting = [q for q in queues if q]
-        return min(waiting, key=lambda q: (q[0].posted, q[0].rank)).popleft() if waiting else None
+    def settle(self) -> None:
+        """Book what has become ready at ``moment``. No rank can act then any more."""
+        if self._matcher.contested:
+            for send, recv in self._matcher.settle():
+                self._meet(send, recv)
+        now = self.moment
+        due = self._ready.pop(now, ())
+        while self._moments and self._moments[0] <= now:
+            heapq.heappop(self._moments)
+        self.moment = self._moments[0] if self._moments else NEVER
+        for operations in sorted(due, key=turn) if len(due) > 1 else due:
+            if operations[0].kind == "send":
+                self._book_message(operations[0], operations[1], now)
+            else:
+                self._book_collective(operations, now)
 
-    def _transfer(self, send: Operation, recv: Operation) -> None:
+    def _meet(self, send: Operation, recv: Operation) -> None:
         check_fits(send, recv)
-        link = self.cluster.link(send.rank, recv.rank)
-        start = max(send.posted, recv.posted, self._out[send.rank], self._in[recv.rank])
-        seconds = link.time(send.nbytes) if send.rank != recv.rank else 0.0
-        end = start + self.cores.carry(send.rank, recv.rank, start, seconds)
-        self._out[send.rank] = self._in[recv.rank] = end
         movement.message(send.tensors, recv.tensors)
+        send.tensors = recv.tensors = None
         recv.peer = send.rank
-        send.message = recv.message = next(self._ids)
-        self._settle(recv, start, end)
-        if send.done is None:
-            self._settle(send, start, end)
+        self._is_ready((send, recv), send.posted if send.posted >= recv.posted else recv.posted)
 
-    def _carry_out(self, parts: list[Operation], move: Callable[[list[Operation]], None]) -> None:
+    def _is_ready(self, operations: Ends, moment: float) -> None:
+        if self._queues:
+            held_up = self._queues.ready(operations)
+            if held_up is None:
+                return  # something that was posted before is to be over first: Queues calls _resume
+            moment = max(moment, held_up)
+        self._due(moment).append(operations)
+
+    def _resume(self, operations: Ends, moment: float) -> None:
+        if len(operations) == 1:  # a buffered send, which is over as soon as it may begin
+            self._over(operations[0], moment, moment)
+        else:
+            self._due(moment).append(operations)
+
+    def _due(self, moment: float) -> list[Ends]:
+        due = self._ready.get(moment)
+        if due is None:
+            due = self._ready[moment] = []
+            heapq.heappush(self._moments, moment)
+            self.moment = self._moments[0]
+        return due
+
+    def _book_message(self, send: Operation, recv: Operation, now: float) -> None:
+        source, destination = pair = send.rank, recv.rank
+        seconds = self.cluster.link(source, destination).time(send.nbytes) if source != destination else 0.0
+        ready = max(now, self._last.get(pair, 0.0))
+        out, into = self._inside if self.cluster.node(source) == self.cluster.node(destination) else self._between
+        ports = out[source], into[destination]
+        if self.cluster.cores is None and ready >= ports[0].free and ready >= ports[1].free:
+            start = ready
+        else:
+            start = self._idle(ports, self.cores.message(source, destination), ready, seconds)
+        end = start + seconds
+        if seconds:
+            self._hold(ports, start, end, now)
+            self._last[pair] = end
+        send.message = recv.message = next(self._ids)
+        self._over(recv, start, end)
+        if send.end is None:  # it was not buffered
+            self._over(send, start, end)
+
+    def _book_collective(self, parts: Sequence[Operation], now: float) -> None:
         group = parts[0].group
-        start = max(max(p.posted for p in parts), *(max(self._out[r], self._in[r]) for r in group))
         seconds = collective_time(parts[0].kind, max(p.nbytes for p in parts), group, self.cluster)
-        end = start + self.cores.collective(group, start, seconds)
-        for r in group:
-            self._out[r] = self._in[r] = end
-        try:
-            move(parts)
-        except Mismatch as error:
-            error.standings = tuple(map(standing, parts))
-            raise
+        ports = self._ports(group)
+        start = self._idle(ports, self.cores.collective(group), now, seconds)
+        if seconds:
+            self._hold(ports, start, start + seconds, now)
         message = next(self._ids)
         for part in parts:
             part.message = message
-            self._settle(part, start, end)
+            self._over(part, start, start + seconds)
 
-    def _settle(self, operation: Operation, start: float, end: float) -> None:
-        operation.started, operation.done = start, end
-        operation.tensors = None
+    def _ports(self, group: Sequence[int]) -> list[Calendar]:
+        """All of the group's, to the kinds of link that join its ranks."""
+        nodes = {self.cluster.node(r) for r in group}
+        kinds = [self._inside] * (len(nodes) < len(group)) + [self._between] * (len(nodes) > 1)
+        return [ports[r] for kind in kinds for ports in kind for r in group]
+
+    def _idle(self, ports: Sequence[Calendar], cores: Demand, ready: float, seconds: float) -> float:
+        """The first moment from ``ready`` on from which ports and cores are idle for so long; the cores are booked."""
+        start = together(ports, ready, seconds)
+        if cores and seconds:
+            while (later := self.cores.earliest(cores, start, seconds)) > start:
+                start = together(ports, later, seconds)
+            self.cores.book(cores, start, seconds)
+        return start
+
+    def _hold(self, ports: Sequence[Calendar], start: float, end: float, now: float) -> None:
+        for port in ports:
+            port.book(start, end, now)
+
+    def _let_go(self, send: Operation) -> None:
+        """It has been copied: the sender need not wait for the receiver."""
+        moment = send.posted if self._queues is None else self._queues.ready((send,))
+        if moment is not None:
+            self._over(send, moment, moment)
+
+    def _over(self, operation: Operation, start: float, end: float) -> None:
+        operation.start, operation.end = start, end
         if operation.waiting:
             operation.waiting = False
             self._wake(operation.rank, end)
+        if self._queues:
+            self._queues.over(operation)
 
 
-def put(queues: dict[Channel, deque[Operation]], channel: Channel, operation: Operation) -> None:
-    queue = queues.get(channel)
-    if queue is None:
-        queue = queues[channel] = deque()
-    queue.append(operation)
+def turn(operations: Ends) -> tuple[int, int, int]:
+    """What is booked first of what is ready at one moment."""
+    first = operations[0]
+    return first.turn, first.rank, first.number
+
+
+def differs(part: Operation) -> bool:
+    return not agreement.agree(part, part.together[0])
 
 
 def check_fits(send: Operation, recv: Operation) -> None:
-    a: torch.Tensor = send.tensors
-    b: torch.Tensor = recv.tensors
+    a, b = send.tensors, recv.tensors
     if send.nbytes != recv.nbytes or a.dtype is not b.dtype:
-        raise explain.misfit(send.rank, describe(a), recv.rank, describe(b), [standing(send), standing(recv)])
-
-
-def mismatch(parts: list[Operation]) -> Mismatch:
-    """The last one to come does not fit the others, of which the lowest rank is named."""
-    pair = sorted([min(parts[:-1], key=lambda p: p.rank), parts[-1]], key=lambda p: p.rank)
-    kinds = {p.rank: p.kind for p in pair}
-    return explain.different(kinds, [standing(p, signed=True) for p in parts])
-
-
-def standing(operation: Operation, signed: bool = False) -> Standing:
-    told = f"{operation} {operation.detail}".rstrip() if signed else str(operation)
-    place = operation.place
-    return Standing(operation.rank, "waiting", told, str(place), place.source, operation.waits_for)
-
-
-def describe(tensor: torch.Tensor) -> str:
-    return f"{tensor.numel()} elements of {dtype_name(tensor.dtype)}"
+        for end in (send, recv):
+            end.fits = ((end.tensors.numel(), dtype_name(end.tensors.dtype)),)
+        if error := agreement.of_message(send, recv):
+            raise error

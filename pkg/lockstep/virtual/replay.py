@@ -41,8 +41,8 @@ def replay(events: Iterable[Event], group: dist.ProcessGroup | None = None) -> N
     ``group`` stands for all ranks of that run, in order. What the earlier rank did beside communication that was still
     under way, it does again beside it."""
     clock, under_way = clock_of_this_rank(), list[tuple[float, Any]]()
-    for event in sorted(events, key=lambda e: (e.start, e.kind == "compute")):  # posted, then computed beside it
-        under_way = wait_for(under_way, until=event.start)
+    for event in sorted(events, key=lambda e: (e.posted, e.kind == "compute")):  # posted, then computed beside it
+        under_way = wait_for(under_way, until=event.posted)
         if event.kind == "compute":
             clock.spend(event.name, event.duration, event.flops)
         else:

@@ -4,11 +4,16 @@ Ranks are threads, but exactly one of them runs: the one that holds the baton. I
 smallest virtual clock among those able to run, so every run is the same, and whoever acts first in virtual time acts
 first in fact.
 
-    ready   a heap of (clock, rank)           pause(r)      lets ranks with a smaller clock go first
+    ready   a heap of moments                 pause(r)      lets ranks with a smaller clock go first
     blocked no entry: someone must wake it    block(r)      gives the baton away until wake(r, time)
-    due     a heap of (clock, rank, ...)      act(r, ...)   takes effect when ranks with a smaller clock have gone
+    due     a heap of (moment, ...)           act(r, ...)   takes effect when ranks with a smaller clock have gone
+                                              ask(r)        lets all go first that can act at this time
 
-A rank that only posts a message need not give the baton away for it: a switch of threads is spared.
+At one virtual time ranks act first, each in its turn; then what they have posted is settled together (``network``);
+then ranks that asked go on. A rank that only posts a message need not give the baton away for it: a switch of threads
+is spared. Whose turn comes first at one time is luck on a real machine. Here it is the lower rank's, or with ``ties``
+that of a random order: no result should depend on it.
+
 (Threads it has to be: torch keeps its modes for each thread, and autograd the queue of a backward pass. Coroutines
 would share them.)
 """
@@ -16,25 +21,46 @@ would share them.)
 from __future__ import annotations
 
 import heapq
+import random
 import threading
 from collections.abc import Callable
 from itertools import count
-from typing import Any
+from typing import Any, Protocol
 
-Moment = tuple[float, int]  # a virtual time, and the rank that acts then: at the same time lower ranks act first
+Moment = tuple[float, int]  # a virtual time, and whose turn it is then: a rank's, to settle, a rank's that asked
 END: Moment = (float("inf"), 0)
+
+
+class Agenda(Protocol):
+    """What is to be settled when no rank can act any more at the time ``moment``."""
+
+    moment: float
+
+    def settle(self) -> None: ...
 
 
 class Scheduler:
     """``clock[r]`` is the virtual time of rank r in seconds; ``operations`` counts what ranks have done, for a
     supervisor that wants to know whether anything still happens."""
 
-    def __init__(self, ranks: int, on_stall: Callable[[], None], on_switch: Callable[[int], None]) -> None:
+    def __init__(
+        self,
+        ranks: int,
+        on_stall: Callable[[], None],
+        on_switch: Callable[[int], None],
+        ties: int | None = None,
+    ) -> None:
         self.clock = [0.0] * ranks
         self.operations = 0
         self.baton: list[int] | memoryview[int] = [0]  # whose it is; child.py puts it where its starter can read it
         self.finished = [False] * ranks
-        self._ready: list[Moment] = [(0.0, r) for r in range(ranks)]
+        self.agenda: Agenda
+        self._turn = list(range(ranks))  # of each rank, among those that act at one time
+        if ties is not None:
+            random.Random(ties).shuffle(self._turn)
+        self._rank_at = sorted(range(ranks), key=self._turn.__getitem__)
+        self._settling = ranks  # the turn in which is settled what was posted
+        self._ready: list[Moment] = sorted((0.0, turn) for turn in self._turn)
         self._due: list[tuple[float, int, int, Callable[[Any], None], Any]] = []
         self._posted = count()  # keeps what a rank does at one time in order
         self._batons = [threading.Lock() for _ in range(ranks)]
@@ -59,27 +85,26 @@ class Scheduler:
 
     def pause(self, rank: int) -> None:
         """Let every rank that is behind in virtual time catch up first."""
-        self.operations += 1
-        now = self.clock[rank], rank
-        self._take_effect(now)
-        if self._ready and self._ready[0] < now:
-            heapq.heappush(self._ready, now)
-            self._switch_from(rank)
+        self._give_way(rank, (self.clock[rank], self._turn[rank]))
+
+    def ask(self, rank: int) -> None:
+        """Let every rank act that can at this time, and what they have posted be settled."""
+        self._give_way(rank, (self.clock[rank], self._settling + 1 + self._turn[rank]))
 
     def act(self, rank: int, effect: Callable[[Any], None], what: Any) -> None:
         """The rank does something now and goes on: ``effect(what)`` comes when every rank that is behind has caught
         up."""
         self.operations += 1
-        time, ready = self.clock[rank], self._ready
-        if not self._due and not (ready and ready[0] < (time, rank)):
+        ready, now = self._ready, (self.clock[rank], self._turn[rank])
+        if not self._due and not (ready and ready[0] < now) and self.agenda.moment >= now[0]:
             effect(what)  # nobody is behind
         else:
-            heapq.heappush(self._due, (time, rank, next(self._posted), effect, what))
-            self._take_effect((time, rank))
+            heapq.heappush(self._due, (*now, next(self._posted), effect, what))
+            self._catch_up(now)
 
     def is_due(self, rank: int) -> bool:
         """Whether something that the rank did is still without effect."""
-        return any(r == rank for _, r, *_ in self._due)
+        return any(turn == self._turn[rank] for _, turn, *_ in self._due)
 
     def block(self, rank: int) -> None:
         """Give the baton away until somebody wakes this rank."""
@@ -89,14 +114,14 @@ class Scheduler:
     def wake(self, rank: int, time: float) -> None:
         """A blocked rank may go on, not before ``time``."""
         self.clock[rank] = max(self.clock[rank], time)
-        heapq.heappush(self._ready, (self.clock[rank], rank))
+        heapq.heappush(self._ready, (self.clock[rank], self._turn[rank]))
 
     def finish(self, rank: int) -> None:
         """The rank's function has returned: its thread ends and gives the baton away for good."""
         self.finished[rank] = True
         self.operations += 1
         if all(self.finished):
-            self._take_effect(END)
+            self._catch_up(END)
         else:
             self._pass_on()
 
@@ -105,15 +130,30 @@ class Scheduler:
         self.clock[rank] += seconds
         self.operations += 1
 
-    def next_time(self) -> float | None:
-        """When the next of the other ranks will act, if any can."""
-        return min((heap[0][0] for heap in (self._ready, self._due) if heap), default=None)
+    def next_time(self) -> float:
+        """When the next of the other ranks will act, or what they have posted is settled; infinity if never."""
+        return min([self.agenda.moment, *(heap[0][0] for heap in (self._ready, self._due) if heap)])
 
-    def _take_effect(self, until: Moment) -> None:
-        """All that is due by then, unless a rank that is able to run comes before."""
-        while self._due and (then := self._due[0][:2]) <= until and not (self._ready and self._ready[0] < then):
-            due = heapq.heappop(self._due)
-            due[3](due[4])
+    def _give_way(self, rank: int, mine: Moment) -> None:
+        self.operations += 1
+        self._catch_up(mine)
+        if self._ready and self._ready[0] < mine:
+            heapq.heappush(self._ready, mine)
+            self._switch_from(rank)
+
+    def _catch_up(self, until: Moment) -> None:
+        """All that comes before ``until``, and before any rank that is able to run: what is due takes effect, and what
+        was posted is settled, moment by moment."""
+        while True:
+            next_ = min(until, self._ready[0]) if self._ready else until
+            settled = self.agenda.moment, self._settling
+            if self._due and (then := self._due[0][:2]) <= next_ and then < settled:
+                due = heapq.heappop(self._due)
+                due[3](due[4])
+            elif settled < next_:
+                self.agenda.settle()
+            else:
+                return
 
     def _switch_from(self, rank: int) -> None:
         self._pass_on()
@@ -121,10 +161,10 @@ class Scheduler:
         self._on_switch(rank)
 
     def _pass_on(self) -> None:
-        self._take_effect(END)
+        self._catch_up(END)
         if not self._ready:
             self._on_stall()
             return
-        _, following = heapq.heappop(self._ready)
-        self.baton[0] = following
+        _, turn = heapq.heappop(self._ready)
+        self.baton[0] = following = self._rank_at[turn % (self._settling + 1)]
         self._batons[following].release()

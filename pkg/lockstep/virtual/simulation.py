@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
+from itertools import count
 from threading import get_ident
 from typing import Any
 
 from torch._C._distributed_c10d import HashStore
 
 from lockstep import explain, places
+from lockstep.comm.agreement import standing
+from lockstep.comm.operation import Operation
+from lockstep.comm.rules import RENDEZVOUS, Rules
 from lockstep.errors import RankDied, RunError, Standing, TimeLimit
 from lockstep.events import POINT_TO_POINT, Memory, Trace
 from lockstep.launch import values
@@ -24,8 +28,7 @@ from lockstep.residency import Hooks, Residency
 from lockstep.virtual import backend, rank
 from lockstep.virtual.clock import Clock
 from lockstep.virtual.ledger import Ledger
-from lockstep.virtual.network import Network, standing
-from lockstep.virtual.operations import Operation
+from lockstep.virtual.network import NEVER, Network
 from lockstep.virtual.scheduler import Scheduler
 from lockstep.virtual.standings import Standings
 from lockstep.virtual.streams import Streams
@@ -40,15 +43,19 @@ class Simulation:
     """Runs a Job once. ``run`` returns the Outcome or raises a RunError; threads of a run that failed stay blocked,
     so a process should run one Simulation and end."""
 
-    def __init__(self, job: Job, cluster: Cluster, eager: bool = False) -> None:
+    def __init__(self, job: Job, cluster: Cluster, rules: Rules = RENDEZVOUS, ties: int | None = None) -> None:
         self.job, self.cluster, self.ranks = job, cluster, job.ranks
         self.streams = Streams(job.ranks, job.seed)
-        self.scheduler = Scheduler(job.ranks, self._stalled, self.streams.switch_to)
-        self.network = Network(job.ranks, cluster, eager, self.scheduler.wake)
+        self.scheduler = Scheduler(job.ranks, self._stalled, self.streams.switch_to, ties)
+        self.network = Network(job.ranks, cluster, rules, self.scheduler.wake)
+        self.scheduler.agenda = self.network
+        self.batches = [0] * job.ranks  # the number of the batch that each rank posts at the moment
+        self._numbers = count(1)
         self._send, self._recv = (self._guarded(act) for act in (self.network.send, self.network.recv))
         self._join = self._guarded(self.network.join)
         self.store, self.pid, self._own = HashStore(), os.getpid(), [0] * job.ranks  # each rank's own thread
-        self._goes_on = not eager and cluster.cores is None  # a rank that posts a message
+        self._goes_on = rules.eager < 0 and cluster.cores is None  # a rank that posts a message
+        self._shares_cores = cluster.cores is not None
         self._standings = Standings(self.scheduler)
         self._residency = [Residency(partial(self.scheduler.clock.__getitem__, r)) for r in range(job.ranks)]
         self._ledger = Ledger(job.ranks)
@@ -88,12 +95,22 @@ class Simulation:
             self._check_thread(me)
         if not self._goes_on or kind not in POINT_TO_POINT:
             self.scheduler.pause(me)
-        if self._standings.polling:
-            self._standings.polling.clear()
+        self._standings.posted()
         now = self.scheduler.clock[me]
-        operation = Operation(me, kind, now, group, name, nbytes, peer, tag, tensors, place=places.here())
+        operation = Operation(me, kind, now, nbytes, peer, group, name, tag, places.here(), next(self._numbers))
+        operation.tensors = tensors
+        operation.batch = self.batches[me]
         self._ledger.post(operation)
         return operation
+
+    @contextmanager
+    def batch(self, me: int) -> Iterator[None]:
+        """What the rank posts within it is one batch."""
+        self.batches[me] = next(self._numbers)
+        try:
+            yield
+        finally:
+            self.batches[me] = 0
 
     def send(self, operation: Operation) -> None:
         """The rank may go on at once, except where that is seen: a sender that does not wait may change its tensor,
@@ -108,42 +125,40 @@ class Simulation:
 
     def wait(self, operation: Operation) -> None:
         me, before = operation.rank, self.scheduler.clock[operation.rank]
-        if operation.done is None:
+        if operation.end is None:
             self._check_thread(me)
             operation.waiting = True
             self._standings.waiting[me] = operation
             self.scheduler.block(me)
             del self._standings.waiting[me]
-        assert operation.done is not None
-        self.scheduler.clock[me] = max(before, operation.done)
-        operation.waited += self.scheduler.clock[me] - before
+        assert operation.end is not None
+        self.scheduler.clock[me] = max(before, operation.end)
+        operation.wait += self.scheduler.clock[me] - before
         operation.awaited = True
 
     def poll(self, operation: Operation) -> bool:
         """``is_completed()``: time passes until the next thing that can happen, and a little more each time."""
         me, clock = operation.rank, self.scheduler.clock
         self._check_thread(me)
-        if self.scheduler.is_due(me):
-            self.scheduler.pause(me)
-        if operation.done is None or operation.done > clock[me]:
-            operation.polls += 1
-            self._standings.polling[me] = operation
+        if operation.end is None:
+            self.scheduler.ask(me)
+        if operation.end is None or operation.end > clock[me]:
+            self._standings.asks(me, operation)
             self._give_up_if_all_poll()
-            upcoming = self.scheduler.next_time() or 0.0  # nothing can happen before
-            if upcoming <= clock[me]:
+            upcoming = self.scheduler.next_time()  # nothing can happen before
+            if not clock[me] < upcoming < NEVER:
                 upcoming = clock[me] + max(POLL_COST, 0.01 * (clock[me] - operation.posted))
-            clock[me] = upcoming if operation.done is None else min(upcoming, operation.done)
-            self.scheduler.pause(me)
-        done = operation.done is not None and operation.done <= clock[me]
+            clock[me] = upcoming if operation.end is None else min(upcoming, operation.end)
+            self.scheduler.ask(me)
+        done = operation.end is not None and operation.end <= clock[me]
         operation.awaited = operation.awaited or done
         return done
 
     def _give_up_if_all_poll(self) -> None:
         alive = [r for r in range(self.ranks) if not self.scheduler.finished[r]]
-        idle = [self._standings.polling.get(r) or self._standings.waiting.get(r) for r in alive]
-        if any(map(self.scheduler.is_due, alive)):
+        if self.network.moment < NEVER or any(map(self.scheduler.is_due, alive)):
             return
-        if all(o and o.done is None and (o.waiting or o.polls > FRUITLESS_POLLS) for o in idle):
+        if all(self._standings.idles(r, FRUITLESS_POLLS) for r in alive):
             self._stalled()
             threading.Event().wait()
 
@@ -153,6 +168,8 @@ class Simulation:
 
     def _compute(self, me: int, name: str, seconds: float, flops: int) -> None:
         start = self.scheduler.clock[me]
+        if self._shares_cores and self.network.moment <= start:  # what was posted before comes first on the cores
+            self.scheduler.ask(me)
         self.scheduler.advance(me, self.network.cores.compute(me, start, seconds))
         self._ledger.book(me, name, start, self.scheduler.clock[me], flops)
 

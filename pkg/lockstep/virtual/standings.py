@@ -4,26 +4,46 @@ from __future__ import annotations
 
 import sys
 import threading
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from types import FrameType
 
 from lockstep import places
+from lockstep.comm.agreement import standing
+from lockstep.comm.operation import Operation
 from lockstep.errors import Standing
-from lockstep.virtual.network import standing
-from lockstep.virtual.operations import Operation
 from lockstep.virtual.scheduler import Scheduler
 
 
 class Standings:
-    """``waiting`` and ``polling``: the operation for which a rank stands still, and the one that it asked about last.
-    ``threads``: those of the ranks, once they are started."""
+    """``waiting``: the operation for which a rank stands still. ``threads``: those of the ranks, once they are
+    started."""
 
     def __init__(self, scheduler: Scheduler) -> None:
         self.waiting: dict[int, Operation] = {}
-        self.polling: dict[int, Operation] = {}  # cleared whenever anything is posted
         self.threads: dict[int, threading.Thread] = {}
+        self._asked: dict[int, Operation] = {}  # what each rank asked about last
+        self._questions: Counter[int] = Counter()  # in vain, since anything was posted: by rank
         self._scheduler = scheduler
+
+    def asks(self, rank: int, operation: Operation) -> None:
+        """``is_completed()``, in vain."""
+        self._asked[rank] = operation
+        self._questions[rank] += 1
+
+    def posted(self) -> None:
+        """Something was: who asks may get another answer."""
+        if self._asked:
+            self._asked.clear()
+            self._questions.clear()
+
+    def idles(self, rank: int, patience: int) -> bool:
+        """Whether the rank only waits, or has only asked, and more than ``patience`` times."""
+        operation = self.waiting.get(rank)
+        if operation is None and self._questions[rank] > patience:
+            operation = self._asked[rank]
+        return operation is not None and operation.end is None
 
     def all(self) -> list[Standing]:
         frames = sys._current_frames()
@@ -39,8 +59,8 @@ class Standings:
         if self._scheduler.finished[r]:
             return Standing(r, "finished")
         place = self._place(r, frames)
-        operation = self.waiting.get(r) or self.polling.get(r)
-        if operation and operation.done is None:
+        operation = self.waiting.get(r) or self._asked.get(r)
+        if operation and operation.end is None:
             waits = standing(operation)
             return replace(waits, where=str(place), source=place.source) if place.file else waits
         if not place.file:

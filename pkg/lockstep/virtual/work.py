@@ -24,7 +24,7 @@ from torch.autograd import Variable
 from torch.futures import Future
 
 from lockstep import places
-from lockstep.virtual.operations import Operation
+from lockstep.comm.operation import Operation
 
 if TYPE_CHECKING:
     from lockstep.virtual.simulation import Simulation

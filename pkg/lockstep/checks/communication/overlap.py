@@ -76,11 +76,11 @@ def _cost(seen: Seen) -> list[Fault]:
 def _merged(events: list[Event]) -> list[tuple[float, float]]:
     """The time that the events cover, as stretches that do not overlap."""
     stretches: list[tuple[float, float]] = []
-    for event in sorted(events, key=lambda e: e.start):
-        if stretches and event.start <= stretches[-1][1]:
+    for event in sorted(events, key=lambda e: e.posted):
+        if stretches and event.posted <= stretches[-1][1]:
             stretches[-1] = stretches[-1][0], max(stretches[-1][1], event.end)
         else:
-            stretches.append((event.start, event.end))
+            stretches.append((event.posted, event.end))
     return stretches
 
 
@@ -89,15 +89,15 @@ def _length(stretches: list[tuple[float, float]]) -> float:
 
 
 def _overlap(event: Event, begin: float, end: float) -> float:
-    return max(0.0, min(event.end, end) - max(event.start, begin))
+    return max(0.0, min(event.end, end) - max(event.posted, begin))
 
 
 def _why(seen: Seen, rank: int, share: float, computing: list[Event], moving: list[Event]) -> Fault:
     overlap = f"overlap for {share:.0%} of the time that they could" if share > 0 else "do not overlap at all"
     begin = f"With {seen.case}, the transfer and the product {overlap} on rank {rank}. "
-    if min(e.start for e in moving) >= max(e.end for e in computing):
+    if min(e.posted for e in moving) >= max(e.end for e in computing):
         return Fault("starts-too-late", f"{begin}The transfer starts when the product is ready: start it first.")
-    if max(e.end for e in moving) <= min(e.start for e in computing):
+    if max(e.end for e in moving) <= min(e.posted for e in computing):
         told = "The transfer is over before the product begins: call wait() only after the product."
         return Fault("waits-at-once", f"{begin}{told}")
     return Fault("little-overlap", f"{begin}Start the whole transfer, then compute the whole product, then wait.")

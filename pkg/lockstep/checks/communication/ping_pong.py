@@ -80,7 +80,7 @@ def _wrong_size(begin: str, sent: int, nbytes: int) -> Fault:
 
 def _by_turns(pings: list[Message], pongs: list[Message]) -> bool:
     """Told by rank 0's own clock alone."""
-    leaving = sorted(m.sent.start for m in pings)
+    leaving = sorted(m.sent.posted for m in pings)
     back = sorted(m.received.end for m in pongs)
     return all(back[n] <= leaving[n + 1] for n in range(len(leaving) - 1))
 
@@ -96,7 +96,7 @@ def _seconds(seen: Seen) -> Fault | None:
     if seen.trace.world != "virtual":
         return None
     found = messages(seen.trace)
-    one_way = (max(m.received.end for m in found) - min(m.sent.start for m in found)) / len(found)
+    one_way = (max(m.received.end for m in found) - min(m.sent.posted for m in found)) / len(found)
     ratio, repeats = value / one_way, case.settings["repeats"]
     begin = f"With {case}: you return {value * 1e6:.1f} µs; a message takes {one_way * 1e6:.1f} µs one way. "
     if 0.9 < ratio < 1.2:

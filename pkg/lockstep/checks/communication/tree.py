@@ -117,7 +117,7 @@ def _summands(held: Any, own: list[Tensor]) -> tuple[int, ...] | None:
 
 def _sent_too_early(seen: Seen) -> bool:
     found = messages(seen.trace)
-    return any(a.source == b.target and a.sent.start < b.received.end for a in found for b in found)
+    return any(a.source == b.target and a.sent.posted < b.received.end for a in found for b in found)
 
 
 def _equal(a: Any, b: Tensor) -> bool:

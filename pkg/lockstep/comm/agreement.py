@@ -1,0 +1,70 @@
+"""Whether operations that met fit together, and what is told when they do not: the same in every world."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+
+from lockstep import explain
+from lockstep.comm.operation import Operation
+from lockstep.errors import Mismatch, Standing
+
+
+def agree(a: Operation, b: Operation) -> bool:
+    """Whether two parts can be of one collective. A reduction that is not known fits any."""
+    if (a.kind, a.peer, a.fits) != (b.kind, b.peer, b.fits):
+        return False
+    return a.reduction == b.reduction or not a.reduction or not b.reduction
+
+
+def different(parts: Sequence[Operation]) -> Mismatch | None:
+    """Parts that are not of one collective; None if all agree. The lowest rank and the first that differs are named."""
+    parts = sorted(parts, key=lambda p: p.rank)
+    other = next((p for p in parts if not agree(p, parts[0])), None)
+    if other is None:
+        return None
+    kinds = {parts[0].rank: parts[0].kind, other.rank: other.kind}
+    return explain.different(kinds, [standing(p, signed=True) for p in parts])
+
+
+def ill_cut(parts: Sequence[Operation]) -> Mismatch | None:
+    """An all_to_all in which a rank does not expect what another one sends it."""
+    seat = {p.rank: p.group.index(p.rank) for p in parts}
+    for target, source in product(parts, parts):
+        piece, room = source.sends[seat[target.rank]], target.takes[seat[source.rank]]
+        if piece != room:
+            sent, expected = (f"{n} elements of {source.fits[0][1]}" for n in (piece, room))
+            standings = list(map(standing, parts))
+            return explain.ill_cut(target.kind, f"rank {source.rank} has", sent, target.rank, expected, standings)
+    return None
+
+
+def of_collective(parts: Sequence[Operation]) -> Mismatch | None:
+    """What is wrong with the parts of one collective, if anything."""
+    if error := different(parts):
+        return error
+    whole = len(parts) == len(parts[0].group)
+    return ill_cut(parts) if parts[0].kind == "all_to_all" and whole else None
+
+
+def of_message(send: Operation, recv: Operation) -> Mismatch | None:
+    """What is wrong with the two ends of a message, if anything."""
+    if send.fits == recv.fits:
+        return None
+    sent, room = (f"{n} elements of {dtype}" for o in (send, recv) for n, dtype in o.fits[:1])
+    return explain.misfit(send.rank, sent, recv.rank, room, [standing(send), standing(recv)])
+
+
+def standing(o: Operation, waits_for: tuple[int, ...] | None = None, signed: bool = False) -> Standing:
+    """A rank that waits for its operation. ``signed``: with what must agree between the ranks."""
+    told = f"{o} {described(o)}".rstrip() if signed else str(o)
+    place = o.stands if o.waiting and o.stands.file else o.place
+    waits_for = o.waits_for if waits_for is None else waits_for
+    return Standing(o.rank, "waiting", told, str(place), place.source, waits_for)
+
+
+def described(o: Operation) -> str:
+    """ "(SUM, 3 elements of float32)"."""
+    sizes = [] if o.kind == "all_to_all" else [f"{n} elements of {dtype}" for n, dtype in o.fits]
+    told = [o.reduction] * bool(o.reduction) + sizes
+    return f"({', '.join(told)})" if told else ""

@@ -1,0 +1,46 @@
+"""A rank's journal: its operations as bytes, written while they happen, so that they can be read when it is dead or
+stuck.
+
+    (index, the facts of posting)     a new operation
+    (index, {name: value, ...})       what has changed
+"""
+
+from __future__ import annotations
+
+import io
+import pickle
+from collections.abc import Mapping
+from operator import attrgetter
+from typing import Any
+
+from lockstep.comm.operation import Operation
+
+POSTING = (
+    "rank", "kind", "posted", "nbytes", "peer", "group", "group_name", "tag", "place", "number", "fits", "reduction",
+    "sends", "takes",
+)  # fmt: skip
+_posting = attrgetter(*POSTING)
+
+
+def posted(index: int, operation: Operation) -> bytes:
+    return pickle.dumps((index, _posting(operation)))
+
+
+def changed(index: int, facts: Mapping[str, Any]) -> bytes:
+    return pickle.dumps((index, facts))
+
+
+def replay(journal: bytes) -> list[Operation]:
+    """The operations that a journal tells of, as far as it goes."""
+    operations: list[Operation] = []
+    stream = io.BytesIO(journal)
+    while True:
+        try:
+            index, told = pickle.load(stream)
+        except (EOFError, pickle.UnpicklingError, ValueError):  # the last entry may be cut off
+            return operations
+        if isinstance(told, dict):
+            for name, value in told.items():
+                setattr(operations[index], name, value)
+        else:
+            operations.append(Operation(*told))
