@@ -19,6 +19,9 @@
 #   group.
 # - Every function must also work for a group of one rank. It has no neighbour: there is nothing to send.
 # - Wait for everything that `isend`, `irecv` and `async_op=True` return, before you use the tensor again.
+# - On GPUs there is one trap more. What two ranks post to each other, NCCL carries out one after the other. If both
+#   post the receive first, or a long send, both wait for ever. `dist.batch_isend_irecv` posts several at once, and is
+#   right everywhere. NCCL also ignores tags. The checks ask for neither; `run(..., rules="nccl")` shows both.
 # - `check` shows nothing of what you print. To look inside, call `run(...)` on your function, as below.
 # - A program that hangs is stopped. You will be told who waits for whom, and on which line.
 #
@@ -203,9 +206,12 @@ def ring_all_reduce(tensor, group=None):
     for step in range(2 * (K - 1)):
         outgoing, target = chunks[(rank - step) % K], chunks[(rank - step - 1) % K]
         incoming = torch.empty_like(target)
-        sending = dist.isend(outgoing, group=group, group_dst=right)
-        dist.recv(incoming, group=group, group_src=left)
-        sending.wait()
+        posted = [
+            dist.P2POp(dist.isend, outgoing, group=group, group_peer=right),
+            dist.P2POp(dist.irecv, incoming, group=group, group_peer=left),
+        ]
+        for work in dist.batch_isend_irecv(posted):  # isend and recv would do, but for NCCL between two ranks
+            work.wait()
         if step < K - 1:
             target += incoming
         else:
@@ -239,9 +245,12 @@ def halving_doubling_all_reduce(tensor, group=None):
     total = tensor.clone(memory_format=torch.contiguous_format)
 
     def exchange(outgoing, incoming, partner):
-        sending = dist.isend(outgoing, group=group, group_dst=partner)
-        dist.recv(incoming, group=group, group_src=partner)
-        sending.wait()
+        posted = [
+            dist.P2POp(dist.isend, outgoing, group=group, group_peer=partner),
+            dist.P2POp(dist.irecv, incoming, group=group, group_peer=partner),
+        ]
+        for work in dist.batch_isend_irecv(posted):
+            work.wait()
 
     mine, given = total.view(-1), []
     distance = K // 2
@@ -321,9 +330,12 @@ def mend_ring_of_sends(tensor, group=None):
     if K == 1:
         return tensor.clone()
     received = torch.empty_like(tensor)
-    sending = dist.isend(tensor, group=group, group_dst=(rank + 1) % K)
-    dist.recv(received, group=group, group_src=(rank - 1) % K)
-    sending.wait()
+    posted = [
+        dist.P2POp(dist.isend, tensor, group=group, group_peer=(rank + 1) % K),
+        dist.P2POp(dist.irecv, received, group=group, group_peer=(rank - 1) % K),
+    ]
+    for work in dist.batch_isend_irecv(posted):
+        work.wait()
     return received
 
 

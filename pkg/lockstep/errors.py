@@ -25,10 +25,11 @@ class Standing:
     source: str = ""  # the text of that line
     waits_for: tuple[int, ...] = ()  # ranks whose action would let this one go on
     detail: str = ""  # "exit status 3", "ValueError: bad shape"
+    behind: tuple[int, str] | None = None  # a rank, and its operation that must be over first by the backend's rules
 
     def __str__(self) -> str:
         told = {
-            "waiting": f"waits in {self.operation}",
+            "waiting": f"waits in {self.operation}{self._behind()}",
             "computing": self.operation or "is computing",
             "finished": "has finished",
             "raised": f"raised {self.detail}",
@@ -37,6 +38,12 @@ class Standing:
         place = f" at {self.where}" if self.where else ""
         source = f": {self.source}" if self.source else ""
         return f"rank {self.rank} {told}{place}{source}"
+
+    def _behind(self) -> str:
+        if self.behind is None:
+            return ""
+        rank, operation = self.behind
+        return f", behind its {operation}" if rank == self.rank else f", which rank {rank} takes after its {operation}"
 
 
 class LockstepError(Exception):

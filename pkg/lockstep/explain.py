@@ -11,6 +11,10 @@ from lockstep.events import Trace
 
 ANY_SOURCE = -1
 ANYONE = "recv(src=any"
+IN_ORDER = (
+    "NCCL carries out what two ranks post to each other one after the other, in the order of posting: post a send and "
+    "a receive between them together, with batch_isend_irecv, or let one of the two receive first."
+)
 
 
 def wait_cycle(standings: Sequence[Standing]) -> tuple[int, ...]:
@@ -95,7 +99,7 @@ def deadlock(standings: Sequence[Standing], trace: Trace | None = None, printed:
     elif cycle:
         circle = ", ".join(f"rank {a} waits for rank {b}" for a, b in _pairs(cycle[:6]))
         message = f"Deadlock: {circle}{' ...' if len(cycle) > 6 else ''}."
-        remedy = ""
+        remedy = IN_ORDER if any(s.behind for s in standings) else ""
     else:
         stuck = [s.rank for s in standings if s.state == "waiting"]
         message = f"Deadlock: {some(stuck)} wait for something that no rank does."

@@ -21,6 +21,7 @@ from lockstep.checks.observation import Failure, Observation, Seen
 from lockstep.checks.play import Act, begun, part, play, play_pure, returned
 from lockstep.checks.seeds import seed
 from lockstep.checks.signature import misfit
+from lockstep.comm.rules import RENDEZVOUS, Rules
 from lockstep.errors import LockstepError, RunError, WorldUnavailable
 from lockstep.events import Trace
 from lockstep.launch import server
@@ -37,9 +38,16 @@ class Ungraded(LockstepError):
     """The check could not be carried out: never the learner's fault, and never a zero."""
 
 
-def observe(exercise: Exercise, fn: Callable[..., Any], on: str | None = None, limit: float = LIMIT) -> Observation:
+def observe(
+    exercise: Exercise,
+    fn: Callable[..., Any],
+    on: str | None = None,
+    limit: float = LIMIT,
+    rules: Rules = RENDEZVOUS,
+) -> Observation:
     """What ``fn`` does in the world ``on``: by default the launcher's, or else a virtual cluster, the same for
-    everyone. The exercise's own reference is observed in the same way, only allowed to be what it is."""
+    everyone. The exercise's own reference is observed in the same way, only allowed to be what it is. ``rules``: of
+    the backend that the virtual cluster stands for."""
     world = on or ("spmd" if choose_world(None) == "spmd" else CLUSTER)
     check_world(world)
     problem = misfit(exercise, fn)
@@ -50,7 +58,7 @@ def observe(exercise: Exercise, fn: Callable[..., Any], on: str | None = None, l
         return Observation(exercise.id, world, problem=problem)
     _warm_up(world)
     longest = max(limit, exercise.seconds) if exercise.pure and exercise.real else limit
-    stage = _Stage(exercise, fn, world, time.monotonic() + longest)
+    stage = _Stage(exercise, fn, world, time.monotonic() + longest, rules)
     for size in stage.sizes():
         stage.perform(exercise.cases(size, seed(exercise.id, size)))
     return Observation(exercise.id, *stage.place(), seen=tuple(stage.seen), unseen=tuple(stage.unseen))
@@ -59,8 +67,10 @@ def observe(exercise: Exercise, fn: Callable[..., Any], on: str | None = None, l
 class _Stage:
     """The runs of one check, until the cases or the time or the learner's function give out."""
 
-    def __init__(self, exercise: Exercise, fn: Callable[..., Any], world: str, deadline: float) -> None:
-        self.exercise, self.fn, self.world, self.deadline = exercise, fn, world, deadline
+    def __init__(
+        self, exercise: Exercise, fn: Callable[..., Any], world: str, deadline: float, rules: Rules = RENDEZVOUS
+    ) -> None:
+        self.exercise, self.fn, self.world, self.deadline, self.rules = exercise, fn, world, deadline, rules
         if world == "spmd":  # ranks that looked at their own clocks would not agree when to stop
             self.deadline = math.inf
         own = fn is exercise.reference_function()
@@ -197,7 +207,9 @@ class _Stage:
         world = self._world()
         timeout = max(1.0, min(self._longest(), self.deadline - time.monotonic()))
         try:
-            return run(play, self.fn, script, self.refused, *more, ranks=ranks, on=world, timeout=timeout)
+            return run(
+                play, self.fn, script, self.refused, *more, ranks=ranks, on=world, timeout=timeout, rules=self.rules
+            )
         except WorldUnavailable as error:
             raise Ungraded(error.message, error.remedy) from error
 

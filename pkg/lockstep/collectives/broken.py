@@ -1,7 +1,7 @@
 """Three programs that hang. Run them, read the report, then see ``mended.py``.
 
-Each may seem to work: with short messages MPI and NCCL copy a send into a buffer and go on ("eager"), so that the first and
-the third get through until somebody makes the tensor larger. gloo and NCCL never do: there, a send waits for its recv.
+Each may seem to work: with short messages MPI and NCCL copy a send into a buffer and go on ("eager"), so that the first
+and the third get through until somebody makes the tensor larger. gloo never does: there, a send waits for its recv.
 """
 
 from __future__ import annotations

@@ -60,7 +60,9 @@ def standing(o: Operation, waits_for: tuple[int, ...] | None = None, signed: boo
     told = f"{o} {described(o)}".rstrip() if signed else str(o)
     place = o.stands if o.waiting and o.stands.file else o.place
     waits_for = o.waits_for if waits_for is None else waits_for
-    return Standing(o.rank, "waiting", told, str(place), place.source, waits_for)
+    held = next((end for end in (o, *o.together) if end.behind), None)
+    behind = (held.rank, str(held.behind)) if held else None
+    return Standing(o.rank, "waiting", told, str(place), place.source, waits_for, behind=behind)
 
 
 def described(o: Operation) -> str:

@@ -50,7 +50,7 @@ class Operation:
     in_vain: bool = False  # it was asked for again and again, and nothing else was done since
 
     message: int | None = None  # joins the two ends of a message, and the parts of a collective
-    together: Sequence[Operation] = ()  # the parts of the collective that are there
+    together: Sequence[Operation] = ()  # of a collective, the parts that are there; of a message held up, its ends
     behind: Operation | None = None  # what must be over before this may begin, by the backend's rules
     tensors: Any = None  # of the virtual cluster: what movement.py needs
     turn: int = 0  # of a send: (destination - source) mod K, in ranks of the group

@@ -62,6 +62,8 @@ class Queues:
         if held is None:
             return max((e.free or 0.0 for e in entries), default=0.0)
         held.held.append(ends)
+        for o in ends:
+            o.together = ends
         return None
 
     def over(self, operation: Operation) -> None:

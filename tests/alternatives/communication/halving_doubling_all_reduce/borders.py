@@ -3,6 +3,8 @@
 import torch
 import torch.distributed as dist
 
+NCCL = "Both partners post a send to each other first: right only while NCCL buffers it."
+
 
 def swap(outgoing, to, incoming, origin, group):
     sending = dist.isend(outgoing, group=group, group_dst=to)

@@ -3,6 +3,8 @@
 import torch
 import torch.distributed as dist
 
+NCCL = "Both partners post the receive first."
+
 
 def halving_doubling_all_reduce(tensor, group=None):
     flat = tensor.reshape(-1).clone()

@@ -3,6 +3,8 @@
 import torch
 import torch.distributed as dist
 
+NCCL = "With two ranks both post a receive from the other before their send."
+
 
 def mend_ring_of_sends(tensor, group=None):
     members = dist.get_process_group_ranks(group)

@@ -3,6 +3,8 @@
 import torch
 import torch.distributed as dist
 
+NCCL = "Ranks that are opposite each other both post a send first, too long to be buffered."
+
 
 def overlapped_step(gradient, x, weights, group=None):
     r, K = dist.get_rank(group), dist.get_world_size(group)

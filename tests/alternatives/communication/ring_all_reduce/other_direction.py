@@ -3,6 +3,8 @@
 import torch
 import torch.distributed as dist
 
+NCCL = "With two ranks both post a receive from the other before their send."
+
 
 def ring_all_reduce(tensor, group=None):
     r, K = dist.get_rank(group), dist.get_world_size(group)

@@ -1,0 +1,240 @@
+"""The rules of backends, each with a program that keeps it and one that does not. Sources: ``lockstep.comm.rules``."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+import pytest
+import torch
+import torch.distributed as dist
+
+from lockstep import run
+from lockstep.comm import rules
+from lockstep.comm.rules import MPI, NCCL, RENDEZVOUS
+from lockstep.errors import Deadlock, Mismatch, RankRaised, UsageError
+
+STRICT = replace(NCCL, eager=-1)
+
+
+def nccl(fn, *args, ranks=2, rules=STRICT, **options):
+    return run(fn, *args, ranks=ranks, on="dgx-a100", rules=rules, **options)
+
+
+def swap(n, receive_first=False, batch=False):
+    """Both ranks send to each other, and receive."""
+    other, x, y = 1 - dist.get_rank(), torch.full((n,), float(dist.get_rank())), torch.empty(n)
+    posts = [(dist.isend, x), (dist.irecv, y)]
+    if receive_first:
+        posts.reverse()
+    if batch:
+        works = dist.batch_isend_irecv([dist.P2POp(post, t, other) for post, t in posts])
+    else:
+        works = [post(t, other) for post, t in posts]
+    for work in works:
+        work.wait()
+    return y[0].item()
+
+
+# ---- (1) a send returns before anybody receives it
+
+
+def sends_first(n):
+    other, x = 1 - dist.get_rank(), torch.zeros(n, dtype=torch.uint8)
+    dist.send(x, other)
+    x += 1
+    dist.recv(y := torch.empty_like(x), other)
+    return y.sum().item()
+
+
+@pytest.mark.parametrize("rule", [RENDEZVOUS, MPI, NCCL], ids=lambda r: r.name)
+def test_short_sends_are_buffered_by_mpi_and_nccl_and_long_ones_by_nobody(rule):
+    """pytorch#129341, nccl#544, nccl#1456. What was sent is what was there when it was sent."""
+    for n in (1, rule.eager) if rule.eager > 0 else ():
+        assert nccl(sends_first, n, rules=rule).values == [0, 0]
+    with pytest.raises(Deadlock):
+        nccl(sends_first, max(1, rule.eager + 1), rules=rule)
+
+
+def test_a_buffered_send_is_over_at_once_and_its_message_travels_when_it_is_received():
+    def fn():
+        x = torch.zeros(256)
+        if dist.get_rank() == 0:
+            dist.send(x, 1)
+        else:
+            time.sleep(1.0)
+            dist.recv(x, 0)
+        return time.perf_counter()
+
+    sender, receiver = nccl(fn, rules=MPI).values
+    assert sender < 1e-4
+    assert receiver > 1.0
+
+
+# ---- (2) tags
+
+
+def two_tags(tags):
+    if dist.get_rank() == 0:
+        for work in [dist.isend(torch.full((1,), 10.0 * tag), 1, tag=tag) for tag in (1, 2)]:
+            work.wait()
+        return None
+    x = torch.zeros(2)
+    for work in [dist.irecv(x[i : i + 1], 0, tag=tag) for i, tag in enumerate(tags)]:
+        work.wait()
+    return x.tolist()
+
+
+def test_nccl_ignores_tags():
+    """pytorch#94819, #125079: messages arrive in the order of posting, whatever they are called."""
+    assert run(two_tags, (2, 1), ranks=2, on="dgx-a100").values[1] == [20, 10]
+    assert nccl(two_tags, (2, 1)).values[1] == [10, 20]
+    assert nccl(two_tags, (7, 7)).values[1] == [10, 20]
+
+
+# ---- (3) any source
+
+
+def test_nccl_has_no_receive_from_any_source():
+    def fn():
+        x = torch.zeros(1)
+        return dist.recv(x) if dist.get_rank() == 0 else dist.send(x, 0)
+
+    assert run(fn, ranks=2, on="dgx-a100", rules="mpi").values[0] == 1
+    with pytest.raises(RankRaised, match="NCCL has no receive from any source: name it"):
+        nccl(fn, rules="nccl")
+
+
+# ---- (4) in order
+
+
+def test_what_two_ranks_post_to_each_other_is_carried_out_in_order():
+    """nccl#479: both send first. On gloo it works: nobody waits before all is posted."""
+    assert run(swap, 8, ranks=2, on="dgx-a100").values == [1, 0]
+    with pytest.raises(Deadlock) as caught:
+        nccl(swap, 8)
+    assert "rank 0 waits for rank 1, rank 1 waits for rank 0" in str(caught.value)
+    assert "rank 0 waits in send(dst=1), which rank 1 takes after its send(dst=0) at test_rules.py" in str(caught.value)
+    assert "batch_isend_irecv" in caught.value.remedy
+
+
+def test_buffering_hides_it_unless_both_receive_first():
+    assert nccl(swap, 8, rules=NCCL).values == [1, 0]
+    with pytest.raises(Deadlock) as caught:
+        nccl(swap, 8, receive_first=True, rules=NCCL)
+    with pytest.raises(Deadlock):
+        nccl(swap, NCCL.eager, rules=NCCL)  # four bytes each
+    assert [s.waits_for for s in caught.value.standings] == [(1,), (0,)]
+
+
+@pytest.mark.parametrize("receive_first", [False, True])
+def test_a_batch_is_carried_out_at_once(receive_first):
+    assert nccl(swap, 8, receive_first, batch=True).values == [1, 0]
+
+
+def test_a_rank_that_waits_behind_its_own_operation_is_told_so():
+    def fn():
+        other, x = 1 - dist.get_rank(), torch.zeros(8)
+        dist.isend(x, other)
+        dist.recv(torch.empty(8), other)
+
+    with pytest.raises(Deadlock, match=r"rank 0 waits in recv\(src=1\), behind its send\(dst=1\) at test_rules.py"):
+        nccl(fn)
+
+
+def test_each_pair_has_a_queue_of_its_own():
+    """A ring of three: what a rank posts to its right does not wait for what it posts to its left."""
+
+    def fn():
+        r, x, y = dist.get_rank(), torch.zeros(8), torch.empty(8)
+        for work in [dist.irecv(y, (r - 1) % 3), dist.isend(x, (r + 1) % 3)]:
+            work.wait()
+
+    assert nccl(fn, ranks=3).time > 0
+    with pytest.raises(Deadlock):
+        nccl(lambda: swap(8, receive_first=True))
+
+
+def test_a_message_waits_for_the_one_before_it_and_takes_place_then():
+    def fn():
+        other, x = 1 - dist.get_rank(), torch.zeros(1000)
+        post = [dist.isend, dist.irecv] if dist.get_rank() == 0 else [dist.irecv, dist.isend]
+        for work in [act(x, other) for act in post]:
+            work.wait()
+
+    beside = run(fn, ranks=2, on="dgx-a100").trace.of_kind("send")
+    first, second = nccl(fn).trace.of_kind("send")
+    assert beside[0].start == beside[1].start, "full duplex"
+    assert second.start == first.end
+    assert second.posted < second.start
+
+
+def after_a_collective(batch):
+    """Rank 2 comes late to the all-reduce; 0 and 1 swap meanwhile, or have to wait."""
+    rank, x, y = dist.get_rank(), torch.zeros(8), torch.empty(8)
+    if rank == 2:
+        time.sleep(1.0)
+    works = [dist.all_reduce(torch.zeros(8), async_op=True)]
+    if rank < 2:
+        posts = [(dist.isend, x), (dist.irecv, y)][:: -1 if rank else 1]
+        if batch:
+            works += dist.batch_isend_irecv([dist.P2POp(post, t, 1 - rank) for post, t in posts])
+        else:
+            works += [post(t, 1 - rank) for post, t in posts]
+    for work in works:
+        work.wait()
+
+
+def test_a_batch_waits_for_the_collective_before_it_and_what_is_posted_singly_does_not():
+    """Batches share the group's stream with its collectives."""
+    for batch in (True, False):
+        trace = nccl(after_a_collective, batch, ranks=3).trace
+        reduce, *messages = [e for e in trace.communication if e.rank == 0]
+        assert reduce.start == pytest.approx(1.0, abs=1e-4)
+        assert all((m.start >= reduce.end) == batch for m in messages)
+
+
+def test_messages_of_a_batch_do_not_meet_single_ones():
+    """They go through different communicators: on NCCL the two would wait for ever."""
+
+    def fn():
+        x = torch.zeros(8)
+        if dist.get_rank() == 0:
+            dist.send(x, 1)
+        else:
+            dist.batch_isend_irecv([dist.P2POp(dist.irecv, x, 0)])[0].wait()
+
+    assert run(fn, ranks=2, on="dgx-a100").time > 0
+    with pytest.raises(Deadlock):
+        nccl(fn)
+
+
+def test_torchs_pipeline_keeps_nccls_rules():
+    from torch.distributed.pipelining import PipelineStage, ScheduleGPipe
+
+    def fn():
+        torch.manual_seed(0)
+        layer, rank = torch.nn.Linear(4, 4), dist.get_rank()
+        stage = PipelineStage(layer, rank, 2, torch.device("cpu"))
+        schedule = ScheduleGPipe(stage, 2, loss_fn=torch.nn.functional.mse_loss)
+        x = torch.ones(4, 4)
+        schedule.step(x) if rank == 0 else schedule.step(target=x)
+        return layer.weight.grad.abs().sum().item()
+
+    assert nccl(fn).values == run(fn, ranks=2, on="dgx-a100").values
+
+
+def test_a_mismatch_is_told_under_every_rule():
+    def fn():
+        (dist.recv if dist.get_rank() else dist.send)(torch.zeros(2 + dist.get_rank()), 1 - dist.get_rank())
+
+    for rule in ("rendezvous", "mpi", "nccl"):
+        with pytest.raises(Mismatch, match="sends 2 elements of float32, rank 1 has room for 3"):
+            nccl(fn, rules=rule)
+
+
+def test_rules_are_named():
+    assert [rules.find(name).name for name in ("rendezvous", "mpi", "nccl")] == ["rendezvous", "mpi", "nccl"]
+    assert rules.find(STRICT) is STRICT
+    with pytest.raises(UsageError, match="Did you mean 'nccl'"):
+        rules.find("NCC")
