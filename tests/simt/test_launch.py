@@ -406,7 +406,7 @@ def test_a_tuple_can_be_looped_over() -> None:
 
 def endless(a):
     while a[0] > 0:
-        a[1] = 1
+        a[0] += 1
 
 
 def test_a_loop_that_never_ends_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:

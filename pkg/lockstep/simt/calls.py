@@ -18,7 +18,7 @@ from lockstep.simt.masks import Mask
 from lockstep.simt.scope import CompileExpression, Device, Evaluate, Scope
 from lockstep.simt.source import UNKNOWN
 from lockstep.simt.values import Value
-from lockstep.simt.warp import Arrival, Frame, Warp
+from lockstep.simt.warp import Frame, Spin, Stop, Warp
 
 
 def call(scope: Scope, node: ast.Call, expression: CompileExpression) -> Evaluate:
@@ -124,25 +124,30 @@ def _device(scope: Scope, node: ast.Call, device: Device, arguments: list[Evalua
     course = device_course(scope, node, device, arguments)
 
     def evaluate(warp: Warp, mask: Mask) -> Value:
-        way: Generator[Arrival, Value, Value] = course(warp, mask)
+        way: Generator[Stop, Value, Value] = course(warp, mask)
         try:
-            next(way)
+            stop = next(way)
         except StopIteration as end:
             return end.value
-        raise AssertionError("a device function with a barrier stands in a statement of its own")
+        assert isinstance(stop, Spin)  # a device function with a barrier stands in a statement of its own
+        raise scope.refuse(
+            node,
+            f"{device.name} waits in a loop for another thread, and stands inside of an expression.",
+            f"Let it stand alone, so that the machine can let other threads run: x = {ast.unparse(node)}.",
+        )
 
     return evaluate
 
 
 def device_course(
     scope: Scope, node: ast.Call, device: Device, arguments: list[Evaluate]
-) -> Callable[[Warp, Mask], Generator[Arrival, Value, Value]]:
+) -> Callable[[Warp, Mask], Generator[Stop, Value, Value]]:
     """A device function's run: it may come to barriers, and returns its value."""
     if len(arguments) != len(device.parameters):
         raise scope.refuse(node, f"{device.name} needs {len(device.parameters)} arguments, and gets {len(arguments)}.")
     line = scope.line(node)
 
-    def course(warp: Warp, mask: Mask) -> Generator[Arrival, Value, Value]:
+    def course(warp: Warp, mask: Mask) -> Generator[Stop, Value, Value]:
         values: list[Any] = [argument(warp, mask) for argument in arguments]
         warp.issue(line, mask)
         outer = warp.frame

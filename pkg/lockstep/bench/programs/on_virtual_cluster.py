@@ -32,7 +32,7 @@ def ring_of_messages(turns: int) -> None:
 def ring_all_reduce(turns: int) -> None:
     """Reduce-scatter, then all-gather: 2(K-1) rounds, one number a chunk."""
     r, K = dist.get_rank(), dist.get_world_size()
-    chunks, incoming = torch.zeros(K).split(1), torch.zeros(1)
+    chunks, incoming = list(torch.zeros(K, 1)), torch.zeros(1)
     for _ in range(turns):
         for step in range(2 * (K - 1)):
             got = chunks[(r - step - 1) % K]
