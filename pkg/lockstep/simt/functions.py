@@ -99,7 +99,8 @@ def ffs(value: Value) -> Value:
     word, _ = _bits(value)
     one = np.array(1, word.dtype)
     below = (word & (~word + one)) - one
-    return np.where(word == 0, np.int64(0), np.bitwise_count(below).astype(np.int64) + 1)[()]
+    place: Value = np.where(word == 0, 0, np.bitwise_count(below) + 1)
+    return place.astype(np.int64)[()]
 
 
 def brev(value: Value) -> Value:
@@ -112,7 +113,8 @@ def brev(value: Value) -> Value:
 
 
 def selp(test: Value, chosen: Value, other: Value) -> Value:
-    return np.where(truth(test), chosen, other)[()]
+    found: Value = np.where(truth(test), chosen, other)
+    return found[()]
 
 
 def fma(a: Value, b: Value, c: Value) -> Value:

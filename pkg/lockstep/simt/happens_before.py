@@ -12,8 +12,8 @@ operation serves as the fence of an acquire (the CUDA sample threadFenceReductio
 fence and then meet at a barrier, each of them may release what all have done.
 
 Four clocks tick: a thread counts its fences, and its releases; a warp its syncwarps, a block its barriers. ``Known`` is
-a vector clock without its zeros: how far a thread knows each of the others (Lamport 1978; Mattern 1989). A stamp is made
-anew only where one of these clocks ticks, so that a kernel without fences pays nothing.
+a vector clock without its zeros: how far a thread knows each of the others (Lamport 1978; Mattern 1989). A stamp is
+made anew only where one of these clocks ticks, so that a kernel without fences pays nothing.
 """
 
 from __future__ import annotations

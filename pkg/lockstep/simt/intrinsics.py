@@ -21,6 +21,9 @@ LANE = np.arange(LANES)
 BITS = np.uint32(1) << LANE.astype(np.uint32)
 DIMENSIONS = {"x": 0, "y": 1, "z": 2}
 
+NO_GROUPS = "the warp machine has no cooperative groups."
+REMEDY = "To wait for all blocks, let the kernel end and launch a second one: a launch ends when all blocks have."
+
 OfWarp = Callable[[Warp], tuple[Value, Value, Value]]
 Intrinsic = Callable[..., Value]
 
@@ -36,6 +39,12 @@ def _dimensions() -> dict[int, OfWarp]:
         id(cuda.blockDim): lambda warp: warp.block_dim,
         id(cuda.gridDim): lambda warp: warp.grid_dim,
     }
+
+
+def cooperative(known: object) -> bool:
+    """Whether this is ``cuda.cg`` or something in it: groups of all threads of a grid."""
+    name = getattr(known, "__module__", None) or getattr(known, "__name__", "")
+    return isinstance(name, str) and name.endswith("numba.cuda.cg")
 
 
 def constant_of(known: object) -> OfWarp | None:
