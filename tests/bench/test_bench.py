@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
@@ -207,20 +208,22 @@ needs_checkout = pytest.mark.skipif(not in_a_checkout(), reason="needs a git che
 
 
 @needs_checkout
-def test_old_and_new_run_the_same_programs_and_the_old_tree_is_removed() -> None:
-    before = worktrees()
+def test_old_and_new_run_the_same_programs_and_the_old_tree_is_removed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     (table,) = bench.measure("virtual", "quick", against="HEAD")
     check([table])
     programs = ["ring of messages, 4 ranks", "ring all-reduce, 4 ranks", "tree, 4 ranks", "all"]
     assert column(table.rows, "program") == programs
     *rows, whole = table.rows
     assert whole["old [CPU s]"] == pytest.approx(sum(row["old [CPU s]"] for row in rows))
-    assert worktrees() == before
+    assert str(tmp_path) not in worktrees()
 
 
 @needs_checkout
-def test_ctrl_c_leaves_no_work_tree_behind() -> None:
-    before = worktrees()
+def test_ctrl_c_leaves_no_work_tree_behind(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
 
     def stopped() -> None:
         with against.checked_out("HEAD") as tree:
@@ -230,7 +233,8 @@ def test_ctrl_c_leaves_no_work_tree_behind() -> None:
 
     with pytest.raises(KeyboardInterrupt):
         stopped()
-    assert worktrees() == before
+    assert str(tmp_path) not in worktrees()
+    assert not list(tmp_path.iterdir())
 
 
 def test_each_new_run_is_compared_with_the_old_one_before_it() -> None:
