@@ -83,7 +83,11 @@ def two_locks_crosswise(locks, total):
 @pytest.mark.parametrize(
     ("kernel", "text", "told"),
     [
-        (every_lane_takes_the_lock, "cas(mutex", "thread 0 of block 0 has left the loop, and waits behind it"),
+        (
+            every_lane_takes_the_lock,
+            "cas(mutex",
+            "and thread 0 of block 0, which has left it, waits behind it for the rest",
+        ),
         (never_released, "cas(mutex", "All other threads have ended, or wait, too"),
         (flag_that_nobody_sets, "flag[0] == 0", "Other warps of block 0 wait at the barrier in line"),
         (forgets_to_count, "i < 10", "nothing on which its end depends changes"),

@@ -7,9 +7,9 @@ What a thread did before the fence of a release happens before what another does
 acquire reads what the release wrote, or what further atomic operations have made of it. ``threadfence_block`` does so
 for threads of one block only. (PTX ISA, "Memory Consistency Model": release and acquire patterns, causality order.)
 
-In two places the machine is milder than PTX, since programs of NVIDIA's own are written so. A barrier behind the atomic
-operation serves as the fence of an acquire (the CUDA sample threadFenceReduction). And if all threads of a block make a
-fence and then meet at a barrier, each of them may release what all have done.
+In two places the machine is milder than PTX. A barrier behind the atomic operation serves as the fence of an acquire:
+NVIDIA's sample threadFenceReduction has no other. And if all threads of a block make a fence and then meet at a
+barrier, any of them may release what all have done: many programs are written so.
 
 Four clocks tick: a thread counts its fences, and its releases; a warp its syncwarps, a block its barriers. ``Known`` is
 a vector clock without its zeros: how far a thread knows each of the others (Lamport 1978; Mattern 1989). A stamp is

@@ -132,14 +132,17 @@ def _endless(waiting: Sequence[Waiting], others: str) -> KernelError:
     """The loop of a warp whose own lanes wait for each other, if there is one: no other thread can help it."""
     spins = [(warp, spin, at) for at in waiting for warp, spin in at.spins.items()]
     warp, spin, at = next((found for found in spins if found[1].left.count), spins[0])
-    told = f"{warp.threads(spin.mask.lanes)[0]} turns in this loop for ever: nothing on which its end depends changes."
+    told = f"{warp.threads(spin.mask.lanes)[0]} turns in this loop for ever: nothing on which its end depends changes"
     if spin.left.count:
-        told += f" {warp.threads(spin.left.lanes)[0]} has left the loop, and waits behind it for the rest of its warp."
+        told += (
+            f", and {warp.threads(spin.left.lanes)[0]}, which has left it, waits behind it for the rest of its warp."
+        )
         remedy = (
             "If that thread holds a lock, the others never get it. Put the work and the release inside of the loop, "
             "or let one thread of a warp take the lock."
         )
         return spin.line.refuse(told, remedy)
+    told += "."
     if at.arrivals:
         told += f" Other warps of {warp.block} wait at the barrier in {next(iter(at.arrivals.values())).line.place}."
     told += others or " All other threads have ended, or wait, too."
