@@ -16,7 +16,7 @@
 #   `grid`, `gridsize`, `threadIdx`, `blockIdx`, `blockDim`, `gridDim`, `laneid`, `shared.array`, `syncthreads`,
 #   `syncwarp`, `atomic.add`, `shfl_down_sync` and its relatives. It returns nothing, and it works on single elements:
 #   `a[i]`, never all of `a` at once.
-# - Sizes of shared arrays are constants, as on a GPU.
+# - Sizes of shared arrays are constants, as on a GPU: numbers, or names of numbers. Arithmetic with names is none.
 # - The same source runs on a GPU: `kernel[blocks, threads](…)` instead of `launch(kernel, blocks, threads, …)`.
 #
 # To look inside, launch a kernel yourself and read its table, as here:
@@ -232,7 +232,7 @@ TILE = 32
 def transpose(source, target):
     """target = source, transposed, through a tile in shared memory."""
     ### BEGIN SOLUTION
-    tile = cuda.shared.array((TILE, TILE + 1), float32)
+    tile = cuda.shared.array((TILE, 33), float32)
     tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
     x, y = cuda.grid(2)
     if y < source.shape[0] and x < source.shape[1]:

@@ -3,13 +3,15 @@
 import json
 import subprocess
 import sys
+import tempfile
 from collections.abc import Sequence
+from pathlib import Path
 from statistics import median
 
 import pytest
 
 from lockstep import bench
-from lockstep.bench import all_reduces, launch, predict, timing
+from lockstep.bench import against, all_reduces, launch, predict, timing
 from lockstep.bench.bus_bandwidth import LONG, measurements
 from lockstep.bench.table import Row, Table, size_of
 from lockstep.errors import UsageError, WorldUnavailable
@@ -189,6 +191,81 @@ def test_the_command_prints_json_and_nothing_else() -> None:
     (table,) = json.loads(done.stdout)["tables"]
     assert table["benchmark"] == "collectives"
     assert "ratio to gloo" in table["rows"][0]
+
+
+def worktrees() -> str:
+    return against.git(against.checkout(), "worktree", "list").stdout
+
+
+def in_a_checkout() -> bool:
+    try:
+        return bool(against.checkout())
+    except UsageError:
+        return False
+
+
+needs_checkout = pytest.mark.skipif(not in_a_checkout(), reason="needs a git checkout of Lockstep")
+
+
+@needs_checkout
+def test_old_and_new_run_the_same_programs_and_the_old_tree_is_removed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    (table,) = bench.measure("virtual", "quick", against="HEAD")
+    check([table])
+    programs = ["ring of messages, 4 ranks", "ring all-reduce, 4 ranks", "tree, 4 ranks", "all"]
+    assert column(table.rows, "program") == programs
+    *rows, whole = table.rows
+    assert whole["old [CPU s]"] == pytest.approx(sum(row["old [CPU s]"] for row in rows))
+    assert str(tmp_path) not in worktrees()
+
+
+@needs_checkout
+def test_ctrl_c_leaves_no_work_tree_behind(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+
+    def stopped() -> None:
+        with against.checked_out("HEAD") as tree:
+            assert (tree / "pkg" / "lockstep" / "__init__.py").exists()
+            assert str(tree) in worktrees()
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        stopped()
+    assert str(tmp_path) not in worktrees()
+    assert not list(tmp_path.iterdir())
+
+
+def test_each_new_run_is_compared_with_the_old_one_before_it() -> None:
+    """The machine was three times as slow in the second round: the ratios stay."""
+    found = [({"a": 1.0, "b": 2.0}, {"a": 2.0, "b": 2.0}), ({"a": 3.0, "b": 6.0}, {"a": 6.0, "b": 6.0})]
+    rows = against.compared([*found, ({"a": 1.0, "b": 1.0}, {"a": 9.0, "b": 1.0})])
+    assert column(rows, "program") == ["a", "b", "all"]
+    assert column(rows, "ratio") == [2, 1, 4 / 3]
+    assert column(rows, "old [CPU s]") == [1, 2, 3]
+
+
+@needs_checkout
+def test_a_commit_that_is_not_there_is_told() -> None:
+    for name in ("nothing-like-this", "--help", "HEAD:README.md"):
+        with pytest.raises(UsageError, match=f"There is no commit '{name}'"):
+            bench.measure("virtual", "quick", against=name)
+
+
+def test_without_a_checkout_there_is_nothing_to_compare_with(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(against, "PACKAGE", tmp_path)
+    with pytest.raises(UsageError, match="does not run from a git checkout"):
+        bench.measure("virtual", "quick", against="HEAD")
+
+
+def test_only_virtual_is_compared_with_a_commit() -> None:
+    with pytest.raises(UsageError, match="`lockstep bench launch` has no --against"):
+        bench.measure("launch", "quick", against="HEAD")
+    command = [sys.executable, "-m", "lockstep", "bench", "--against", "HEAD"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2
+    assert done.stderr.startswith("lockstep: --against compares one benchmark.")
 
 
 def test_an_unknown_benchmark_is_one_sentence() -> None:

@@ -13,6 +13,7 @@ import numpy as np
 from numba import cuda, float32, float64, int32, int64
 
 TILE = 8
+PADDED = TILE + 1
 WEIGHTS = np.array([0.25, 0.5, 0.25], np.float32)
 
 
@@ -190,7 +191,7 @@ def block_sum(a, out):
 
 
 def transpose(a, b):
-    s = cuda.shared.array((TILE, TILE + 1), float32)
+    s = cuda.shared.array((TILE, PADDED), float32)
     x, y = cuda.grid(2)
     tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
     if y < a.shape[0] and x < a.shape[1]:

@@ -173,6 +173,7 @@ def last_block_adds_up(a, partial, tickets, out):
         partial[b] = value
         cuda.threadfence()
         if cuda.atomic.add(tickets, 0, 1) == cuda.gridDim.x - 1:
+            cuda.threadfence()
             for k in range(cuda.gridDim.x):
                 out[0] += partial[k]
 

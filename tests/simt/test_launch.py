@@ -85,7 +85,7 @@ def test_a_device_function_may_have_barriers() -> None:
 
 def closure(size: int) -> Callable[..., None]:
     def kernel(a):
-        s = cuda.shared.array(size + 1, float32)
+        s = cuda.shared.array(size, float32)
         s[cuda.threadIdx.x] = size
         a[cuda.threadIdx.x] = s[cuda.threadIdx.x] * NUMBERS[1] * SCALE
 
@@ -406,7 +406,7 @@ def test_a_tuple_can_be_looped_over() -> None:
 
 def endless(a):
     while a[0] > 0:
-        a[1] = 1
+        a[0] += 1
 
 
 def test_a_loop_that_never_ends_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,7 +4,8 @@ Seconds differ from machine to machine and from minute to minute; ratios do so l
 A B A B A B, and the median of each. No benchmark says that it passed. Read the tables.
 
 ``launch``       how long until a function of 4 ranks has its first result, beside torchrun and others
-``virtual``      what a message costs the host on the virtual cluster, from 4 ranks to 1,024; how far its times are off
+``virtual``      what a message costs the host on the virtual cluster, from 4 ranks to 1,024; how far its times are off;
+                 or ``against`` an older commit: whether it has become slower
 ``collectives``  the reference algorithms beside gloo's own all-reduce, on processes
 ``predict``      what the virtual cluster and the cost model predict, beside what was measured
 ``simt``         the warp machine beside numba's own CUDA simulator
@@ -24,12 +25,25 @@ __all__ = ["NAMES", "Size", "Table", "measure"]
 NAMES = ("launch", "virtual", "collectives", "predict", "simt")
 
 
-def measure(name: str, size: Size = "normal") -> list[Table]:
+def measure(name: str, size: Size = "normal", against: str | None = None) -> list[Table]:
     """Run the benchmark ``name`` (one of NAMES) now. ``size``: "quick" shows that it works, "full" takes minutes.
 
+    ``against``: a commit of git, whose Lockstep is measured in turn with this one. Only ``virtual`` has that.
     Raises UsageError for another name, WorldUnavailable when this machine cannot do it.
     """
     if name not in NAMES:
         raise UsageError(f"There is no benchmark named {name!r}.", f"Choose one of: {', '.join(NAMES)}.")
+    if against is not None:
+        return [_against(name, against, size)]
     made: Callable[[Size], list[Table]] = importlib.import_module(f"lockstep.bench.{name}").tables
     return made(size)
+
+
+def _against(name: str, commit: str, size: Size) -> Table:
+    if name != "virtual":
+        raise UsageError(
+            f"`lockstep bench {name}` has no --against.", "Write `lockstep bench virtual --against COMMIT`."
+        )
+    from lockstep.bench import against
+
+    return against.table(commit, size)

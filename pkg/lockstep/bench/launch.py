@@ -26,6 +26,7 @@ import time
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from lockstep.bench.table import Row, Table
 from lockstep.bench.timing import Measured, Size, interleaved
@@ -86,16 +87,21 @@ def session(program: str, *arguments: int) -> Measured:
 
 def told_by(arguments: list[str]) -> Measured:
     """What a program of this Python printed as its last line: {name: seconds}."""
-    path = os.pathsep.join(filter(None, [str(PROGRAMS.parents[2]), os.environ.get("PYTHONPATH")]))
+    told: Measured = said_by(arguments, PROGRAMS.parents[2], LIMIT)
+    return told
+
+
+def said_by(arguments: list[str], pkg: Path, limit: float) -> Any:
+    """The JSON that a program of this Python printed as its last line, with the Lockstep that lies in ``pkg``."""
+    path = os.pathsep.join(filter(None, [str(pkg), os.environ.get("PYTHONPATH")]))
     environment = {**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": "1"}
     try:
         done = subprocess.run(
-            [sys.executable, *arguments], capture_output=True, text=True, timeout=LIMIT, env=environment, check=True
+            [sys.executable, *arguments], capture_output=True, text=True, timeout=limit, env=environment, check=True
         )
-        told: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
-        return told
+        return json.loads(done.stdout.splitlines()[-1])
     except subprocess.CalledProcessError as error:
         said = (error.stderr.strip() or "it told nothing").splitlines()[-1]
         raise WorldUnavailable(f"{Path(arguments[0]).name} failed on this machine: {said}") from None
     except subprocess.TimeoutExpired:
-        raise WorldUnavailable(f"{Path(arguments[0]).name} had no result within {LIMIT:.0f} s.") from None
+        raise WorldUnavailable(f"{Path(arguments[0]).name} had no result within {limit:.0f} s.") from None

@@ -71,6 +71,7 @@ def _parser() -> argparse.ArgumentParser:
     bench.add_argument(
         "benchmark", nargs="?", metavar="NAME", help="launch, virtual, collectives, predict, simt; else all"
     )
+    bench.add_argument("--against", metavar="COMMIT", help="virtual only: has it become slower since that commit?")
     bench.add_argument("--size", choices=("quick", "normal", "full"), default="normal", help="quick only tries it out")
     bench.add_argument("--full", action="store_const", const="full", dest="size", help="more ranks, sizes and repeats")
     _json(bench)

@@ -56,12 +56,20 @@ def store(warp: Warp, mask: Mask, line: LineCounts, array: Array, index: Value, 
     if not isinstance(value, np.ndarray | np.generic):
         remedy = "A store takes one number for each thread."
         raise line.refuse(f"what is stored into {memory.name} is no number.", remedy)
-    memory.flat[items] = stored = active(inside, value)
+    stored = active(inside, value)
+    if warp.suspects:
+        _note_change(warp, memory, items, stored)
+    memory.flat[items] = stored
     cost(warp, inside, line, memory, items)
     if memory.written is not None:
         memory.written[items] = True
     if memory.watched:
-        warp.block.hazards.note(memory, Access(items, warp, inside, warp.epoch, line, True, False, stored))
+        warp.block.hazards.note(memory, Access(items, warp, inside, warp.epoch, warp.stamp, line, True, False, stored))
+
+
+def _note_change(warp: Warp, memory: Memory, items: Items, stored: Value) -> None:
+    if not np.array_equal(memory.flat[items], np.broadcast_to(stored, len(items)).astype(memory.flat.dtype)):
+        warp.changes += 1
 
 
 def places(warp: Warp, mask: Mask, line: LineCounts, array: Array, index: Value) -> tuple[Items, Mask]:
@@ -181,4 +189,4 @@ def _note_read(warp: Warp, mask: Mask, line: LineCounts, memory: Memory, items: 
         items = np.broadcast_to(items, mask.count)
         warp.block.hazards.read_empty(memory, items[empty], warp, LANE[mask.lanes][empty], line)
     if memory.watched:
-        warp.block.hazards.note(memory, Access(items, warp, mask, warp.epoch, line, False, False, 0))
+        warp.block.hazards.note(memory, Access(items, warp, mask, warp.epoch, warp.stamp, line, False, False, 0))

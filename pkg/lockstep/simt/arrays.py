@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from lockstep.simt.constants import literal
 from lockstep.simt.masks import Mask
 from lockstep.simt.memory import Array, Memory, constant_array, whole
 from lockstep.simt.scope import Evaluate, Scope
@@ -69,11 +70,29 @@ def _arguments(scope: Scope, node: ast.Call) -> tuple[tuple[int, ...], np.dtype[
     given |= {keyword.arg: keyword.value for keyword in node.keywords if keyword.arg in ("shape", "dtype")}
     if set(given) != {"shape", "dtype"}:
         raise scope.refuse(node, f"{ast.unparse(node.func)} needs a shape and a dtype.")
-    shape = _constant(scope, given["shape"], ast.unparse(node.func))
+    shape = _shape(scope, given["shape"], ast.unparse(node.func))
     shape = shape if isinstance(shape, tuple) else (shape,)
-    if not all(isinstance(size, int | np.integer) and size >= 0 for size in shape):
+    if not all(isinstance(size, int) and size >= 0 for size in shape):
         raise scope.refuse(node, f"{ast.unparse(given['shape'])} is no shape: whole numbers are.")
     return tuple(int(size) for size in shape), _dtype(scope, given["dtype"])
+
+
+def _shape(scope: Scope, node: ast.expr, what: str) -> Any:
+    shape = literal(scope.source, node)
+    if shape is not UNKNOWN:
+        return shape
+    parts = node.elts if isinstance(node, ast.Tuple) else [node]
+    part = next(part for part in parts if literal(scope.source, part) is UNKNOWN)
+    name = ast.unparse(part)
+    value = scope.known(part)
+    if value is not UNKNOWN and isinstance(part, ast.BinOp | ast.UnaryOp) and isinstance(value, int):
+        told = f"{what} takes numbers and names of numbers; {name} is arithmetic, and numba refuses it on a GPU."
+        raise scope.refuse(node, told, f"Write {value}, or name it outside of the kernel: SIZE = {name}.")
+    if value is not UNKNOWN:
+        raise scope.refuse(node, f"{name} is no shape: whole numbers are.", "Write a Python int, or a name of one.")
+    told = f"{what} needs a constant, and {name} is known only at run time."
+    remedy = "Write a number, or a name that has one value: set outside of the kernel, or once in it, as N = 32."
+    raise scope.refuse(node, told, remedy)
 
 
 def _constant(scope: Scope, node: ast.expr, what: str) -> Any:

@@ -60,8 +60,14 @@ def _atomic(update: Update) -> Callable[..., Value]:
         given = [np.broadcast_to(active(inside, operand), inside.count) for operand in operands]
         for lane, item, *values in zip(np.flatnonzero(inside.lanes), items, *given, strict=True):
             found[lane] = old = flat[item]
-            flat[item] = update(old, *(np.asarray(value).astype(kind)[()] for value in values))
+            flat[item] = new = update(old, *(np.asarray(value).astype(kind)[()] for value in values))
+            warp.changes += bool(new != old)
         _count(warp, inside, line, array, items)
+        order = warp.block.hazards.grid.order
+        if order.concerns(warp, array.memory):
+            old = found[inside.lanes]
+            wrote = old == given[0].astype(kind) if update is _swap else np.ones(inside.count, bool)
+            order.atomic(warp, array.memory, inside.lanes, items, old, wrote)
         return found
 
     return run
@@ -78,7 +84,7 @@ def _count(warp: Warp, mask: Mask, line: LineCounts, array: Array, items: Any) -
             warp.block.hazards.read_empty(memory, items[empty], warp, np.flatnonzero(mask.lanes)[empty], line)
         memory.written[items] = True
     if memory.watched:
-        warp.block.hazards.atomic(memory, Access(items, warp, mask, warp.epoch, line, True, True, 0))
+        warp.block.hazards.note(memory, Access(items, warp, mask, warp.epoch, warp.stamp, line, True, True, 0))
 
 
 def _compare_and_swap(warp: Warp, mask: Mask, line: LineCounts, array: Array, expected: Value, new: Value) -> Value:

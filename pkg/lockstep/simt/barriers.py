@@ -18,9 +18,9 @@ from lockstep.simt.masks import LANES, Mask
 from lockstep.simt.scope import CompileExpression, Scope
 from lockstep.simt.source import UNKNOWN
 from lockstep.simt.values import Value, truth
-from lockstep.simt.warp import Arrival, Vote, Warp
+from lockstep.simt.warp import Arrival, Stop, Vote, Warp
 
-Waiting = Callable[[Warp, Mask], Generator[Arrival, Value, Value]]
+Waiting = Callable[[Warp, Mask], Generator[Stop, Value, Value]]
 
 NOBODY = np.zeros(LANES, bool)
 
@@ -50,6 +50,14 @@ def waits(scope: Scope, node: ast.AST) -> bool:
     return device is not None and device.waits
 
 
+def stops(scope: Scope, node: ast.AST) -> bool:
+    """Whether ``node`` is a call that may let others run: it comes to a barrier, or may wait in a loop of its own."""
+    if waits(scope, node):
+        return True
+    known = scope.known(node.func) if isinstance(node, ast.Call) else UNKNOWN
+    return isinstance(node, ast.Call) and known is not UNKNOWN and device_function(scope, node, known) is not None
+
+
 def waiting(scope: Scope, node: ast.Call, expression: CompileExpression) -> Waiting:
     """A call that may wait, as a generator that returns its value."""
     known = scope.known(node.func)
@@ -62,7 +70,7 @@ def waiting(scope: Scope, node: ast.Call, expression: CompileExpression) -> Wait
     if len(arguments) != (1 if vote else 0):
         raise scope.refuse(node, f"{ast.unparse(node.func)} takes {1 if vote else 'no'} argument.")
 
-    def barrier(warp: Warp, mask: Mask) -> Generator[Arrival, Value, Value]:
+    def barrier(warp: Warp, mask: Mask) -> Generator[Stop, Value, Value]:
         holds = np.broadcast_to(truth(arguments[0](warp, mask)), LANES) if vote else NOBODY
         warp.issue(line, mask)
         line.barriers += 1

@@ -13,17 +13,19 @@ import numpy as np
 from lockstep.simt.arrays import declaration
 from lockstep.simt.atomics import atomics
 from lockstep.simt.functions import cast, pure_functions
-from lockstep.simt.intrinsics import intrinsics
+from lockstep.simt.intrinsics import NO_GROUPS, REMEDY, cooperative, intrinsics
 from lockstep.simt.masks import Mask
 from lockstep.simt.scope import CompileExpression, Device, Evaluate, Scope
 from lockstep.simt.source import UNKNOWN
 from lockstep.simt.values import Value
-from lockstep.simt.warp import Arrival, Frame, Warp
+from lockstep.simt.warp import Frame, Spin, Stop, Warp
 
 
 def call(scope: Scope, node: ast.Call, expression: CompileExpression) -> Evaluate:
     """A call that cannot wait at a barrier. ``expression`` compiles the arguments."""
     known = scope.known(node.func)
+    if any(isinstance(part, ast.expr) and cooperative(scope.known(part)) for part in ast.walk(node.func)):
+        raise scope.refuse(node, f"{ast.unparse(node)}: {NO_GROUPS}", REMEDY)
     if known is UNKNOWN:
         raise scope.refuse(node, f"a kernel cannot call {ast.unparse(node.func)}.")
     array = declaration(scope, node, known)
@@ -59,8 +61,19 @@ def _unknown(scope: Scope, node: ast.Call, known: object) -> Exception:
     if known is range:
         return scope.refuse(node, "range stands only in `for … in range(…)`.")
     if isinstance(known, FunctionType):
-        return scope.refuse(node, f"{name} is a function of the host.", "Put @cuda.jit(device=True) above its def.")
+        return _of_the_host(scope, node, name, known)
     return scope.refuse(node, f"a kernel cannot call {name}.")
+
+
+def _of_the_host(scope: Scope, node: ast.Call, name: str, known: FunctionType) -> Exception:
+    """The learner's own function can be one for the device; a library's cannot."""
+    if known.__module__ == scope.source.function.__module__:
+        return scope.refuse(node, f"{name} is a function of the host.", "Put @cuda.jit(device=True) above its def.")
+    if known.__module__.startswith("numba"):
+        remedy = "docs/warp-machine.md tells what the machine has, and what it leaves out."
+        return scope.refuse(node, f"the warp machine has no {name}.", remedy)
+    remedy = "Write what it does in the kernel, or in a function of yours with @cuda.jit(device=True)."
+    return scope.refuse(node, f"{name} is a function of the host, from {known.__module__}.", remedy)
 
 
 def _intrinsic(scope: Scope, node: ast.Call, function: Callable[..., Value], arguments: list[Evaluate]) -> Evaluate:
@@ -124,25 +137,30 @@ def _device(scope: Scope, node: ast.Call, device: Device, arguments: list[Evalua
     course = device_course(scope, node, device, arguments)
 
     def evaluate(warp: Warp, mask: Mask) -> Value:
-        way: Generator[Arrival, Value, Value] = course(warp, mask)
+        way: Generator[Stop, Value, Value] = course(warp, mask)
         try:
-            next(way)
+            stop = next(way)
         except StopIteration as end:
             return end.value
-        raise AssertionError("a device function with a barrier stands in a statement of its own")
+        assert isinstance(stop, Spin)  # a device function with a barrier stands in a statement of its own
+        raise scope.refuse(
+            node,
+            f"{device.name} waits in a loop for another thread, and stands inside of an expression.",
+            f"Let it stand alone, so that the machine can let other threads run: x = {ast.unparse(node)}.",
+        )
 
     return evaluate
 
 
 def device_course(
     scope: Scope, node: ast.Call, device: Device, arguments: list[Evaluate]
-) -> Callable[[Warp, Mask], Generator[Arrival, Value, Value]]:
+) -> Callable[[Warp, Mask], Generator[Stop, Value, Value]]:
     """A device function's run: it may come to barriers, and returns its value."""
     if len(arguments) != len(device.parameters):
         raise scope.refuse(node, f"{device.name} needs {len(device.parameters)} arguments, and gets {len(arguments)}.")
     line = scope.line(node)
 
-    def course(warp: Warp, mask: Mask) -> Generator[Arrival, Value, Value]:
+    def course(warp: Warp, mask: Mask) -> Generator[Stop, Value, Value]:
         values: list[Any] = [argument(warp, mask) for argument in arguments]
         warp.issue(line, mask)
         outer = warp.frame

@@ -99,7 +99,8 @@ def ffs(value: Value) -> Value:
     word, _ = _bits(value)
     one = np.array(1, word.dtype)
     below = (word & (~word + one)) - one
-    return np.where(word == 0, 0, np.bitwise_count(below).astype(np.int64) + 1)
+    place: Value = np.where(word == 0, 0, np.bitwise_count(below) + 1)
+    return place.astype(np.int64)[()]
 
 
 def brev(value: Value) -> Value:
@@ -107,12 +108,13 @@ def brev(value: Value) -> Value:
     word, width = _bits(value)
     one, found = np.array(1, word.dtype), np.zeros_like(word)
     for bit in range(width):
-        found |= ((word >> np.array(bit, word.dtype)) & one) << np.array(width - 1 - bit, word.dtype)
-    return found.astype(value.dtype)
+        found = found | ((word >> np.array(bit, word.dtype)) & one) << np.array(width - 1 - bit, word.dtype)
+    return found.astype(value.dtype)[()]
 
 
 def selp(test: Value, chosen: Value, other: Value) -> Value:
-    return np.where(truth(test), chosen, other)
+    found: Value = np.where(truth(test), chosen, other)
+    return found[()]
 
 
 def fma(a: Value, b: Value, c: Value) -> Value:

@@ -1,31 +1,39 @@
-"""What the blocks of a grid touch in a whole launch: nothing orders blocks but the end of the launch.
-
-With one exception, by which the last block can add up what all blocks have found (CUDA's threadFenceReduction): a block
-writes, makes a fence, and does an atomic operation; another block does the atomic operation, sees that it is the last,
-and reads.
+"""What the blocks of a grid touch in a whole launch: nothing orders blocks but the end of the launch, and fences with
+atomic operations (``happens_before``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from lockstep.simt.counts import LineCounts
 from lockstep.simt.findings import Findings
+from lockstep.simt.happens_before import SLOTS, WHOLE, HappensBefore, Moment, Stamp, moment_of
 from lockstep.simt.memory import Memory
-from lockstep.simt.races import Ints, Race, Records, by_lines, contested, floats, numbered, races
+from lockstep.simt.races import Ints, Race, Records, by_lines, contested, floats, numbered, races, rows_of
 
 if TYPE_CHECKING:
     from lockstep.simt.hazards import Access
     from lockstep.simt.warp import Block
 
 
+ORDERED = (
+    "To order them, let both use atomic operations on one item: the first behind a threadfence, "
+    "the second in front of one."
+)
+
+
 @dataclass(eq=False)
 class Touched:
-    """Items that one block touched in one line; whether it did an atomic operation before, and a fence afterwards."""
+    """Items that one block touched in one line between two barriers.
+
+    ``access``: the request, lane by lane, if there was a fence between these barriers: it may matter who did it.
+    """
 
     block: Block
     items: Ints
@@ -33,8 +41,15 @@ class Touched:
     write: bool
     atomic: bool
     values: Any
-    after_atomic: bool
-    fenced: bool = False
+    phase: int
+    stamp: Stamp
+    access: Access | None = None
+
+    def moment(self, place: int) -> Moment:
+        if self.access is not None:
+            return moment_of(self.access, place, self.phase)
+        slot = self.block.number * SLOTS + WHOLE
+        return Moment(slot, self.block.number, self.phase, self.stamp.known[0])  # without a fence, all know the same
 
 
 class GridHazards:
@@ -42,31 +57,36 @@ class GridHazards:
 
     def __init__(self, findings: Findings) -> None:
         self.findings = findings
+        self.order = HappensBefore()
+        self.atomics = False
         self._touched: dict[Memory, list[Touched]] = {}
         self._written: set[Memory] = set()
 
-    def touched(
-        self, memory: Memory, block: Block, accesses: Sequence[Access], after_atomic: bool
-    ) -> Sequence[Touched]:
+    def touched(self, memory: Memory, block: Block, accesses: Sequence[Access], phase: int, fenced: bool) -> None:
         """Keeps what may matter later: each item that was read, once; everything that was written."""
-        log: list[Touched] = []
+        log = self._touched.setdefault(memory, [])
         reads: dict[int, list[Access]] = {}
         for access in accesses:
+            self.atomics |= access.atomic
             if access.write:
                 self._written.add(memory)
-                log.append(Touched(block, access.items, access.line, True, access.atomic, access.values, after_atomic))
+            if fenced or access.write:
+                items = access.of_each_lane()
+                whole = Touched(
+                    block, items, access.line, access.write, access.atomic, access.values, phase, access.stamp
+                )
+                whole.access = access if fenced else None
+                log.append(whole)
             else:
                 reads.setdefault(id(access.line), []).append(access)
         for group in reads.values():
             items = _unique(np.concatenate([access.items for access in group]), memory.flat.size)
-            log.append(Touched(block, items, group[0].line, False, False, 0, after_atomic))
-        self._touched.setdefault(memory, []).extend(log)
-        return log
+            log.append(Touched(block, items, group[0].line, False, False, 0, phase, group[0].stamp))
 
     def end(self) -> None:
         """The launch is over: judge."""
         for memory in self._written:
-            log = self._touched[memory]
+            log = sorted(self._touched[memory], key=lambda touched: touched.stamp.number)
             if len({touched.block.number for touched in log}) > 1:
                 self._judge(memory, log)
 
@@ -88,7 +108,8 @@ class GridHazards:
             np.repeat([touched.atomic for touched in log], lengths)[kept],
             np.concatenate([floats(touched.values, len(touched.items)) for touched in log])[kept],
         )
-        found = races(records, 2 * records.items + _phases(log, lengths, items, memory.flat.size)[kept], records.actors)
+        moment = _moments(log, lengths, kept) if self.order.used else None
+        found = races(records, records.items, records.actors, moment)
         for race, times in by_lines(found, records):
             self._tell(memory, records, lines, race, blocks, times)
 
@@ -109,21 +130,16 @@ class GridHazards:
             f"{writer} writes {item}, and {other} {deed} it in {touched.place}. "
             f"Blocks run in any order, and no barrier holds between them."
         )
+        if self.atomics:
+            message += " " + ORDERED
         threads = (writer.thread(0), other.thread(0))
         self.findings.add("race", wrote, message, threads, memory.name, touched, times)
 
 
-def _phases(log: Sequence[Touched], lengths: Sequence[int], items: Ints, size: int) -> Ints:
-    """0 for each access that may be at the same time as others of its item; 1 if it surely comes later.
-
-    It does if it follows an atomic operation, and a fence follows all accesses of the item that do not.
-    """
-    later = np.repeat([touched.after_atomic for touched in log], lengths)
-    open_ended = np.repeat([not touched.after_atomic and not touched.fenced for touched in log], lengths)
-    unsafe = np.empty(size, bool)
-    unsafe[items] = False
-    unsafe[items[open_ended]] = True
-    return (later & ~unsafe[items]).astype(np.int64)
+def _moments(log: Sequence[Touched], lengths: Sequence[int], kept: Ints) -> Callable[[int], Moment]:
+    """Of each row of the records."""
+    number, place = rows_of(lengths)
+    return cache(lambda row: log[int(number[kept[row]])].moment(int(place[kept[row]])))
 
 
 def _unique(items: Ints, size: int) -> Ints:

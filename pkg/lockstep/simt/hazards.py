@@ -1,21 +1,24 @@
 """What the threads of a block touch between two barriers: are there races, and is anything read that nobody wrote?
 
-A barrier orders the threads of a block, ``syncwarp`` the lanes of a warp.
+A barrier orders the threads of a block, ``syncwarp`` the lanes of a warp, fences with atomic operations any threads
+(``happens_before``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from lockstep.simt.counts import LineCounts
 from lockstep.simt.findings import Findings
-from lockstep.simt.grid_hazards import GridHazards, Touched
+from lockstep.simt.grid_hazards import GridHazards
+from lockstep.simt.happens_before import Moment, Stamp, moment_of
 from lockstep.simt.masks import LANES, Mask
 from lockstep.simt.memory import Memory
-from lockstep.simt.races import Ints, Race, Records, by_lines, contested, floats, numbered, races
+from lockstep.simt.races import Ints, Race, Records, by_lines, contested, floats, numbered, races, rows_of
 from lockstep.simt.values import active
 
 if TYPE_CHECKING:
@@ -29,24 +32,27 @@ class Access(NamedTuple):
     warp: Warp
     mask: Mask
     epoch: int
+    stamp: Stamp
     line: LineCounts
     write: bool
     atomic: bool
     values: Any
 
+    def of_each_lane(self) -> Ints:
+        return self.items if len(self.items) == self.mask.count else np.repeat(self.items, self.mask.count)
+
 
 class BlockHazards:
-    """One block's accesses since its last barrier."""
+    """One block's accesses since its last barrier. ``phase`` counts barriers; ``fenced``: a fence or release since."""
 
     def __init__(self, block: Block, grid: GridHazards, findings: Findings) -> None:
         self.block = block
         self.grid = grid
         self.findings = findings
+        self.phase = 0
+        self.fenced = False
         self._touched: dict[Memory, list[Access]] = {}
         self._empty: list[tuple[Memory, Ints, Warp, Ints, LineCounts]] = []
-        self._handed_on: dict[Memory, int] = {}  # how many of these accesses the grid knows
-        self._published: list[Touched] = []
-        self._after_atomic = False
 
     def note(self, memory: Memory, access: Access) -> None:
         if memory in self._touched:
@@ -54,32 +60,12 @@ class BlockHazards:
         else:
             self._touched[memory] = [access]
 
-    def atomic(self, memory: Memory, access: Access) -> None:
-        """What a block does after an atomic operation of global memory may be ordered by it."""
-        self.note(memory, access)
-        if memory.space == "global" and not self._after_atomic:
-            self._hand_on()
-            self._after_atomic = True
-
-    def fence(self) -> None:
-        """What the block has written so far can be seen by everybody before anything that it writes from now on."""
-        self._hand_on()
-        for touched in self._published:
-            touched.fenced = True
-
-    def _hand_on(self) -> None:
-        for memory, accesses in self._touched.items():
-            new = accesses[self._handed_on.get(memory, 0) :]
-            if memory.space == "global" and new:
-                self._published += self.grid.touched(memory, self.block, new, self._after_atomic)
-                self._handed_on[memory] = len(accesses)
-
     def read_empty(self, memory: Memory, items: Ints, warp: Warp, lanes: Ints, line: LineCounts) -> None:
         """Nothing has been written there. Told at the barrier: if another thread writes it until then, it is a race."""
         self._empty.append((memory, items, warp, lanes, line))
 
-    def barrier(self) -> None:
-        """All threads of the block have come here, or have ended: judge, and begin anew."""
+    def barrier(self, warps: Sequence[Warp]) -> None:
+        """All threads of the block have come here, or have ended: judge, and begin anew. ``warps`` go on."""
         raced: dict[Memory, set[int]] = {}
         for memory, accesses in self._touched.items():
             if any(access.write for access in accesses):
@@ -88,22 +74,35 @@ class BlockHazards:
             kept = [n for n, item in enumerate(items.tolist()) if item not in raced.get(memory, ())]
             if kept:
                 self._tell_empty(memory, items[kept], warp, lanes[kept], line)
-        self._hand_on()
-        self._touched, self._empty, self._handed_on = {}, [], {}
+        for memory, accesses in self._touched.items():
+            if memory.space == "global":
+                self.grid.touched(memory, self.block, accesses, self.phase, self.fenced)
+        if self.grid.order.used:
+            self.grid.order.barrier(self.block, warps, self.phase)
+        self._touched, self._empty = {}, []
+        self.phase, self.fenced = self.phase + 1, False
 
     def _judge(self, memory: Memory, accesses: Sequence[Access]) -> set[int]:
-        """Races of different warps, then of lanes of one warp. Returns the items that are raced for."""
-        lines, records, warps, epochs = _records(memory, accesses)
-        if not len(records.items):
+        """Returns the items that are raced for."""
+        lines, records, kept = _records(memory, accesses)
+        if not len(kept):
             return set()
+        if self.fenced:
+            found = races(records, records.items, records.actors, _moments(accesses, kept, self.phase))
+        else:
+            epochs = np.repeat([access.epoch for access in accesses], _lengths(accesses))[kept]
+            found = self._of_warps_and_lanes(records, records.actors // LANES, epochs)
+        for race, times in by_lines(found, records):
+            self._tell(memory, records, lines, race, times)
+        return {int(records.items[race.writer]) for race in found}
+
+    def _of_warps_and_lanes(self, records: Records, warps: Ints, epochs: Ints) -> list[Race]:
+        """Races of different warps, then of lanes of one warp, which its syncwarps order."""
         found = races(records, records.items, warps)
         items = {int(records.items[race.writer]) for race in found}
         alike = records.items * len(self.block.warps) + warps  # one item and one warp
         within = races(records, alike * (int(epochs.max(initial=0)) + 1) + epochs, records.actors)
-        found += [race for race in within if int(records.items[race.writer]) not in items]
-        for race, times in by_lines(found, records):
-            self._tell(memory, records, lines, race, times)
-        return {int(records.items[race.writer]) for race in found}
+        return found + [race for race in within if int(records.items[race.writer]) not in items]
 
     def _tell(self, memory: Memory, records: Records, lines: Sequence[LineCounts], race: Race, times: int) -> None:
         item = memory.item(int(records.items[race.writer]))
@@ -133,10 +132,10 @@ def _came_by(records: Records, race: Race) -> bool:
     return bool((same_line & same_warp).any())
 
 
-def _records(memory: Memory, accesses: Sequence[Access]) -> tuple[list[LineCounts], Records, Ints, Ints]:
-    """Lane by lane, what touches a contested item: lines by number, records, warps, epochs."""
-    lengths = [access.mask.count for access in accesses]
-    items = np.concatenate([_of_each_lane(access) for access in accesses])
+def _records(memory: Memory, accesses: Sequence[Access]) -> tuple[list[LineCounts], Records, Ints]:
+    """Lane by lane, what touches a contested item; the lines by number; and which rows of all these are."""
+    lengths = _lengths(accesses)
+    items = np.concatenate([access.of_each_lane() for access in accesses])
     threads = np.concatenate([active(access.mask, access.warp.thread_ids) for access in accesses])
     write = np.repeat([access.write for access in accesses], lengths)
     kept = contested(items, threads, write, memory.flat.size)
@@ -149,15 +148,20 @@ def _records(memory: Memory, accesses: Sequence[Access]) -> tuple[list[LineCount
         np.repeat([access.atomic for access in accesses], lengths)[kept],
         _values(accesses, kept),
     )
-    warps = threads[kept] // LANES
-    return lines, records, warps, np.repeat([access.epoch for access in accesses], lengths)[kept]
+    return lines, records, kept
+
+
+def _lengths(accesses: Sequence[Access]) -> list[int]:
+    return [access.mask.count for access in accesses]
+
+
+def _moments(accesses: Sequence[Access], kept: Ints, phase: int) -> Callable[[int], Moment]:
+    """Of each row of the records."""
+    number, place = rows_of(_lengths(accesses))
+    return cache(lambda row: moment_of(accesses[int(number[kept[row]])], int(place[kept[row]]), phase))
 
 
 def _values(accesses: Sequence[Access], kept: Ints) -> Any:
     if not len(kept):
         return np.zeros(0)
     return np.concatenate([floats(access.values, access.mask.count) for access in accesses])[kept]
-
-
-def _of_each_lane(access: Access) -> Ints:
-    return access.items if len(access.items) == access.mask.count else np.repeat(access.items, access.mask.count)

@@ -21,6 +21,9 @@ LANE = np.arange(LANES)
 BITS = np.uint32(1) << LANE.astype(np.uint32)
 DIMENSIONS = {"x": 0, "y": 1, "z": 2}
 
+NO_GROUPS = "the warp machine has no cooperative groups."
+REMEDY = "To wait for all blocks, let the kernel end and launch a second one: a launch ends when all blocks have."
+
 OfWarp = Callable[[Warp], tuple[Value, Value, Value]]
 Intrinsic = Callable[..., Value]
 
@@ -36,6 +39,12 @@ def _dimensions() -> dict[int, OfWarp]:
         id(cuda.blockDim): lambda warp: warp.block_dim,
         id(cuda.gridDim): lambda warp: warp.grid_dim,
     }
+
+
+def cooperative(known: object) -> bool:
+    """Whether this is ``cuda.cg`` or something in it: groups of all threads of a grid."""
+    name = getattr(known, "__module__", None) or getattr(known, "__name__", "")
+    return isinstance(name, str) and name.endswith("numba.cuda.cg")
 
 
 def constant_of(known: object) -> OfWarp | None:
@@ -75,12 +84,19 @@ def _axes(ndim: Value, line: LineCounts) -> int:
 def syncwarp(warp: Warp, mask: Mask, line: LineCounts, *members: Value) -> Value:
     """Orders what the lanes of this warp read and wrote."""
     warp.epoch += 1
+    warp.block.hazards.grid.order.syncwarp(warp)
     return None
 
 
-def fence(warp: Warp, mask: Mask, line: LineCounts) -> Value:
+def threadfence(warp: Warp, mask: Mask, line: LineCounts) -> Value:
     """The machine's memory is always consistent; a fence only counts when races are looked for. It waits for nobody."""
-    warp.block.hazards.fence()
+    warp.block.hazards.grid.order.fence(warp, mask, wide=True)
+    return None
+
+
+def threadfence_block(warp: Warp, mask: Mask, line: LineCounts) -> Value:
+    """For the threads of the block alone."""
+    warp.block.hazards.grid.order.fence(warp, mask, wide=False)
     return None
 
 
@@ -185,9 +201,9 @@ def intrinsics() -> dict[int, Intrinsic]:
     """By the identity of numba's object."""
     from numba import cuda
 
-    of_warps = (grid, gridsize, syncwarp, activemask, lanemask_lt, nanosleep)
+    of_warps = (grid, gridsize, syncwarp, threadfence, threadfence_block, activemask, lanemask_lt, nanosleep)
     exchanges = (shfl_sync, shfl_up_sync, shfl_down_sync, shfl_xor_sync)
     votes = (ballot_sync, any_sync, all_sync, eq_sync, match_any_sync, match_all_sync)
     named: dict[str, Any] = {f.__name__: f for f in (*of_warps, *exchanges, *votes)}
-    named |= dict.fromkeys(("threadfence", "threadfence_block", "threadfence_system"), fence)
+    named["threadfence_system"] = threadfence
     return {id(getattr(cuda, name)): f for name, f in named.items() if hasattr(cuda, name)}

@@ -14,13 +14,13 @@ from lockstep.errors import UsageError
 from lockstep.simt.counts import COUNTED, LineCounts, table, total
 from lockstep.simt.findings import Coordinates, Finding, Findings
 from lockstep.simt.grid_hazards import GridHazards
-from lockstep.simt.masks import LANES
 from lockstep.simt.memory import Array, GlobalMemory
 from lockstep.simt.program import Program
 from lockstep.simt.recorder import Recorder, Step
+from lockstep.simt.schedule import run_block, run_grid
 from lockstep.simt.source import Source
 from lockstep.simt.values import Value, typed
-from lockstep.simt.warp import Arrival, Block, Course, Shape, Warp, arrival_values
+from lockstep.simt.warp import Block, Shape
 
 THREADS = 1024  # of a block, at most
 AXES = (1024, 1024, 64)  # of a block, at most, along x, y and z
@@ -92,54 +92,16 @@ def launch(
     program, findings, recorder = Program(kernel), Findings(), Recorder()
     values = _arguments(program.source, args)
     hazards = GridHazards(findings)
+    recorders = {record: recorder} if record else {}
+    blocks = (
+        Block((x, y, z), shape, findings, hazards, shared_bytes)
+        for z, y, x in itertools.product(*(range(size) for size in reversed(shape.grid)))
+    )
     with np.errstate(all="ignore"):
-        for z, y, x in itertools.product(*(range(size) for size in reversed(shape.grid))):
-            one = Block((x, y, z), shape, findings, hazards, shared_bytes)
-            _run_block(program, one, values, findings, {record: recorder} if record else {})
+        run_grid(run_block(program, block, values, findings, recorders) for block in blocks)
         hazards.end()
     steps = tuple(recorder.steps)
     return Launch(program.source.name, shape.grid, shape.block, tuple(program.lines()), tuple(findings.listed()), steps)
-
-
-def _run_block(
-    program: Program,
-    block: Block,
-    values: dict[str, Value],
-    findings: Findings,
-    recorders: dict[tuple[int, int], Recorder],
-) -> None:
-    """All warps run to the next barrier, one after the other; then all go on."""
-    running: dict[Warp, Course] = {}
-    for number in block.warps:
-        warp = Warp(number, block, findings, recorders.get((block.number, number)))
-        warp.frame.values.update(values)
-        running[warp] = program.body(warp, warp.started)
-    answer: Value = None
-    while running:
-        arrivals: dict[Warp, Arrival] = {}
-        for warp, course in list(running.items()):
-            try:
-                arrivals[warp] = course.send(answer)
-            except StopIteration:
-                del running[warp]
-        block.hazards.barrier()
-        if arrivals:
-            _meet(block, arrivals, findings)
-            answer = arrival_values(list(arrivals.values()))
-
-
-def _meet(block: Block, arrivals: dict[Warp, Arrival], findings: Findings) -> None:
-    """Warps that wait at different barriers, or for warps that have ended."""
-    places = {arrival.line.place: arrival.line for arrival in arrivals.values()}
-    here, *elsewhere = sorted(places.values(), key=lambda line: line.number)
-    first = next(iter(arrivals))
-    if elsewhere:
-        told = f"warps of {block} wait here, and others wait at the barrier in {elsewhere[0].place}."
-        findings.add("divergent_barrier", here, told, first.threads(first.started.lanes), other=elsewhere[0])
-    elif len(arrivals) < len(block.warps):
-        absent = next(number for number in block.warps if number not in {warp.number for warp in arrivals})
-        told = f"warp {first.number} of {block} waits here, and warp {absent} has ended without coming to this barrier."
-        findings.add("divergent_barrier", here, told, [block.thread(LANES * absent)])
 
 
 def _three(sizes: int | Sequence[int], what: str) -> Coordinates:

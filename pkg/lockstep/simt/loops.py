@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Generator
 
 import numpy as np
@@ -10,26 +9,58 @@ import numpy as np
 from lockstep.simt.counts import LineCounts
 from lockstep.simt.masks import NONE, Mask
 from lockstep.simt.scope import Body, Compound, Evaluate
+from lockstep.simt.spinning import State
 from lockstep.simt.values import Value
-from lockstep.simt.warp import Arrival, Loop, Warp
+from lockstep.simt.warp import Loop, Spin, Stop, Warp
 
-TURNS = 30_000  # of one `while` in one warp: more than any lesson needs, and seconds. A `for` always ends.
+TURNS = 300_000  # of one `while` in one warp, each of which changes something: many seconds. A `for` always ends.
+QUIET = 4  # turns before a loop is suspected of waiting: most end sooner
 
 Store = Callable[[Warp, Mask, Value], None]
 Test = Callable[[Warp, Mask], Value]  # which lanes turn once more
 
 
-def while_loop(line: LineCounts, test: Evaluate, body: Body) -> Compound:
-    def run(warp: Warp, mask: Mask) -> Generator[Arrival, Value, Mask]:
-        return (yield from _turns(warp, mask, line, lambda lanes: test(warp, lanes), body, None, TURNS))
+def while_loop(line: LineCounts, test: Evaluate, body: Body, deciding: frozenset[str]) -> Compound:
+    """``deciding``: the variables on which it depends whether the loop ends."""
+
+    def run(warp: Warp, mask: Mask) -> Generator[Stop, Value, Mask]:
+        suspect = Suspect(warp, line, deciding)
+        left = yield from _turns(warp, mask, line, lambda lanes: test(warp, lanes), body, None, suspect)
+        warp.suspects -= suspect.turns >= QUIET
+        return left
 
     return run
+
+
+class Suspect:
+    """A ``while`` that may be waiting for another thread."""
+
+    def __init__(self, warp: Warp, line: LineCounts, deciding: frozenset[str]) -> None:
+        self.warp = warp
+        self.line = line
+        self.deciding = deciding
+        self.turns = 0
+        self.state: State | None = None
+        self.idle = False
+
+    def spins(self, mask: Mask, left: Mask) -> Spin | None:
+        """At the top of a turn: the lanes that are to turn, those that have left."""
+        self.turns += 1
+        if self.turns > TURNS:
+            told = f"this loop has turned {TURNS:,} times in one warp and not ended."
+            raise self.line.refuse(told, "Does its condition ever become false?")
+        if self.turns < QUIET:
+            return None
+        self.warp.suspects += self.turns == QUIET
+        before, self.state = self.state, State.of(self.warp, mask, self.deciding)
+        was_idle, self.idle = self.idle, before is not None and before.same(self.state)
+        return Spin(self.line, mask, left, not was_idle) if self.idle else None
 
 
 def for_loop(line: LineCounts, put: Store, limits: list[Evaluate], body: Body) -> Compound:
     """``for x in range(start, stop, step)``; each lane may have limits of its own."""
 
-    def run(warp: Warp, mask: Mask) -> Generator[Arrival, Value, Mask]:
+    def run(warp: Warp, mask: Mask) -> Generator[Stop, Value, Mask]:
         start, stop, step = _range([limit(warp, mask) for limit in limits], mask, line)
         rising = step > 0
         at = [start - step]
@@ -48,7 +79,7 @@ def for_loop(line: LineCounts, put: Store, limits: list[Evaluate], body: Body) -
 def tuple_loop(line: LineCounts, put: Store, values: Evaluate, body: Body) -> Compound:
     """``for x in (1, 2, 4)``: all lanes have the same turns."""
 
-    def run(warp: Warp, mask: Mask) -> Generator[Arrival, Value, Mask]:
+    def run(warp: Warp, mask: Mask) -> Generator[Stop, Value, Mask]:
         items = values(warp, mask)
         at = [-1]
 
@@ -79,12 +110,14 @@ def _turns(
     test: Callable[[Mask], Value],
     body: Body,
     begin: Callable[[Mask], None] | None,
-    most: int | None = None,
-) -> Generator[Arrival, Value, Mask]:
+    suspect: Suspect | None = None,
+) -> Generator[Stop, Value, Mask]:
     """Turn as long as ``test`` holds for any lane. Lanes leave by the test, by break or by return."""
     loop, done = Loop(), NONE
     warp.frame.loops.append(loop)
-    for _ in itertools.count() if most is None else range(most):
+    while True:
+        if suspect is not None and (spin := suspect.spins(mask, done | loop.broken)) is not None:
+            yield spin
         go, stop = mask.split(test(mask))
         warp.issue(line, mask)
         if go.count and stop.count:
@@ -98,8 +131,5 @@ def _turns(
         loop.continued = NONE
         if not mask.count:
             break
-    else:
-        remedy = "Does its condition ever become false? A warp does not run on until another one writes something."
-        raise line.refuse(f"this loop has turned {most:,} times in one warp and not ended.", remedy)
     warp.frame.loops.pop()
     return done | loop.broken

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from lockstep.simt.counts import LineCounts
-from lockstep.simt.intrinsics import DIMENSIONS, constant_of, thread_constant
+from lockstep.simt.intrinsics import DIMENSIONS, NO_GROUPS, REMEDY, constant_of, cooperative, thread_constant
 from lockstep.simt.masks import Lanes, Mask
 from lockstep.simt.memory import Array, constant_array
 from lockstep.simt.scope import CompileExpression, Evaluate, Scope
@@ -58,6 +58,8 @@ def outside(scope: Scope, node: ast.expr, value: Any) -> Evaluate:
     if isinstance(constant, np.generic | tuple):
         return lambda warp, mask: constant
     name = ast.unparse(node)
+    if cooperative(value):
+        raise scope.refuse(node, f"{name}: {NO_GROUPS}", REMEDY)
     if callable(value):
         raise scope.refuse(node, f"{name} is no value.", f"If it is a function, call it: {name}(…).")
     what = "a module" if isinstance(value, ModuleType) else f"of type {type(value).__name__}"

@@ -8,7 +8,7 @@ are let pass.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lockstep.simt.counts import LineCounts
+from lockstep.simt.happens_before import Moment, before
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -23,7 +24,7 @@ Bools = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Records:
-    """Accesses that nothing orders but what ``key`` says; all arrays are (n,)."""
+    """Who touched what, in the order of the run; all arrays are (n,)."""
 
     items: Ints
     actors: Ints  # threads, or blocks
@@ -64,8 +65,12 @@ def contested(items: Ints, actors: Ints, write: Bools, size: int) -> Ints:
     return np.flatnonzero(written[items] & shared[items])
 
 
-def races(records: Records, key: Ints, actors: Ints) -> list[Race]:
-    """One for each value of ``key`` (accesses that have it touch one item, unordered) with different ``actors``."""
+def races(records: Records, key: Ints, actors: Ints, moment: Callable[[int], Moment] | None = None) -> list[Race]:
+    """One for each value of ``key`` (accesses that have it touch one item) with different ``actors``.
+
+    Nothing orders accesses that have one key, unless ``moment`` tells when each row was. Rows stand in the order of the
+    run.
+    """
     order = np.argsort(key, kind="stable")
     grouped = key[order]
     starts = np.flatnonzero(np.r_[True, grouped[1:] != grouped[:-1]])
@@ -74,7 +79,11 @@ def races(records: Records, key: Ints, actors: Ints) -> list[Race]:
         return []
     ends = np.r_[starts[1:], len(order)]
     kinds = list(zip(actors.tolist(), records.write.tolist(), records.atomic.tolist(), strict=True))
-    return [_pair(order[starts[group] : ends[group]].tolist(), kinds) for group in suspects]
+    groups = [order[starts[group] : ends[group]].tolist() for group in suspects]
+    if moment is None:
+        return [_pair(group, kinds) for group in groups]
+    found = (_unordered(group, kinds, records.values.tolist(), moment) for group in groups)
+    return [race for race in found if race is not None]
 
 
 def _harmful(records: Records, actors: Ints, starts: Ints) -> Bools:
@@ -105,6 +114,39 @@ def _pair(rows: Sequence[int], kinds: Sequence[tuple[int, bool, bool]]) -> Race:
     return Race(writer, next(row for row in rows if kinds[row][0] != kinds[writer][0]))
 
 
+def _unordered(
+    rows: Sequence[int],
+    kinds: Sequence[tuple[int, bool, bool]],
+    values: Sequence[float],
+    moment: Callable[[int], Moment],
+) -> Race | None:
+    """The first two accesses that conflict and that nothing orders.
+
+    Of each thread only its latest access of a kind is kept: what comes behind that comes behind the earlier ones, too.
+    A plain write makes all that comes before it forgotten, for the same reason.
+    """
+    readers: dict[tuple[int, bool], int] = {}
+    writers: dict[tuple[int, bool], int] = {}
+    for row in rows:
+        actor, write, atomic = kinds[row]
+        now = moment(row)
+        for open_ones in (writers, readers) if write else (writers,):
+            for key, other in list(open_ones.items()):
+                if before(moment(other), now):
+                    if write and not atomic:
+                        del open_ones[key]
+                elif kinds[other][0] != actor and not _harmless(kinds[other], kinds[row], values[other] == values[row]):
+                    return Race(row, other) if write and not (atomic and kinds[other][1]) else Race(other, row)
+        (writers if write else readers)[now.slot, atomic] = row
+    return None
+
+
+def _harmless(one: tuple[int, bool, bool], other: tuple[int, bool, bool], alike: bool) -> bool:
+    """Both atomic, or both plain writes of one value."""
+    both_write = one[1] and other[1]
+    return (one[2] and other[2]) or (both_write and not one[2] and not other[2] and alike)
+
+
 def by_lines(found: Sequence[Race], records: Records) -> list[tuple[Race, int]]:
     """One race for each pair of lines, and how many items are raced for there."""
     pairs = [(int(records.lines[race.writer]), int(records.lines[race.other])) for race in found]
@@ -122,6 +164,13 @@ def numbered(lines: Sequence[LineCounts]) -> tuple[list[LineCounts], list[int]]:
             places[id(line)] = len(different)
             different.append(line)
     return different, [places[id(line)] for line in lines]
+
+
+def rows_of(lengths: Sequence[int]) -> tuple[Ints, Ints]:
+    """For each row of several accesses of these lengths: the number of its access, and its place in it."""
+    number: Ints = np.repeat(np.arange(len(lengths)), lengths)
+    begin: Ints = np.cumsum(lengths, dtype=np.int64) - np.array(lengths, np.int64)
+    return number, np.arange(len(number)) - begin[number]
 
 
 def floats(values: Any, count: int) -> Any:

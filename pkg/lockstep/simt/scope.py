@@ -13,11 +13,11 @@ from lockstep.simt.errors import KernelError
 from lockstep.simt.masks import Mask
 from lockstep.simt.source import Source
 from lockstep.simt.values import Value
-from lockstep.simt.warp import Arrival, Warp
+from lockstep.simt.warp import Stop, Warp
 
 Evaluate = Callable[[Warp, Mask], Value]  # an expression: its value in the mask's lanes
 Simple = Callable[[Warp, Mask], Mask]  # a statement: the lanes that go on behind it
-Compound = Callable[[Warp, Mask], Generator[Arrival, Value, Mask]]  # one that may come to a barrier
+Compound = Callable[[Warp, Mask], Generator[Stop, Value, Mask]]  # one that may come to a barrier
 Body = Compound
 
 

@@ -107,7 +107,7 @@ class Source:
             raise self.refuse(node, f"{ast.unparse(node.value)} has no {node.attr}.") from None
 
     def _folded(self, node: ast.BinOp | ast.UnaryOp) -> Any:
-        """Arithmetic on constants alone, as in ``TILE + 1``."""
+        """Arithmetic on constants alone, as in ``2 * TILE``."""
         parts = [node.left, node.right] if isinstance(node, ast.BinOp) else [node.operand]
         values = [self.known(part) for part in parts]
         if not all(isinstance(value, int | float) for value in values):

@@ -9,14 +9,15 @@ import ast
 from collections.abc import Callable, Generator, Sequence
 from typing import Any
 
-from lockstep.simt.barriers import Waiting, hoisted, waiting, waits
+from lockstep.simt.barriers import Waiting, hoisted, stops, waiting
 from lockstep.simt.expressions import condition, expression
 from lockstep.simt.loops import for_loop, tuple_loop, while_loop
 from lockstep.simt.masks import NONE, Mask
 from lockstep.simt.scope import Body, Compound, Evaluate, Scope, Simple
+from lockstep.simt.spinning import deciding
 from lockstep.simt.targets import augmented_item, target
 from lockstep.simt.values import Value, select
-from lockstep.simt.warp import Arrival, Warp
+from lockstep.simt.warp import Stop, Warp
 
 Step = tuple[Any, bool]  # a statement, and whether it is a generator
 
@@ -25,7 +26,7 @@ def body(scope: Scope, statements: Sequence[ast.stmt]) -> Body:
     """Statements one after the other, for the lanes that are left."""
     steps = [statement(scope, single) for given in statements for single in hoisted(scope, given)]
 
-    def run(warp: Warp, mask: Mask) -> Generator[Arrival, Value, Mask]:
+    def run(warp: Warp, mask: Mask) -> Generator[Stop, Value, Mask]:
         for step, compound in steps:
             mask = (yield from step(warp, mask)) if compound else step(warp, mask)
             if not mask.count:
@@ -38,7 +39,7 @@ def body(scope: Scope, statements: Sequence[ast.stmt]) -> Body:
 def statement(scope: Scope, node: ast.stmt) -> Step:
     """Raises KernelError, with the line, for a statement that no kernel can have."""
     simple = SIMPLE.get(type(node))
-    if isinstance(node, ast.Expr | ast.Assign | ast.Return) and node.value is not None and waits(scope, node.value):
+    if isinstance(node, ast.Expr | ast.Assign | ast.Return) and node.value is not None and stops(scope, node.value):
         assert isinstance(node.value, ast.Call)
         return _behind_barrier(scope, node, waiting(scope, node.value, expression)), True
     if simple is not None:
@@ -57,7 +58,7 @@ def _behind_barrier(scope: Scope, node: ast.Expr | ast.Assign | ast.Return, cour
     """A statement that is nothing but a barrier, or the assignment of its answer."""
     finish = _finish(scope, node)
 
-    def run(warp: Warp, mask: Mask) -> Generator[Arrival, Value, Mask]:
+    def run(warp: Warp, mask: Mask) -> Generator[Stop, Value, Mask]:
         value = yield from course(warp, mask)
         return finish(warp, mask, value)
 
@@ -112,7 +113,7 @@ def _if(scope: Scope, node: ast.If) -> Compound:
     test, then, line = condition(scope, node.test), body(scope, node.body), scope.line(node)
     otherwise = body(scope, node.orelse) if node.orelse else None
 
-    def run(warp: Warp, mask: Mask) -> Generator[Arrival, Value, Mask]:
+    def run(warp: Warp, mask: Mask) -> Generator[Stop, Value, Mask]:
         yes, no = mask.split(test(warp, mask))
         if yes.count and no.count:
             line.divergences += 1
@@ -128,7 +129,7 @@ def _if(scope: Scope, node: ast.If) -> Compound:
 def _loop(scope: Scope, node: ast.While | ast.For) -> Compound:
     line = scope.line(node)
     if isinstance(node, ast.While):
-        return while_loop(line, condition(scope, node.test), body(scope, node.body))
+        return while_loop(line, condition(scope, node.test), body(scope, node.body), deciding(node))
     bounds, put, turn = node.iter, target(scope, node.target), body(scope, node.body)
     known = scope.known(bounds)
     if isinstance(bounds, ast.Tuple) or isinstance(known, tuple):

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from lockstep.simt.counts import LineCounts
 from lockstep.simt.findings import Coordinates, Findings, Thread, short
 from lockstep.simt.grid_hazards import GridHazards
+from lockstep.simt.happens_before import START, Clock, Stamp
 from lockstep.simt.hazards import BlockHazards
 from lockstep.simt.masks import LANES, NONE, Lanes, Mask
 from lockstep.simt.memory import Array, Memory, rubbish, whole
@@ -30,7 +31,21 @@ class Arrival(NamedTuple):
     holds: Lanes  # of the active lanes: for syncthreads_count, _and, _or
 
 
-Course = Generator[Arrival, Value, Mask]  # a warp's way through its kernel, from barrier to barrier
+class Spin(NamedTuple):
+    """A warp turns in a loop that only another thread can end: its last turn changed nothing.
+
+    ``mask``: the lanes that turn; ``left``: those that wait behind the loop; ``anew``: the turn before this one did
+    change something.
+    """
+
+    line: LineCounts
+    mask: Mask
+    left: Mask
+    anew: bool
+
+
+Stop = Arrival | Spin
+Course = Generator[Stop, Value, Mask]  # a warp's way through its kernel, from stop to stop
 
 
 @dataclass(eq=False)
@@ -112,7 +127,10 @@ def _scalars(sizes: Sequence[int]) -> tuple[Value, Value, Value]:
 
 
 class Warp:
-    """32 threads. ``frame`` changes when it enters a device function; ``epoch`` counts its syncwarps."""
+    """32 threads. ``frame`` changes when it enters a device function; ``epoch`` counts its syncwarps.
+
+    ``suspects``: loops that may be waiting; only while there are any, stores look whether they change anything.
+    """
 
     def __init__(self, number: int, block: Block, findings: Findings, recorder: Recorder | None) -> None:
         shape = block.shape
@@ -126,6 +144,10 @@ class Warp:
         self.started = Mask.of(self.thread_ids < shape.threads)
         self.frame = Frame(self.started)
         self.epoch = 0
+        self.clock: Clock | None = None  # of fences and atomic operations; most kernels need none
+        self.stamp: Stamp = START
+        self.suspects = 0
+        self.changes = 0
 
     def issue(self, line: LineCounts, mask: Mask) -> None:
         """One instruction, for the mask's lanes."""

@@ -13,6 +13,7 @@ from numba import cuda, float32
 
 Array = Any
 TILE = 32  # a block has TILE x TILE threads
+PADDED = TILE + 1  # named here: as the size of an array, numba takes names and no arithmetic
 
 
 def naive_transpose(source: Array, target: Array) -> None:
@@ -24,7 +25,7 @@ def naive_transpose(source: Array, target: Array) -> None:
 
 def transpose(source: Array, target: Array) -> None:
     """The same through a padded tile. Every thread comes to the barrier, whether its element exists or not."""
-    tile = cuda.shared.array((TILE, TILE + 1), float32)
+    tile = cuda.shared.array((TILE, PADDED), float32)
     tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
     x, y = cuda.grid(2)
     if y < source.shape[0] and x < source.shape[1]:

@@ -1,0 +1,99 @@
+"""Has the virtual cluster become slower since a commit? The same programs on both, in turn: old, new, old, new.
+
+The commit is checked out into a temporary work tree of git. Each side runs in a process of its own, which has nothing
+of Lockstep but what lies in its tree. CPU seconds of the simulation's process count, never the wall; and since whatever
+else runs here disturbs even those, each new run is compared with the old one just before it.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from statistics import median
+
+from lockstep.bench.launch import PROGRAMS, said_by
+from lockstep.bench.table import Row, Table
+from lockstep.bench.timing import Measured, Size
+from lockstep.errors import UsageError, WorldUnavailable
+
+RANKS: Mapping[Size, tuple[int, ...]] = {"quick": (4,), "normal": (4, 16, 64, 256), "full": (4, 16, 64, 256, 1024)}
+MESSAGES: Mapping[Size, int] = {"quick": 50, "normal": 8_000, "full": 40_000}  # of each program: 10 to 20 s a round
+REPEATS: Mapping[Size, int] = {"quick": 1, "normal": 5, "full": 5}
+LIMIT = 1800.0  # seconds of one round of one side
+
+PACKAGE = PROGRAMS.parents[1]  # pkg/lockstep
+
+
+def table(commit: str, size: Size) -> Table:
+    """Raises UsageError where there is no such commit or no git, WorldUnavailable where the old tree fails."""
+    with checked_out(commit) as tree:
+        found = [(seconds(tree / "pkg", size), seconds(PACKAGE.parent, size)) for _ in range(REPEATS[size])]
+    notes = [
+        f"Old is {commit}, new is this tree as it is. CPU seconds of the simulation: medians of {len(found)} rounds.",
+        "Ratio: the median over the rounds of new by old, which ran just before it.",
+    ]
+    return Table(f"virtual: against {commit}", compared(found), notes)
+
+
+def seconds(pkg: Path, size: Size) -> Measured:
+    """What each program cost the Lockstep that lies in ``pkg``."""
+    arguments = [MESSAGES[size], *RANKS[size]]
+    told = said_by([str(PROGRAMS / "on_virtual_cluster.py"), *map(str, arguments)], pkg, LIMIT)
+    if Path(told["lockstep"]).resolve() != (pkg / "lockstep").resolve():
+        raise WorldUnavailable(f"Python imported the Lockstep of {told['lockstep']} in place of the one in {pkg}.")
+    measured: Measured = told["seconds"]
+    return measured
+
+
+def compared(found: Sequence[tuple[Measured, Measured]]) -> list[Row]:
+    """A row for each program, the last for all. ``found``: of each round, old and new."""
+    rows = [row(name, [(old[name], new[name]) for old, new in found]) for name in found[0][0]]
+    return [*rows, row("all", [(sum(old.values()), sum(new.values())) for old, new in found])]
+
+
+def row(name: str, pairs: Sequence[tuple[float, float]]) -> Row:
+    return {
+        "program": name,
+        "old [CPU s]": median(old for old, _ in pairs),
+        "new [CPU s]": median(new for _, new in pairs),
+        "ratio": median(new / old for old, new in pairs),
+    }
+
+
+@contextmanager
+def checked_out(commit: str) -> Iterator[Path]:
+    """A work tree of that commit, beside this one. It is removed at the end, after Ctrl-C, too."""
+    root = checkout()
+    if git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{commit}^{{commit}}").returncode:
+        raise UsageError(f"There is no commit {commit!r} in {root}.", "Choose one that `git log --oneline` shows.")
+    with tempfile.TemporaryDirectory(prefix="lockstep-against-") as folder:
+        tree = Path(folder) / "tree"
+        try:
+            added = git(root, "worktree", "add", "--detach", str(tree), commit)
+            if added.returncode:
+                raise WorldUnavailable(f"git could not check out {commit}: {added.stderr.strip().splitlines()[-1]}")
+            yield tree
+        finally:
+            git(root, "worktree", "remove", "--force", str(tree))
+
+
+def checkout() -> Path:
+    """The git checkout that this Lockstep runs from. Raises UsageError if it was installed without one."""
+    found = git(PACKAGE, "rev-parse", "--show-toplevel")
+    root = Path(found.stdout.strip())
+    if found.returncode or not (root / "pkg" / "lockstep").is_dir() or not PACKAGE.samefile(root / "pkg" / "lockstep"):
+        raise UsageError(
+            "--against compares with a commit, and this Lockstep does not run from a git checkout.",
+            "Clone the repository, install it with `pip install -e .`, and run the benchmark there.",
+        )
+    return root
+
+
+def git(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    try:
+        return subprocess.run(["git", "-C", str(folder), *arguments], capture_output=True, text=True, check=False)
+    except FileNotFoundError:
+        raise UsageError("--against needs git, and it is not installed here.", "Install git.") from None
