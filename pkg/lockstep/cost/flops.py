@@ -34,6 +34,10 @@ Formula = Callable[[Sequence[Any], Any], float]
 COMPLEX = 4  # (a + bi)(c + di): four multiplications and four additions, for one of each
 
 
+def shape(tensor: Any) -> list[int]:
+    return [int(n) for n in tensor.shape]
+
+
 def first(result: Any) -> Any:
     return result[0] if isinstance(result, list | tuple) else result
 
@@ -45,7 +49,7 @@ def product(at: int = 0) -> Formula:
     """(…, m, k) times (…, k, n) or (k), where ``at`` is the first one's place: 2·m·k·n for each of the batch."""
 
     def flops(args: Sequence[Any], result: Any) -> float:
-        a, b = args[at].shape, args[at + 1].shape
+        a, b = shape(args[at]), shape(args[at + 1])
         return 2 * prod(a) * (b[-1] if len(b) > 1 else 1)
 
     return flops
@@ -53,27 +57,27 @@ def product(at: int = 0) -> Formula:
 
 def outer(args: Sequence[Any], result: Any) -> float:
     """A column times a row, added to a matrix."""
-    return 2 * prod(first(result).shape)
+    return 2 * prod(shape(first(result)))
 
 
 def linear(args: Sequence[Any], result: Any) -> float:
     """Each row of the input times each column of the weights, however these are packed."""
-    return 2 * prod(args[0].shape) * int(first(result).shape[-1])
+    return 2 * prod(shape(args[0])) * shape(first(result))[-1]
 
 
 def grouped(args: Sequence[Any], result: Any) -> float:
-    """Several products, whose rows, columns or sums stand one after the other in a matrix. Where it is the columns, each
-    matrix of the first meets its own columns only."""
-    a, b = args[0].shape, args[1].shape
+    """Several products, whose rows, columns or sums stand one after the other in a matrix. If it is
+    the columns, each matrix of the first meets its own only."""
+    a, b = shape(args[0]), shape(args[1])
     columns_cut = len(a) == 3 and len(b) == 2
-    return 2 * prod(a[1:] if columns_cut else a) * int(b[-1])
+    return 2 * prod(a[1:] if columns_cut else a) * b[-1]
 
 
 def trilinear(args: Sequence[Any], result: Any) -> float:
     """Three factors, each with dimensions that it lacks, multiplied and summed (``nn.Bilinear``)."""
-    sizes = [1] * (len(args[0].shape) + len(args[3]))
+    sizes = [1] * (len(shape(args[0])) + len(args[3]))
     for factor, lacking in zip(args[:3], args[3:6], strict=True):
-        own = iter(factor.shape)
+        own = iter(shape(factor))
         for dim in range(len(sizes)):
             if dim not in lacking:
                 sizes[dim] = max(sizes[dim], next(own))
@@ -82,7 +86,7 @@ def trilinear(args: Sequence[Any], result: Any) -> float:
 
 def distances(args: Sequence[Any], result: Any) -> float:
     """Between all rows of one matrix and all of another: subtract, raise, add."""
-    return 3 * prod(args[0].shape) * int(args[1].shape[-2])
+    return 3 * prod(shape(args[0])) * shape(args[1])[-2]
 
 
 def distances_backward(args: Sequence[Any], result: Any) -> float:
@@ -99,17 +103,14 @@ def convolved(x: Sequence[int], weight: Sequence[int], out: Sequence[int], trans
 
 
 def convolution(args: Sequence[Any], result: Any) -> float:
-    return convolved(args[0].shape, args[1].shape, first(result).shape, transposed=args[6])
-
-
-def convolution_plain(args: Sequence[Any], result: Any) -> float:
-    return convolved(args[0].shape, args[1].shape, first(result).shape, transposed=False)
+    return convolved(shape(args[0]), shape(args[1]), shape(first(result)), transposed=args[6])
 
 
 def convolution_backward(args: Sequence[Any], result: Any) -> float:
     """The gradient of the input, and that of the weights, where they are asked for."""
-    gradient, x, weight, transposed, wanted = args[0], args[1], args[2], args[7], args[10]
-    return (wanted[0] + wanted[1]) * convolved(x.shape, weight.shape, gradient.shape, transposed)
+    gradient, x, weight = (shape(a) for a in args[:3])
+    transposed, wanted = args[7], args[10]
+    return (bool(wanted[0]) + bool(wanted[1])) * convolved(x, weight, gradient, transposed)
 
 
 # ---- attention
@@ -123,13 +124,13 @@ def attended(query: Sequence[int], key: Sequence[int], value: Sequence[int], sco
 
 def attention(args: Sequence[Any], result: Any) -> float:
     """Scores, and what they weigh."""
-    query, key, value = (a.shape for a in args[:3])
+    query, key, value = (shape(a) for a in args[:3])
     return attended(query, key, value, 1, 1)
 
 
 def attention_backward(args: Sequence[Any], result: Any) -> float:
     """The scores again, the gradients of the queries and of the keys; those of the scores and of the values."""
-    query, key, value = (a.shape for a in args[1:4])
+    query, key, value = (shape(a) for a in args[1:4])
     return attended(query, key, value, 3, 2)
 
 
@@ -137,9 +138,9 @@ def attention_with_projections(weights: Sequence[int], width: int) -> Formula:
     """A layer in one kernel. ``weights``: where its matrices are; ``width``: where the sum of its heads' widths is."""
 
     def flops(args: Sequence[Any], result: Any) -> float:
-        batch, tokens, _ = args[0].shape
-        scores = 2 * tokens * args[width]  # of a token, and what they weigh: for each other token
-        return 2 * batch * tokens * (sum(prod(args[w].shape) for w in weights) + scores)
+        batch, tokens, _ = shape(args[0])
+        scores = 2 * tokens * int(args[width])  # of a token, and what they weigh: for each other token
+        return 2 * batch * tokens * (sum(prod(shape(args[w])) for w in weights) + scores)
 
     return flops
 
@@ -152,7 +153,7 @@ def recurrent(passes: int) -> Formula:
     input and of the state. ``passes``: 1 forward, 2 backward."""
 
     def flops(args: Sequence[Any], result: Any) -> float:
-        return passes * 2 * prod(args[0].shape[:-1]) * (prod(args[1].shape) + prod(args[2].shape))
+        return passes * 2 * prod(shape(args[0])[:-1]) * (prod(shape(args[1])) + prod(shape(args[2])))
 
     return flops
 
@@ -161,8 +162,8 @@ def recurrent_layers(passes: int) -> Formula:
     """All layers in one kernel: their weights and biases in one list."""
 
     def flops(args: Sequence[Any], result: Any) -> float:
-        matrices = sum(prod(w.shape) for w in args[1] if len(w.shape) == 2)
-        return passes * 2 * prod(args[0].shape[:-1]) * matrices
+        matrices = sum(prod(shape(w)) for w in args[1] if len(shape(w)) == 2)
+        return passes * 2 * prod(shape(args[0])[:-1]) * matrices
 
     return flops
 
@@ -174,7 +175,7 @@ def each(flops: Callable[[int, int], float], at: int = 0) -> Formula:
     """``flops(m, n)`` of every matrix of a batch (…, m, n)."""
 
     def formula(args: Sequence[Any], result: Any) -> float:
-        *batch, m, n = args[at].shape
+        *batch, m, n = shape(args[at])
         return prod(batch) * flops(m, n)
 
     return formula
@@ -184,8 +185,8 @@ def solved(factor: float, per_element: float, matrix: int = 0, right: int = 1) -
     """``factor``·n³ to factor the matrix, ``per_element``·n for each number of the right sides."""
 
     def formula(args: Sequence[Any], result: Any) -> float:
-        *batch, n, _ = args[matrix].shape
-        return prod(batch) * factor * n**3 + per_element * n * prod(args[right].shape)
+        *batch, n, _ = shape(args[matrix])
+        return prod(batch) * factor * n**3 + per_element * n * prod(shape(args[right]))
 
     return formula
 
@@ -202,7 +203,7 @@ def triangle(m: int, n: int) -> float:
 
 
 def qr(args: Sequence[Any], result: Any) -> float:
-    *batch, m, n = args[0].shape
+    *batch, m, n = shape(args[0])
     mode = args[1] if len(args) > 1 else "reduced"
     columns = {"r": 0.0, "reduced": triangle(m, n), "complete": 4 * (m * m * n - m * n * n + n**3 / 3)}
     return prod(batch) * (triangle(m, n) + columns[mode])
@@ -210,14 +211,14 @@ def qr(args: Sequence[Any], result: Any) -> float:
 
 def svd(args: Sequence[Any], result: Any) -> float:
     """Golub and Reinsch's: singular values only, or with the vectors that belong to them."""
-    *batch, m, n = args[0].shape
+    *batch, m, n = shape(args[0])
     k, long = min(m, n), max(m, n)
     vectors = args[2] if len(args) > 2 else True
     return prod(batch) * (14 * long * k**2 + 8 * k**3 if vectors else 4 * long * k**2 - 4 * k**3 / 3)
 
 
 def symmetric_eigenvalues(args: Sequence[Any], result: Any) -> float:
-    *batch, _, n = args[0].shape
+    *batch, _, n = shape(args[0])
     vectors = args[2] if len(args) > 2 else True
     return prod(batch) * (9 if vectors else 4 / 3) * n**3
 
@@ -226,13 +227,13 @@ def symmetric_eigenvalues(args: Sequence[Any], result: Any) -> float:
 
 
 def fourier(per_number: float, ends: bool = False) -> Formula:
-    """``per_number``: of N·log2(N), in operations on numbers of the argument's kind. ``ends``: whether the numbers to be
-    counted are those of the result."""
+    """``per_number``: of N·log2(N), in operations on numbers of the argument's kind. ``ends``: whether the numbers to
+    be counted are those of the result."""
 
     def flops(args: Sequence[Any], result: Any) -> float:
-        shape = first(result).shape if ends else args[0].shape
-        together = prod(shape[dim] for dim in args[1])
-        return per_number * prod(shape) * log2(max(together, 1))
+        sizes = shape(first(result) if ends else args[0])
+        together = prod(sizes[dim] for dim in args[1])
+        return per_number * prod(sizes) * log2(max(together, 1))
 
     return flops
 
@@ -249,18 +250,15 @@ FORMULAS: Mapping[str, Formula] = MappingProxyType(
     {
         **dict.fromkeys(("mm", "bmm", "mv", "dot", "vdot", "_int_mm", "_scaled_mm", "_scaled_mm_v2"), product()),
         **dict.fromkeys(("addmm", "addmv", "baddbmm", "addbmm", "_addmm_activation", "_sparse_addmm"), product(at=1)),
-        **dict.fromkeys(("linear", "mkldnn_linear", "_weight_int8pack_mm", "_weight_int4pack_mm_for_cpu"), linear),
+        **dict.fromkeys(("_weight_int8pack_mm", "_weight_int4pack_mm_for_cpu"), linear),
         **dict.fromkeys(("_grouped_mm", "_scaled_grouped_mm"), grouped),
         "addr": outer,
         "_trilinear": trilinear,
         "_cdist_forward": distances,
         "_cdist_backward": distances_backward,
-        "_pdist_forward": lambda args, result: 3 * prod(first(result).shape) * args[0].shape[-1],
-        **dict.fromkeys(("convolution", "_convolution", "convolution_overrideable"), convolution),
-        **dict.fromkeys(
-            ("_slow_conv2d_forward", "_conv_depthwise2d", "conv_depthwise3d", "slow_conv3d_forward"), convolution_plain
-        ),
-        **dict.fromkeys(("convolution_backward", "convolution_backward_overrideable"), convolution_backward),
+        "_pdist_forward": lambda args, result: 3 * prod(shape(first(result))) * shape(args[0])[-1],
+        **dict.fromkeys(("convolution", "_convolution"), convolution),
+        "convolution_backward": convolution_backward,
         **dict.fromkeys(FUSED_ATTENTION, attention),
         **{f"{name}_backward": attention_backward for name in FUSED_ATTENTION},
         "_native_multi_head_attention": attention_with_projections(weights=(5, 7), width=3),
@@ -270,7 +268,6 @@ FORMULAS: Mapping[str, Formula] = MappingProxyType(
         "_cudnn_rnn": recurrent_layers(1),
         "_cudnn_rnn_backward": recurrent_layers(2),
         "linalg_cholesky_ex": each(lambda m, n: n**3 / 3),
-        "cholesky": each(lambda m, n: n**3 / 3),
         "cholesky_solve": solved(0, 2, matrix=1, right=0),
         "cholesky_inverse": each(lambda m, n: 2 * n**3 / 3),
         **dict.fromkeys(("linalg_lu_factor_ex", "linalg_lu", "_linalg_det", "_linalg_slogdet"), each(lu)),
@@ -283,13 +280,14 @@ FORMULAS: Mapping[str, Formula] = MappingProxyType(
         "triangular_solve": solved(0, 1, matrix=1, right=0),
         "linalg_lstsq": each(triangle),
         "geqrf": each(triangle),
-        **dict.fromkeys(("linalg_householder_product", "orgqr"), each(triangle)),
-        "ormqr": lambda args, result: 4 * prod(args[2].shape) * args[1].shape[-1],
+        "linalg_householder_product": each(triangle),
+        "ormqr": lambda args, result: 4 * prod(shape(args[2])) * shape(args[1])[-1],
         "linalg_qr": qr,
         "_linalg_svd": svd,
+        "linalg_pinv": lambda args, result: svd(args[:1], result) + 2 * prod(shape(args[0])) * min(shape(args[0])[-2:]),
         "_linalg_eigh": symmetric_eigenvalues,
         "linalg_eig": each(lambda m, n: 25 * n**3),
-        **dict.fromkeys(("_linalg_eigvals", "linalg_eigvals"), each(lambda m, n: 10 * n**3)),
+        "_linalg_eigvals": each(lambda m, n: 10 * n**3),
         "linalg_matrix_exp": each(lambda m, n: 5 * 2 * n**3),  # five products; how many squarings, the data say
         "_fft_c2c": fourier(5 / COMPLEX),
         "_fft_r2c": fourier(2.5),

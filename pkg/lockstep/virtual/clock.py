@@ -35,6 +35,8 @@ FREE = frozenset(
     {
         "empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided", "detach", "alias", "lift_fresh",
         "_local_scalar_dense", "_unsafe_view", "_reshape_alias", "set_", "resize_", "is_pinned", "is_same_size",
+        "as_strided_", "detach_", "squeeze_", "t_", "transpose_", "unsqueeze_", "unsafe_chunk", "unsafe_split",
+        "unsafe_split_with_sizes",
     }
 )  # fmt: skip
 
@@ -124,8 +126,10 @@ def name_of(func: Any) -> str:
 
 def is_free(func: Any) -> bool:
     """Whether an operation does no work on the device: a view, a size, an empty tensor; communication is booked
-    by the network."""
-    return func.namespace != "aten" or getattr(func, "is_view", False) or name_of(func) in FREE
+    by the network. Of an operation that is not torch's own we know nothing, unless its formula was registered."""
+    if func.namespace != "aten":
+        return func._overloadpacket not in flop_registry
+    return getattr(func, "is_view", False) or name_of(func) in FREE
 
 
 def is_composite(func: Any) -> bool:
@@ -153,4 +157,3 @@ def in_order(func: Any, args: Any, kwargs: Any) -> Any:
     """All arguments of an operation that has been given some by name."""
     rest = func._schema.arguments[len(args) :]
     return (*args, *(kwargs.get(a.name, a.default_value) for a in rest))
-

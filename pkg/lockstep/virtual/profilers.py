@@ -18,9 +18,10 @@ from collections.abc import Callable
 from typing import Any
 
 from torch._C._autograd import _profiler_enabled as profiling
-from torch._C._profiler import _RecordFunctionFast
-from torch.autograd import ProfilerActivity, profiler
+from torch._C._profiler import ProfilerActivity, _RecordFunctionFast
+from torch.autograd import profiler as torchs
 
+profiler: Any = torchs  # private names
 ON_CPU = {ProfilerActivity.CPU}
 
 __all__ = ["install", "mark", "profiling"]
