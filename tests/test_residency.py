@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import itertools
 import threading
+from contextlib import nullcontext
 
 import pytest
 import torch
@@ -207,6 +208,21 @@ def test_tensors_without_data_count_as_if_they_had_it():
     peaks = residency.memory().peaks
     assert (peaks["parameters"], peaks["gradients"]) == (4 * 10**10, 4 * 10**10)
     assert peaks["activations"] >= 2 * 4 * 10**6
+
+
+@pytest.mark.parametrize("mode", [nullcontext, FakeTensorMode])
+def test_a_tensor_on_the_meta_device_is_no_memory(mode):
+    """It counted as if it were there: a model made on "meta" in order to save memory took as much as the one that was
+    made of it. With fake tensors a program may ask for "meta", too."""
+    with mode(), Watched() as residency:
+        layer = nn.Linear(1000, 1000, bias=False, device="meta")
+        layer(torch.empty(10, 1000, device="meta")).sum().backward()
+        assert residency.now == 0
+        layer.zero_grad()
+        layer = layer.to_empty(device="cpu") if mode is nullcontext else nn.Linear(1000, 1000, bias=False)
+        layer(torch.ones(10, 1000))
+    assert residency.memory().peaks["parameters"] == 4 * 10**6
+    assert residency.peak < 4 * 10**6 + 10**5
 
 
 def test_sparse_tensors_are_passed_by():

@@ -309,6 +309,108 @@ def test_an_argument_on_the_meta_device_may_have_any_size():
     assert list(result.peak_memory) == [4 * 200_000**2] * 2
 
 
+def test_what_a_rank_itself_makes_on_the_meta_device_is_no_memory():
+    """An argument on "meta" stands for one on the device. What the function makes there is a shape, as with data."""
+
+    def fn():
+        model = nn.Linear(256, 256, bias=False, device="meta")
+        model(torch.empty(8, 256, device="meta"))
+        at_first = model.weight.device.type
+        return at_first, model.to_empty(device="cpu").weight.device.type
+
+    real, shapes = both(fn, ranks=1)
+    assert real.values == shapes.values == [("meta", "cpu")]
+    assert list(shapes.peak_memory) == [4 * 256**2]
+
+
+# ---- modules that are moved
+
+
+def normed():
+    return nn.Sequential(nn.Linear(64, 64), nn.BatchNorm1d(64))
+
+
+def trained(model):
+    p = next(model.parameters())
+    model(torch.randn(8, 64, dtype=p.dtype, device=p.device)).sum().backward()
+    assert all(isinstance(p, nn.Parameter) and p.grad.dtype == p.dtype for p in model.parameters())
+    return str(p.dtype)
+
+
+MOVES = {
+    "half": lambda model: model.half(),
+    "bfloat16": lambda model: model.bfloat16(),
+    "double": lambda model: model.double(),
+    "to a dtype": lambda model: model.to(torch.bfloat16),
+    "to_empty": lambda model: model.to_empty(device="cpu"),
+    "to meta and back": lambda model: model.to("meta").to_empty(device="cpu"),
+    "cpu": lambda model: model.cpu(),
+}
+
+
+@pytest.mark.parametrize("made", ["inside", "outside"])
+@pytest.mark.parametrize("move", MOVES)
+def test_a_module_is_moved_as_with_data(move, made):
+    """ "_apply(): Couldn't swap Linear.weight", for any of these. Parameters stay parameters, also in the book."""
+    change = MOVES[move]
+
+    def inside():
+        return trained(change(normed()))
+
+    def outside(model):
+        return trained(change(model))
+
+    real, shapes = both(inside, ranks=1) if made == "inside" else both(outside, normed(), ranks=1)
+    assert shapes.values == real.values
+    assert shapes.memory[0].peaks["parameters"] >= shapes.memory[0].peaks["gradients"] > 0
+
+
+def test_a_module_that_is_moved_after_it_was_trained_keeps_its_gradients_and_its_optimizer():
+    def fn():
+        model = normed()
+        optimizer = torch.optim.AdamW(model.parameters())
+        trained(model)
+        optimizer.step()
+        model.double()
+        optimizer.zero_grad()
+        trained(model)
+        known = {id(p) for group in optimizer.param_groups for p in group["params"]}
+        return known == {id(p) for p in model.parameters()}
+
+    real, shapes = both(fn, ranks=1)
+    assert real.values == shapes.values == [True]
+
+
+@pytest.mark.parametrize(
+    "move",
+    [
+        lambda model: model.to("cuda"),
+        lambda model: model.to(torch.device("cuda", 0)),
+        lambda model: model.cuda(),
+        lambda model: model.to(device="cuda:1"),
+        lambda model: model.to("cuda").cpu().cuda(),
+    ],
+)
+def test_a_move_to_cuda_is_none(move):
+    """The rank has one device, and all is there already. (With torch for CPUs: "not linked with support for cuda".)"""
+    moved = fake(lambda model: trained(move(model)), normed(), ranks=1)
+    unmoved = fake(trained, normed(), ranks=1)
+    assert moved.trace.events == unmoved.trace.events
+    assert [m.peaks for m in moved.memory] == [m.peaks for m in unmoved.memory]
+
+
+def test_tensors_made_on_cuda_are_on_the_ranks_device():
+    def fn():
+        x = torch.randn(8, 64, device="cuda", requires_grad=True)
+        y = torch.tensor([1.0, 2.0]).to("cuda", torch.bfloat16)
+        model = nn.Linear(64, 64, device="cuda:0")
+        empty = nn.Linear(64, 64, device="meta").to_empty(device="cuda")
+        empty(model(x) + torch.zeros_like(x, device="cuda")).sum().backward()
+        return y.dtype, {str(t.device) for t in (x, y, x.grad, model.weight, empty.weight, empty.weight.grad)}
+
+    assert fake(fn, ranks=1).values == [(torch.bfloat16, {"cpu"})]
+
+
 def test_values_come_back_as_meta_tensors():
     def fn():
         model = nn.Linear(3, 5)

@@ -11,8 +11,9 @@ out to be* holds for its whole life:
                      autograd function saves
     buffers          all else: buffers of modules, what is received or sent, the temporaries of a backward pass
 
-Where two fit, the first of this list wins; a module's registered buffer is always one. Not seen: what kernels and
-communication libraries allocate inside (gloo's own buffers, the workspace of a convolution).
+Where two fit, the first of this list wins; a module's registered buffer is always one. A tensor on the "meta" device is
+none of these: it has no memory. Not seen: what kernels and communication libraries allocate inside (gloo's own buffers,
+the workspace of a convolution).
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from torch.utils._pytree import tree_iter
 
 from lockstep.events import Memory
 from lockstep.residency import reckoning
-from lockstep.residency.leaves import closed_over, is_parameter, requires_grad, tensors_of, wrapped
+from lockstep.residency.leaves import closed_over, is_parameter, on_meta, requires_grad, tensors_of, wrapped
 from lockstep.residency.reckoning import ACTIVATION, BUFFER, GRADIENT, OPTIMIZER, OTHER, PARAMETER
 
 LOG_LIMIT = 3 << 17  # numbers, three for each birth or death, after which the log is folded
@@ -159,6 +160,8 @@ class Residency:
             if inside := wrapped(tensor):
                 for part in inside:
                     self._book(part, kind)
+                return
+            if on_meta(tensor):
                 return
             known = self._born(key, storage)
         elif known.nbytes != storage.nbytes():

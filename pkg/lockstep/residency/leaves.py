@@ -8,6 +8,7 @@ from types import FunctionType
 from typing import Any
 
 import torch
+from torch._subclasses.fake_tensor import FakeTensor
 from torch.nn import Parameter
 from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 
@@ -23,6 +24,14 @@ def closed_over(function: FunctionType) -> list[Any]:
 
 def is_parameter(tensor: torch.Tensor) -> bool:
     return type(tensor) is Parameter or (type(tensor) is not torch.Tensor and isinstance(tensor, Parameter))
+
+
+def on_meta(tensor: torch.Tensor) -> bool:
+    """Whether a program has asked for a shape without memory: device="meta". (That the storage of a fake tensor is on
+    this device, too, is torch's way to have none: such a tensor stands for one with data.)"""
+    if type(tensor) is FakeTensor:
+        return bool(tensor.fake_device.type == "meta")
+    return tensor.is_meta
 
 
 def requires_grad(args: Iterable[Any]) -> bool:

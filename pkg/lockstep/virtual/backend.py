@@ -4,7 +4,7 @@ A learner's program runs unchanged, whichever backend it names: ``init_process_g
 groups for "gloo", "nccl" and all others, and no rank looks for another one over the network.
 
 What it rests on (private API of torch, for 2.13 to 2.15, all of it in this file, group.py, work.py, movement.py,
-clock.py, streams.py, shared_torch.py and fake_torch.py):
+clock.py, streams.py, shared_torch.py, profilers.py and fake_torch.py):
   thread isolation   the C++ registry of process groups is kept per thread: ``_set_thread_isolation_mode``
   a world per thread ``distributed_c10d._world`` holds the Python side of that registry
   a Python group     a ``ProcessGroup`` subclass is used as it is, without a C++ backend under it
@@ -29,7 +29,7 @@ from torch.distributed import distributed_c10d
 
 from lockstep import explain, places
 from lockstep.errors import Standing, UsageError
-from lockstep.virtual import futures
+from lockstep.virtual import futures, profilers
 from lockstep.virtual.clock import Clock
 from lockstep.virtual.group import VirtualGroup
 from lockstep.virtual.shared_torch import count_loss_parallel, hide_from_compiler
@@ -134,6 +134,7 @@ def install() -> None:
         setattr(module, "monitored_barrier", monitored_barrier)  # noqa: B010
         setattr(module, "batch_isend_irecv", batches)  # noqa: B010
     futures.install()
+    profilers.install()
     count_loss_parallel()
     hide_from_compiler(Clock.__torch_dispatch__)
     torch.autograd.set_multithreading_enabled(False)

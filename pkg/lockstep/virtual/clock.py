@@ -1,7 +1,11 @@
 """How long each tensor operation takes: every torch operation of a rank passes through here and moves its clock.
 
 The time is the roofline of the device (``cost.compute.op_time``): max(FLOPs / peak, bytes / bandwidth) plus the
-overhead of a launch. Views and empty tensors cost nothing.
+overhead of a launch. The FLOPs are those of ``cost.flops``, or of a formula that a program has given to torch's own
+counter; the bytes are those of all tensors that an operation is given, returns, or writes into without returning them.
+Views, empty tensors and tensors on the "meta" device cost nothing.
+
+An operation that torch makes of others is charged as these: in ``torch.inference_mode`` it arrives here whole.
 
 A wrapper such as a DTensor is not charged: what it does inside passes through here again. Nor are the questions that
 it asks of torch in order to learn a result's global shape (429 GFLOP were counted for 86 with them).
@@ -13,22 +17,28 @@ from collections.abc import Callable
 from typing import Any, ClassVar, NamedTuple
 
 import torch
-from torch._C import _get_dispatch_mode, _TorchDispatchModeKey
+from torch._C import _dispatch_has_kernel_for_dispatch_key, _get_dispatch_mode, _TorchDispatchModeKey
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import flop_registry
 
 from lockstep.cost.compute import op_time
+from lockstep.cost.flops import COMPLEX, FORMULAS, Formula
 from lockstep.explain import dtype_name
 from lockstep.machines import Device
 from lockstep.residency import Residency
-from lockstep.residency.leaves import tensors_of
+from lockstep.residency.leaves import on_meta, tensors_of
 from lockstep.virtual.arguments import nbytes
 from lockstep.virtual.streams import draws
 
 FREE = frozenset(
-    {"empty", "empty_like", "empty_strided", "new_empty", "detach", "alias", "lift_fresh", "_local_scalar_dense"}
-)
+    {
+        "empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided", "detach", "alias", "lift_fresh",
+        "_local_scalar_dense", "_unsafe_view", "_reshape_alias", "set_", "resize_", "is_pinned", "is_same_size",
+        "as_strided_", "detach_", "squeeze_", "t_", "transpose_", "unsqueeze_", "unsafe_chunk", "unsafe_split",
+        "unsafe_split_with_sizes",
+    }
+)  # fmt: skip
 
 NO_WRAPPERS = (torch.Tensor, torch.nn.Parameter, FakeTensor)
 FAKE = _TorchDispatchModeKey.FAKE
@@ -41,7 +51,9 @@ class Known(NamedTuple):
     name: str
     free: bool
     draws: bool
-    flops: Callable[..., int] | None
+    composite: bool  # torch knows how to make it of others
+    flops: Formula | None
+    writes: tuple[int, ...]  # places of the arguments that it writes into and does not return
 
 
 class Clock(TorchDispatchMode):  # type: ignore[no-untyped-call]
@@ -72,6 +84,9 @@ class Clock(TorchDispatchMode):  # type: ignore[no-untyped-call]
             self._residency.foresee(func, args)
             return NotImplemented
         known = self._known.get(id(func)) or self._learn(func)
+        if known.composite:
+            with self:
+                return func.decompose(*args, **kwargs)
         if known.draws:
             self._claim()
         out = self._carry_out(func, args, kwargs)
@@ -84,21 +99,61 @@ class Clock(TorchDispatchMode):  # type: ignore[no-untyped-call]
         return func(*args, **kwargs)
 
     def _learn(self, func: Any) -> Known:
-        name = func._schema.name.split("::")[-1]
-        flops = flop_registry.get(func._overloadpacket)
-        known = self._known[id(func)] = Known(func, name, is_free(func), draws(func), flops)
+        known = self._known[id(func)] = Known(
+            func, name_of(func), is_free(func), draws(func), is_composite(func), formula_of(func), written(func)
+        )
         return known
 
     def _charge(self, known: Known, args: Any, kwargs: Any, out: Any) -> None:
-        flops = int(known.flops(*args, **kwargs, out_val=out)) if known.flops else 0
         tensors = tensors_of((args, out))
+        if tensors and on_meta(tensors[0]):
+            return
         moved = sum(map(nbytes, tensors))
+        if known.writes:
+            moved += sum(map(nbytes, tensors_of(args[i] for i in known.writes if i < len(args))))
+        flops = 0
+        if known.flops:
+            flops = int(known.flops(in_order(known.func, args, kwargs) if kwargs else args, out))
+            if tensors[0].is_complex():
+                flops *= COMPLEX
         dtype = dtype_name(tensors[0].dtype) if tensors else "float32"
         self._spend(known.name, op_time(self._device, flops, moved, dtype), flops)
 
 
+def name_of(func: Any) -> str:
+    return str(func._schema.name.split("::")[-1])
+
+
 def is_free(func: Any) -> bool:
     """Whether an operation does no work on the device: a view, a size, an empty tensor; communication is booked
-    by the network."""
-    name = func._schema.name.split("::")[-1]
-    return func.namespace != "aten" or getattr(func, "is_view", False) or name in FREE
+    by the network. Of an operation that is not torch's own we know nothing, unless its formula was registered."""
+    if func.namespace != "aten":
+        return func._overloadpacket not in flop_registry
+    return getattr(func, "is_view", False) or name_of(func) in FREE
+
+
+def is_composite(func: Any) -> bool:
+    """Whether torch would have made it of others, had it been for autograd (below which it asks here)."""
+    name, key = func.name(), "CompositeImplicitAutograd"
+    return func.namespace == "aten" and not is_free(func) and _dispatch_has_kernel_for_dispatch_key(name, key)
+
+
+def formula_of(func: Any) -> Formula | None:
+    """Ours, or what a program has told torch (``register_flop_formula``)."""
+    given = flop_registry.get(func._overloadpacket)
+    if func.namespace == "aten" and (ours := FORMULAS.get(name_of(func))):
+        return ours
+    return given and (lambda args, out: given(*args, out_val=out))
+
+
+def written(func: Any) -> tuple[int, ...]:
+    """An operation on many tensors at once (``_foreach_add_``, ``_fused_adam_``) returns nothing."""
+    if func._schema.returns:
+        return ()
+    return tuple(i for i, a in enumerate(func._schema.arguments) if a.alias_info and a.alias_info.is_write)
+
+
+def in_order(func: Any, args: Any, kwargs: Any) -> Any:
+    """All arguments of an operation that has been given some by name."""
+    rest = func._schema.arguments[len(args) :]
+    return (*args, *(kwargs.get(a.name, a.default_value) for a in rest))

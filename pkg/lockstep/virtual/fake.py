@@ -18,6 +18,7 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 
 from lockstep.virtual.clock import Clock
+from lockstep.virtual.fake_devices import here
 from lockstep.virtual.fake_traffic import Traffic
 
 DEVICE = torch.ops.prim.device.default
@@ -47,6 +48,8 @@ class FakeClock(Clock):
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         if func is DEVICE and type(args[0]) is FakeTensor:  # half of all calls, and no work
             return args[0].fake_device
+        if kwargs and "device" in kwargs:
+            kwargs = {**kwargs, "device": here(kwargs["device"])}
         return super().__torch_dispatch__(func, types, args, kwargs)
 
     def spend(self, name: str, seconds: float, flops: int) -> None:

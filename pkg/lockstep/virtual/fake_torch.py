@@ -32,6 +32,8 @@ from torch.distributed.tensor import _collective_utils, _sharding_prop
 from torch.nn.parallel import distributed as ddp
 from torch.utils import _foreach_utils
 
+from lockstep.virtual import fake_devices
+
 OBJECT_COLLECTIVES = (
     "all_gather_object", "gather_object", "broadcast_object_list", "scatter_object_list",
     "send_object_list", "recv_object_list",
@@ -51,6 +53,7 @@ WITH_DATA: tuple[tuple[Any, str], ...] = (
 
 def install() -> None:
     """Once in a process."""
+    fake_devices.install()
     for owner, name in WITH_DATA:
         if hasattr(owner, name):
             setattr(owner, name, outside_fake_mode(getattr(owner, name)))

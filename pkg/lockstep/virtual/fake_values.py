@@ -38,7 +38,12 @@ def fake(tensor: torch.Tensor, mode: FakeTensorMode) -> torch.Tensor:
 
 
 def loads(blob: bytes, mode: FakeTensorMode) -> Any:
-    return _Unpickler(blob, mode).load()
+    """(A module that is imported on the way may keep an exception, and that the frames above it: the unpickler, too. It
+    must not keep the tensors: a parameter that is given a new content frees the old one.)"""
+    unpickler = _Unpickler(blob, mode)
+    value = unpickler.load()
+    unpickler.memo.clear()
+    return value
 
 
 class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]

@@ -20,6 +20,7 @@ from lockstep.record.demands import demand
 from lockstep.virtual import movement
 from lockstep.virtual.arguments import check_contiguous, detached, nbytes, reduction, split
 from lockstep.virtual.movement import quietly
+from lockstep.virtual.profilers import mark, profiling
 from lockstep.virtual.work import VirtualWork
 
 if TYPE_CHECKING:
@@ -100,6 +101,8 @@ class VirtualGroup(_ProcessGroup):  # type: ignore[misc]
 
     def _message(self, kind: str, tensor: torch.Tensor, peer: int, tag: int) -> Operation:
         check_contiguous(tensor)
+        if profiling():
+            mark(kind)
         return self._simulation.new_operation(
             self._me, kind, nbytes(tensor), peer, self._ranks, self._name, tag, detached(tensor)
         )
@@ -201,6 +204,8 @@ class VirtualGroup(_ProcessGroup):  # type: ignore[misc]
     ) -> VirtualWork:
         """Join the group's next collective. ``like``: a tensor whose size and dtype must agree between the ranks."""
         demand(kind, inputs, outputs, len(self._ranks))
+        if profiling():
+            mark(kind)
         payload = max(sum(map(nbytes, outputs)), sum(map(nbytes, inputs)))
         fits = tuple((t.numel(), dtype_name(t.dtype)) for t in (inputs if like is None else like))
         peer = None if root is None else member(self._ranks, root)

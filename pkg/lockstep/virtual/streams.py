@@ -24,7 +24,7 @@ from torch._C import _DisableTorchDispatch
 from lockstep.launch.job import seed_rank
 
 SEEDING = ("manual_seed", "seed", "initial_seed", "get_rng_state", "set_rng_state")
-SEEN = ("aten", "c10d", "_c10d_functional")  # namespaces whose operations say by a tag that they draw
+SEEN = ("aten", "c10d", "_c10d_functional", "profiler")  # namespaces whose operations say by a tag that they draw
 
 
 class Streams:
