@@ -72,7 +72,8 @@ def run(
         on the "meta" device, and returned tensors are. A line that needs a tensor's value cannot run.
 
     Raises UsageError for a call that makes no sense, WorldUnavailable when this machine cannot do it, and a RunError
-    (Deadlock, Mismatch, Unmatched, Stuck, RankRaised, RankDied, TimeLimit) for a run that did not end well.
+    (Deadlock, Mismatch, Unmatched, Stuck, RankRaised, RankDied, TimeLimit, on the virtual cluster OutOfMemory) for a
+    run that did not end well.
     """
     check_callable(fn)
     check_not_nested()

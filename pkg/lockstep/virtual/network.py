@@ -106,7 +106,7 @@ class Network:
         check_fits(send, recv)
         link = self.cluster.link(send.rank, recv.rank)
         start = max(send.posted, recv.posted, self._out[send.rank], self._in[recv.rank])
-        seconds = link.time(send.nbytes) if send.rank != recv.rank else 0.0
+        seconds = link.time(send.nbytes) * send.stretch if send.rank != recv.rank else 0.0
         end = start + self.cores.carry(send.rank, recv.rank, start, seconds)
         self._out[send.rank] = self._in[recv.rank] = end
         movement.message(send.tensors, recv.tensors)
@@ -120,6 +120,7 @@ class Network:
         group = parts[0].group
         start = max(max(p.posted for p in parts), *(max(self._out[r], self._in[r]) for r in group))
         seconds = collective_time(parts[0].kind, max(p.nbytes for p in parts), group, self.cluster)
+        seconds *= max(p.stretch for p in parts)
         end = start + self.cores.collective(group, start, seconds)
         for r in group:
             self._out[r] = self._in[r] = end

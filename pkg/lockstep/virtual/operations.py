@@ -38,6 +38,7 @@ class Operation:
     awaited: bool = False  # the rank has waited for it, or asked until it was done
     polls: int = 0
     together: Sequence[Operation] = ()  # the parts of the collective that are there
+    stretch: float = 1.0  # what jitter multiplies its time by; a collective takes the longest of its parts
 
     @property
     def missing(self) -> tuple[int, ...]:

@@ -13,6 +13,7 @@ from typing import Any
 from torch._C._distributed_c10d import HashStore
 
 from lockstep import explain, places
+from lockstep.cost.jitter import Draws
 from lockstep.errors import RankDied, RunError, Standing, TimeLimit
 from lockstep.events import POINT_TO_POINT, Memory, Trace
 from lockstep.launch import values
@@ -24,6 +25,7 @@ from lockstep.residency import Hooks, Residency
 from lockstep.virtual import backend, rank
 from lockstep.virtual.clock import Clock
 from lockstep.virtual.ledger import Ledger
+from lockstep.virtual.memory_limit import out_of_memory
 from lockstep.virtual.network import Network, standing
 from lockstep.virtual.operations import Operation
 from lockstep.virtual.scheduler import Scheduler
@@ -50,7 +52,9 @@ class Simulation:
         self.store, self.pid, self._own = HashStore(), os.getpid(), [0] * job.ranks  # each rank's own thread
         self._goes_on = not eager and cluster.cores is None  # a rank that posts a message
         self._standings = Standings(self.scheduler)
-        self._residency = [Residency(partial(self.scheduler.clock.__getitem__, r)) for r in range(job.ranks)]
+        self._residency = [self._book_of(r) for r in range(job.ranks)]
+        self._draws = [Draws(cluster.jitter, r) for r in range(job.ranks)] if cluster.jitter else None
+        self._pace = [draws.compute() for draws in self._draws] if self._draws else [1.0] * job.ranks
         self._ledger = Ledger(job.ranks)
         self._values: list[bytes] = [b""] * job.ranks
         self._ended = threading.Event()
@@ -92,6 +96,8 @@ class Simulation:
             self._standings.polling.clear()
         now = self.scheduler.clock[me]
         operation = Operation(me, kind, now, group, name, nbytes, peer, tag, tensors, place=places.here())
+        if self._draws:
+            self._pace[me], operation.stretch = self._draws[me].compute(), self._draws[me].message()
         self._ledger.post(operation)
         return operation
 
@@ -153,8 +159,12 @@ class Simulation:
 
     def _compute(self, me: int, name: str, seconds: float, flops: int) -> None:
         start = self.scheduler.clock[me]
-        self.scheduler.advance(me, self.network.cores.compute(me, start, seconds))
+        self.scheduler.advance(me, self.network.cores.compute(me, start, seconds * self._pace[me]))
         self._ledger.book(me, name, start, self.scheduler.clock[me], flops)
+
+    def _book_of(self, me: int) -> Residency:
+        limit = self.cluster.memory_among(self.ranks, me)
+        return Residency(partial(self.scheduler.clock.__getitem__, me), limit, partial(self._out_of_memory, me))
 
     def _book(self) -> Residency | None:
         me = rank.owner()
@@ -198,7 +208,7 @@ class Simulation:
     def _clockwork(self, me: int) -> tuple[Any, ...]:
         """What a rank's Clock is made of."""
         spend, claim = partial(self._compute, me), partial(self.streams.claim, me)
-        return self.cluster.device_among(self.ranks), self._residency[me], spend, claim
+        return self.cluster.device_among(self.ranks, me), self._residency[me], spend, claim
 
     # ---- how a run ends
 
@@ -213,6 +223,14 @@ class Simulation:
                 threading.Event().wait()
 
         return guarded
+
+    def _out_of_memory(self, me: int, asked: int) -> None:
+        """As a mismatch, no exception that a learner's code may catch."""
+        place, limit = places.here(), self.cluster.memory_among(self.ranks, me)
+        place = place if place.file else self._standings.place(me)
+        held = self._residency[me].held()
+        self._fail(out_of_memory(me, place, held, asked, limit, self._standings.others(me)))
+        threading.Event().wait()
 
     def _complete(self) -> None:
         left = list(self.network.unmatched())
@@ -247,4 +265,5 @@ class Simulation:
             self._fail(TimeLimit(f"The run did not end within {self.job.timeout:.0f} s.", standings))
 
     def trace(self) -> Trace:
-        return Trace.of(self._ledger.events(max(self.scheduler.clock)), self.ranks, "virtual", self.cluster.name)
+        events, unequal = self._ledger.events(max(self.scheduler.clock)), self.cluster.differences(self.ranks)
+        return Trace.of(events, self.ranks, "virtual", self.cluster.name, unequal)
