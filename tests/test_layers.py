@@ -33,7 +33,7 @@ LAYERS = [
     ],
     ["virtual", "launch"],
     ["worlds"],
-    ["collectives"],
+    ["collectives", "straggler"],
     ["classical", "cpu", "simt"],  # the techniques
     ["show"],
     ["checks", "bench"],
