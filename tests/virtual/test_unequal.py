@@ -322,6 +322,18 @@ def test_the_first_step_of_adam_may_be_what_does_not_fit() -> None:
     assert "asked for 25.0 MB more" in error.message
 
 
+def test_a_step_that_failed_holds_nothing_back() -> None:
+    def careful():
+        layer = nn.Linear(2500, 2500, bias=False)
+        optimizer = torch.optim.Adam(layer.parameters())
+        with pytest.raises(ZeroDivisionError):
+            optimizer.step(lambda: 1 / 0)
+        del layer, optimizer
+        return tensor(90).numel()
+
+    assert run(careful, ranks=1, on=SMALL).values == [22_500_000]
+
+
 def test_a_storage_that_grows_may_be_what_does_not_fit() -> None:
     """fully_shard gathers its parameters by resizing storages."""
 

@@ -53,11 +53,10 @@ class Hooks:
 
     def _begin_step(self, optimizer: torch.optim.Optimizer, *_: Any) -> None:
         if book := self._book():
-            book.steps(optimizer)
+            book.begins_step(optimizer)
 
     def _step(self, optimizer: torch.optim.Optimizer, *_: Any) -> None:
         if book := self._book():
-            book.steps(None)
             book.optimizes(optimizer)
 
     def _saving(self, save: Callable[..., None]) -> Callable[..., None]:

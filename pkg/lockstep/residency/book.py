@@ -50,8 +50,8 @@ class Storage(weakref.ref[torch.UntypedStorage]):
 
 
 class Residency:
-    """The book of one rank. ``clock`` tells the seconds since its run began; ``overflow`` is told of the bytes that are
-    asked for when the rank would hold more than ``limit`` with them."""
+    """The book of one rank. ``clock`` tells the seconds since its run began; ``overflow`` is told, once, of the bytes
+    that are asked for when the rank would hold more than ``limit`` with them."""
 
     def __init__(
         self,
@@ -61,7 +61,7 @@ class Residency:
     ) -> None:
         self._clock, self._limit, self._overflow = clock, limit, overflow
         self._held = 0  # bytes; ``now`` is the exact sum
-        self._stepping: torch.optim.Optimizer | None = None  # whose step is under way
+        self._stepping: Callable[[], torch.optim.Optimizer | None] = lambda: None  # whose step is under way
         self._alive: dict[int, Storage] = {}
         self._numbers = count()
         self._kinds: dict[int, int] = {}  # by the number of a storage; OTHER is left out
@@ -139,9 +139,9 @@ class Residency:
             if buffer is not None:
                 self._book(buffer, BUFFER)
 
-    def steps(self, optimizer: torch.optim.Optimizer | None) -> None:
-        """``optimizer`` begins a step; None: it has ended. What it makes until then is not in its state yet."""
-        self._stepping = optimizer
+    def begins_step(self, optimizer: torch.optim.Optimizer) -> None:
+        """What it makes is known for its state when the step has ended, or when somebody asks (``held``)."""
+        self._stepping = weakref.ref(optimizer)
 
     def optimizes(self, optimizer: torch.optim.Optimizer) -> None:
         for group in optimizer.param_groups:
@@ -210,6 +210,7 @@ class Residency:
         """What only a cycle of garbage holds is no memory: when Python collects it is luck."""
         gc.collect()
         if self.now + more > self._limit:
+            self._limit = math.inf
             self._overflow(more)
 
     def _gone(self, known: Storage) -> None:
@@ -236,8 +237,8 @@ class Residency:
 
     def held(self) -> dict[str, int]:
         """What is alive by kind, as far as it shows by now."""
-        if self._stepping is not None:
-            self.optimizes(self._stepping)
+        if (optimizer := self._stepping()) is not None:
+            self.optimizes(optimizer)
         totals = [0] * len(MEMORY_KINDS)
         for known in list(self._alive.values()):
             self._settle(known)
