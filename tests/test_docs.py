@@ -110,3 +110,12 @@ def test_the_tour_of_the_readme_runs(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, program], env=environment, capture_output=True, text=True, timeout=120)
     assert "Timeline" in done.stdout
     assert "lockstep.errors.Deadlock: Deadlock: rank 0 waits for rank 1" in done.stderr
+
+
+def test_the_example_of_unequal_ranks_prints_what_the_page_says(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "virtual-cluster.md").read_text()
+    (code, told), *_ = re.findall(r"```python\n(.*?)```\n\n```text\n(.*?)```", page, re.DOTALL)
+    program = tmp_path / "unequal.py"
+    program.write_text('if __name__ == "__main__":\n' + indent(code, "    "))
+    done = subprocess.run([sys.executable, program], capture_output=True, text=True, timeout=120)
+    assert (done.stdout, done.stderr) == (told, "")

@@ -34,7 +34,7 @@ LAYERS = [
     ],
     ["virtual", "launch"],
     ["worlds"],
-    ["collectives"],
+    ["collectives", "straggler"],
     ["classical", "cpu", "simt"],  # the techniques
     ["show"],
     ["checks", "bench"],

@@ -3,9 +3,12 @@
 import dataclasses
 import json
 import pickle
+import re
+from typing import Any
 
 import pytest
 
+from lockstep.cost.compute import op_time
 from lockstep.errors import UsageError
 from lockstep.machines import Cluster, Device, Link, find, names
 
@@ -107,3 +110,108 @@ def test_ranks_that_share_a_memory_share_its_bandwidth() -> None:
 def test_a_device_needs_no_more_than_float32() -> None:
     core = Device("core", {"float32": 1e9}, 1e9, 10**9, 0.0)
     assert core.peak("bfloat16") == 1e9
+
+
+# ---- unequal ranks
+
+
+def test_a_slow_rank_takes_exactly_so_many_times_as_long_for_everything() -> None:
+    """Found: one Device stood for all ranks, so that there could be no straggler."""
+    cluster = find("dgx-a100").with_rank(3, speed=0.5)
+    slow, fast = cluster.device_of(3), cluster.device_of(2)
+    assert fast is find("dgx-a100").device
+    for flops, nbytes in ((1e12, 0), (0, 1e9), (0, 0), (1e12, 1e9)):
+        assert op_time(slow, flops, nbytes, "bfloat16") == 2 * op_time(fast, flops, nbytes, "bfloat16")
+    assert slow.memory == fast.memory
+
+
+def test_what_differs_is_said_step_by_step_and_leaves_the_cluster_as_it_was() -> None:
+    plain = find("dgx-a100")
+    both = plain.with_rank(3, speed=0.5).with_rank(3, memory=40e9)
+    assert (both.device_of(3).memory, both.device_of(3).peak("float32")) == (40 * 10**9, 19.5e12 / 2)
+    assert both.with_rank(3, speed=2).device_of(3).peak("float32") == 19.5e12 * 2  # the later one holds
+    assert both == plain.with_rank(3, memory=40e9, speed=0.5)
+    assert plain.with_rank(1, speed=2).with_rank(0, speed=3) == plain.with_rank(0, speed=3).with_rank(1, speed=2)
+    assert plain == find("dgx-a100")
+    assert both != plain
+
+
+def test_a_slow_link_is_slow_in_both_directions_and_of_the_same_kind() -> None:
+    """Found: two Links stood for all pairs, so that there could be no slow link."""
+    cluster = find("dgx-a100").with_link(5, 0, bandwidth=1e9).with_link(0, 8, latency=0.0)
+    assert cluster.link(0, 5) == cluster.link(5, 0)
+    assert cluster.link(0, 5).time(1e9) == cluster.inside.alpha + 1
+    assert (cluster.link(8, 0).alpha, cluster.link(8, 0).beta) == (0.0, cluster.between.beta)
+    assert cluster.link(0, 4) is cluster.inside
+    assert cluster.link(1, 8) is cluster.between
+    assert cluster.is_inside(0, 5)
+    assert not cluster.is_inside(0, 8)
+    assert cluster.link(5, 5) is cluster.inside
+
+
+def test_an_unequal_cluster_travels_too() -> None:
+    cluster = find("laptop").with_rank(3, speed=0.5, memory=1e9).with_link(0, 9, bandwidth=1e6).with_jitter(0.1, seed=7)
+    assert cluster.link(0, 9).beta == 1e-6  # what is looked up once is kept, and must not disturb
+    assert Cluster.from_json(json.loads(json.dumps(dataclasses.asdict(cluster)))) == cluster
+    assert pickle.loads(pickle.dumps(cluster)) == cluster
+    assert len({cluster, dataclasses.replace(cluster), find("laptop")}) == 2
+    assert dataclasses.replace(cluster, inside=Link(1.0, 1.0)).link(0, 9).beta == 1e-6
+
+
+def test_a_survey_of_before_ranks_could_differ_is_read() -> None:
+    data = dataclasses.asdict(find("laptop"))
+    del data["unequal"], data["jitter"]
+    assert Cluster.from_json(data) == find("laptop")
+
+
+def test_only_what_a_run_has_is_different_in_it() -> None:
+    cluster = find("laptop").with_rank(3, speed=0.5).with_link(1, 4, latency=1.0).with_jitter(messages=0.2)
+    all_of_them = [((1, 4), "latency", 1.0), ((3,), "speed", 0.5), ((), "message jitter", 0.2)]
+    assert list(cluster.differences(5)) == all_of_them
+    assert list(cluster.differences(4)) == all_of_them[1:]
+    assert list(cluster.differences(3)) == all_of_them[2:]
+
+
+@pytest.mark.parametrize("ranks", [2, 100])
+def test_a_slow_rank_among_ranks_that_share_a_memory_is_as_slow(ranks: int) -> None:
+    core, wire = Device("core", {"float32": 1e9}, 20e9, 10**9, 1e-6), Link(0.0, 1e-9)
+    machine = Cluster("laptop", core, 1024, wire, wire, cores=8, memory_bandwidth=60e9).with_rank(1, speed=0.5)
+    slow, fast = (machine.device_among(ranks, rank) for rank in (1, 0))
+    assert op_time(slow, 0, 1e9) == pytest.approx(2 * op_time(fast, 0, 1e9))
+    assert machine.device_among(ranks) == fast
+
+
+def test_ranks_that_share_cores_share_the_memory_and_none_has_less_than_its_core() -> None:
+    laptop = find("laptop")
+    assert [laptop.memory_among(ranks, 0) / 1e9 for ranks in (1, 2, 4, 5, 8, 64)] == [16, 8, 4, 2, 2, 2]
+    assert [laptop.with_rank(0, memory=1e9).memory_among(1, rank) / 1e9 for rank in (0, 1)] == [1, 16]
+    assert find("dgx-a100").memory_among(1, 0) == 80 * 10**9
+
+
+@pytest.mark.parametrize(
+    ("call", "wrong", "advice"),
+    [
+        (lambda c: c.with_rank(-1, speed=1), "not -1", "as in 0 or 3"),
+        (lambda c: c.with_rank(1.0, speed=1), "not 1.0", "as in 0 or 3"),
+        (lambda c: c.with_rank(True, speed=1), "not True", "as in 0 or 3"),
+        (lambda c: c.with_rank(1), r"with_rank\(1\) changes nothing", r"with_rank\(1, speed=0.5"),
+        (lambda c: c.with_rank(1, speed=0), "speed is a number above 0, not 0", "half as fast"),
+        (lambda c: c.with_rank(1, speed=float("nan")), "not nan", "half as fast"),
+        (lambda c: c.with_rank(1, memory="40GB"), "not '40GB'", "memory=40e9 is 40 GB"),
+        (lambda c: c.with_rank(1, memory=-1), "not -1", "in bytes"),
+        (lambda c: c.with_link(2, 2, bandwidth=1), "no link to itself", "Name two ranks"),
+        (lambda c: c.with_link(0, "5", bandwidth=1), "not '5'", "by its number"),
+        (lambda c: c.with_link(0, 5), r"with_link\(0, 5\) changes nothing", "latency=20e-6"),
+        (lambda c: c.with_link(0, 5, bandwidth="1 Gbit/s"), "not '1 Gbit/s'", "in bytes per second"),
+        (lambda c: c.with_link(0, 5, bandwidth=0), "above 0", "in bytes per second"),
+        (lambda c: c.with_link(0, 5, latency=-1e-6), "at least 0", "in seconds"),
+        (lambda c: c.with_link(0, 5, latency=float("inf")), "not inf", "in seconds"),
+        (lambda c: c.with_jitter(), "changes nothing", "compute=0.1"),
+        (lambda c: c.with_jitter(compute=-0.1), "at least 0", "0.1 is 10 %"),
+        (lambda c: c.with_jitter(0.1, seed=None), "whole number, not None", "seed=0"),
+    ],
+)
+def test_what_makes_no_sense_is_told_with_what_to_do(call: Any, wrong: str, advice: str) -> None:
+    with pytest.raises(UsageError, match=wrong) as told:
+        call(find("dgx-a100"))
+    assert re.search(advice, told.value.remedy)

@@ -28,7 +28,7 @@ def test_the_named_errors() -> None:
     classes = {name: value for name, value in vars(errors).items() if isinstance(value, type)}
     assert {name for name, value in classes.items() if issubclass(value, Exception)} == {
         "LockstepError", "UsageError", "WorldUnavailable",
-        "RunError", "Deadlock", "Mismatch", "Unmatched", "RankRaised", "RankDied", "Stuck", "TimeLimit",
+        "RunError", "Deadlock", "Mismatch", "Unmatched", "RankRaised", "RankDied", "OutOfMemory", "Stuck", "TimeLimit",
     }  # fmt: skip
 
 

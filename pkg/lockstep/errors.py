@@ -128,6 +128,10 @@ class RankDied(RunError):
     """A rank's process ended before its function returned: a signal, os._exit, out of memory."""
 
 
+class OutOfMemory(RunError):
+    """A rank of the virtual cluster asked for more bytes than its device has."""
+
+
 class Stuck(RunError):
     """A rank did nothing that can be observed for too long: an endless loop, a long sleep."""
 

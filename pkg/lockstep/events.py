@@ -67,6 +67,19 @@ class Event(NamedTuple):
         return self.end - self.start
 
 
+class Unequal(NamedTuple):
+    """How a rank, or the link of two ranks, differs from the others of its cluster (``machines.Cluster``)."""
+
+    ranks: tuple[int, ...]  # one rank, or the two ends of a link; () are all
+    what: str  # "speed": 1 is that of the others; "memory": bytes; "bandwidth": bytes/s; "latency": s
+    value: float  # "compute jitter", "message jitter": coefficients of variation
+
+    @classmethod
+    def from_json(cls, data: Sequence[Any]) -> Unequal:
+        ranks, what, value = data
+        return cls(tuple(ranks), what, value)
+
+
 _begin = attrgetter("posted", "rank")
 
 
@@ -78,10 +91,13 @@ class Trace:
     ranks: int = 0
     world: str = ""  # "virtual", "processes", "spmd"
     cluster: str = ""  # the machine that was simulated, or the one that it ran on
+    unequal: tuple[Unequal, ...] = ()  # where its ranks and links differed
 
     @classmethod
-    def of(cls, events: Iterable[Event], ranks: int, world: str = "", cluster: str = "") -> Trace:
-        return cls(tuple(sorted(events, key=_begin)), ranks, world, cluster)
+    def of(
+        cls, events: Iterable[Event], ranks: int, world: str = "", cluster: str = "", unequal: Sequence[Unequal] = ()
+    ) -> Trace:
+        return cls(tuple(sorted(events, key=_begin)), ranks, world, cluster, tuple(unequal))
 
     def __iter__(self) -> Iterator[Event]:
         return iter(self.events)
@@ -127,17 +143,19 @@ class Trace:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Events travel to another process as columns: in a third of the time that they take one by one."""
-        return _from_columns, (list(zip(*self.events, strict=True)), self.ranks, self.world, self.cluster)
+        columns = list(zip(*self.events, strict=True))
+        return _from_columns, (columns, self.ranks, self.world, self.cluster, self.unequal)
 
     def to_json(self) -> dict[str, Any]:
         """Plain data; ``from_json`` reads it back."""
         head = {"ranks": self.ranks, "world": self.world, "cluster": self.cluster}
-        return head | {"events": [e._asdict() for e in self.events]}
+        return head | {"unequal": self.unequal, "events": [e._asdict() for e in self.events]}
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Trace:
         events = [Event(**{**e, "group": tuple(e["group"])}) for e in data["events"]]
-        return cls.of(events, data["ranks"], data["world"], data["cluster"])
+        unequal = [Unequal.from_json(u) for u in data.get("unequal", ())]
+        return cls.of(events, data["ranks"], data["world"], data["cluster"], unequal)
 
     def to_chrome(self) -> str:
         """The trace as Chrome trace JSON, for https://ui.perfetto.dev: one lane per rank, arrows for messages."""

@@ -1,5 +1,12 @@
 """Machines as numbers: a Device computes, a Link carries messages, a Cluster joins many devices by two kinds of links.
 
+A cluster is what the vendor sells: all ranks alike. What it is after a year is said rank by rank and link by link:
+
+    find("dgx-a100").with_rank(3, speed=0.5)               rank 3 takes twice as long for everything that it computes
+    find("dgx-a100").with_rank(3, memory=40e9)             its device has 40 GB
+    find("dgx-a100").with_link(0, 5, bandwidth=1e9)        ranks 0 and 5 talk at 1 GB/s, in both directions
+    find("dgx-a100").with_jitter(compute=0.1, seed=7)      what is computed takes 10 % more or less, at random
+
 Everything here is a published peak, unless it says *estimate*. A real run reaches 70 to 90 % of it, and the difference
 is a lesson of its own (``cost.library`` has what NCCL and RCCL reach of a link). Sources, quoted below by these names:
 
@@ -23,12 +30,15 @@ is a lesson of its own (``cost.library`` has what NCCL and RCCL reach of a link)
 from __future__ import annotations
 
 import difflib
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
 from lockstep.errors import UsageError
+from lockstep.events import Unequal
 
 
 @dataclass(frozen=True)
@@ -45,6 +55,19 @@ class Device:
     def peak(self, dtype: str) -> float:
         """FLOP/s for ``dtype``. A dtype without a rate of its own (int64, bool ...) is computed at float32's."""
         return self.flops.get(dtype.removeprefix("torch."), self.flops["float32"])
+
+    def at(self, speed: float) -> Device:
+        """The same device ``speed`` times as fast: rates, memory bandwidth and launches alike, so that whatever it
+        computes takes exactly 1/speed of the time."""
+        if speed == 1:
+            return self
+        return replace(
+            self,
+            flops={dtype: rate * speed for dtype, rate in self.flops.items()},
+            memory_bandwidth=self.memory_bandwidth * speed,
+            launch_overhead=self.launch_overhead / speed,
+            source=f"{self.source} All of it times {speed:g}.",
+        )
 
 
 @dataclass(frozen=True)
@@ -71,10 +94,23 @@ class Link:
 
 
 @dataclass(frozen=True)
+class Jitter:
+    """Times vary at random: each is multiplied by a factor of mean 1 (``cost.jitter``).
+
+    Both numbers are coefficients of variation, standard deviation / mean: 0.1 is 10 % more or less, typically."""
+
+    compute: float = 0.0  # of what a rank computes between two communications
+    messages: float = 0.0  # of each message and collective
+    seed: int = 0
+
+
+@dataclass(frozen=True)
 class Cluster:
     """Nodes of ``ranks_per_node`` devices. Rank r lives on node r // ranks_per_node.
 
     Each rank has a port of its own to either kind of link: 8 GPUs and 8 network cards in a node, as the vendors build.
+    All ranks and all links of a kind are alike but for what ``with_rank`` and ``with_link`` say; each of them gives a
+    new cluster, and of two that say the same thing the later holds.
     """
 
     name: str
@@ -85,20 +121,116 @@ class Cluster:
     source: str = ""
     cores: int | None = None  # of a node, shared by all of its ranks and their messages; None: a rank shares nothing
     memory_bandwidth: float | None = None  # bytes/s of a node, shared likewise; None: each device has its own
+    unequal: tuple[Unequal, ...] = ()  # ranks and links that differ, sorted
+    jitter: Jitter | None = None
 
-    def device_among(self, ranks: int) -> Device:
-        """The device as each of ``ranks`` finds it, when all of them load and store at once."""
-        if self.memory_bandwidth is None:
-            return self.device
-        share = self.memory_bandwidth / min(ranks, self.ranks_per_node, self.cores or ranks)
-        return self.device if share >= self.device.memory_bandwidth else replace(self.device, memory_bandwidth=share)
+    # ---- unequal ranks
+
+    def with_rank(self, rank: int, speed: float | None = None, memory: float | None = None) -> Cluster:
+        """A cluster whose rank ``rank`` differs: it computes ``speed`` times as fast as ``device`` (``Device.at``), and
+        has ``memory`` bytes. In a run that has no such rank it changes nothing. Raises UsageError."""
+        what = {
+            "speed": _number("speed", speed, "0.5 is half as fast as the others"),
+            "memory": _number("memory", memory, "it is in bytes: memory=40e9 is 40 GB"),
+        }
+        return self._differing((_rank(rank),), what, "with_rank", "speed=0.5 or memory=40e9")
+
+    def with_link(self, a: int, b: int, bandwidth: float | None = None, latency: float | None = None) -> Cluster:
+        """A cluster where ranks ``a`` and ``b`` have a link of their own, in both directions: ``bandwidth`` in bytes/s
+        (1 / beta), ``latency`` in seconds (alpha). It is of the same kind as before, and takes the same ports. A
+        collective runs at the slowest link of its group (``cost.network``). Raises UsageError."""
+        ends = tuple(sorted((_rank(a), _rank(b))))
+        if a == b:
+            raise UsageError(f"Rank {a} has no link to itself.", "Name two ranks: with_link(0, 5, bandwidth=1e9).")
+        what = {
+            "bandwidth": _number("bandwidth", bandwidth, "it is in bytes per second: bandwidth=1e9 is 1 GB/s"),
+            "latency": _number("latency", latency, "it is in seconds: latency=20e-6 is 20 µs", zero=True),
+        }
+        return self._differing(ends, what, "with_link", "bandwidth=1e9 or latency=20e-6")
+
+    def with_jitter(self, compute: float = 0.0, messages: float = 0.0, seed: int = 0) -> Cluster:
+        """A cluster whose times vary at random, as ``Jitter`` says: the same in every run with the same ``seed``,
+        whatever the order in which the ranks are simulated. Raises UsageError."""
+        for name, value in (("compute", compute), ("messages", messages)):
+            _number(name, value, "it is a standard deviation divided by a mean: 0.1 is 10 %", zero=True)
+        if not compute and not messages:
+            raise UsageError("with_jitter() changes nothing.", "Say how much: with_jitter(compute=0.1, messages=0.1).")
+        if isinstance(seed, bool) or not isinstance(seed, int):
+            raise UsageError(f"The seed of jitter is a whole number, not {seed!r}.", "Write seed=0.")
+        return replace(self, jitter=Jitter(compute, messages, seed))
+
+    def _differing(self, ranks: tuple[int, ...], what: Mapping[str, float | None], call: str, example: str) -> Cluster:
+        new = {(ranks, name): value for name, value in what.items() if value is not None}
+        if not new:
+            told = ", ".join(map(str, ranks))
+            raise UsageError(f"{call}({told}) changes nothing.", f"Say what differs: {call}({told}, {example}).")
+        merged = {(u.ranks, u.what): u.value for u in self.unequal} | new
+        return replace(self, unequal=tuple(Unequal(*key, value) for key, value in sorted(merged.items())))
+
+    def differences(self, ranks: int) -> tuple[Unequal, ...]:
+        """What differs in a run of so many ranks; jitter, which is all ranks', comes last."""
+        found = [u for u in self.unequal if max(u.ranks) < ranks]
+        if self.jitter:
+            drawn = {"compute jitter": self.jitter.compute, "message jitter": self.jitter.messages}
+            found += [Unequal((), name, value) for name, value in drawn.items() if value]
+        return tuple(found)
+
+    @cached_property
+    def special_links(self) -> Mapping[tuple[int, int], Link]:
+        """The links that ``with_link`` has changed, by their ends: the lower rank first."""
+        pairs = {u.ranks for u in self.unequal if len(u.ranks) == 2}
+        return {(a, b): self._changed_link(a, b) for a, b in pairs}
+
+    def _changed_link(self, a: int, b: int) -> Link:
+        link, what = self._usual_link(a, b), self._changes((a, b))
+        beta = 1 / what["bandwidth"] if "bandwidth" in what else link.beta
+        return Link(what.get("latency", link.alpha), beta, f"{link.source} Changed by with_link.", link.links)
+
+    def _changed_device(self, device: Device, rank: int) -> Device:
+        what = self._changes((rank,))
+        device = device.at(what.get("speed", 1.0))
+        return replace(device, memory=int(what["memory"])) if "memory" in what else device
+
+    def _changes(self, ranks: tuple[int, ...]) -> dict[str, float]:
+        return {u.what: u.value for u in self.unequal if u.ranks == ranks}
+
+    # ---- what a rank finds
+
+    def device_of(self, rank: int) -> Device:
+        """What ``rank`` computes with."""
+        return self._changed_device(self.device, rank)
+
+    def device_among(self, ranks: int, rank: int | None = None) -> Device:
+        """The device as each of ``ranks`` finds it, when all of them load and store at once; with ``rank`` that of this
+        one of them."""
+        device = self.device
+        if self.memory_bandwidth is not None:
+            share = self.memory_bandwidth / min(ranks, self.ranks_per_node, self.cores or ranks)
+            device = device if share >= device.memory_bandwidth else replace(device, memory_bandwidth=share)
+        return device if rank is None else self._changed_device(device, rank)
+
+    def memory_among(self, ranks: int, rank: int) -> int:
+        """How many bytes ``rank``, one of ``ranks``, may hold: its device's memory. Where ranks share a node's cores,
+        they share its memory, too: if there are fewer of them than cores, they have that of the idle cores as well."""
+        memory = self.device_of(rank).memory
+        if self.cores is None or "memory" in self._changes((rank,)):
+            return memory
+        return memory * max(1, self.cores // min(ranks, self.ranks_per_node))
 
     def node(self, rank: int) -> int:
         return rank // self.ranks_per_node
 
+    def is_inside(self, a: int, b: int) -> bool:
+        """Whether the link of ranks a and b is of the kind inside a node, however slow it is."""
+        return a // self.ranks_per_node == b // self.ranks_per_node
+
     def link(self, a: int, b: int) -> Link:
         """The link on which ranks a and b talk."""
-        return self.inside if self.node(a) == self.node(b) else self.between
+        usual = self._usual_link(a, b)
+        return self.special_links.get((min(a, b), max(a, b)), usual) if self.unequal else usual
+
+    def _usual_link(self, a: int, b: int) -> Link:
+        return self.inside if a // self.ranks_per_node == b // self.ranks_per_node else self.between
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Cluster:
@@ -107,8 +239,27 @@ class Cluster:
             "device": Device(**data["device"]),
             "inside": Link(**data["inside"]),
             "between": Link(**data["between"]),
+            "unequal": tuple(Unequal.from_json(u) for u in data.get("unequal", ())),
+            "jitter": Jitter(**data["jitter"]) if data.get("jitter") else None,
         }
         return cls(**{**data, **parts})
+
+
+def _rank(rank: object) -> int:
+    if isinstance(rank, bool) or not isinstance(rank, int) or rank < 0:
+        raise UsageError(f"A rank is a whole number from 0 on, not {rank!r}.", "Name it by its number, as in 0 or 3.")
+    return rank
+
+
+def _number(name: str, value: Any, meaning: str, zero: bool = False) -> float | None:
+    """``value`` if it is finite and above zero (``zero``: or zero itself); None if it was not given."""
+    if value is None:
+        return None
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if is_number and (0 < value < math.inf or (zero and value == 0)):
+        return float(value)
+    bound = "of at least 0" if zero else "above 0"
+    raise UsageError(f"{name} is a number {bound}, not {value!r}.", f"Give {name} as a number: {meaning}.")
 
 
 def names() -> list[str]:

@@ -79,7 +79,8 @@ def run(
         the same result.
 
     Raises UsageError for a call that makes no sense, WorldUnavailable when this machine cannot do it, and a RunError
-    (Deadlock, Mismatch, Unmatched, Stuck, RankRaised, RankDied, TimeLimit) for a run that did not end well.
+    (Deadlock, Mismatch, Unmatched, Stuck, RankRaised, RankDied, TimeLimit, on the virtual cluster OutOfMemory) for a
+    run that did not end well.
     """
     check_callable(fn)
     check_not_nested()

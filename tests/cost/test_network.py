@@ -1,11 +1,13 @@
 """Times of collectives on clusters: the least of what is known, sensible in every direction, near to measurements."""
 
 import itertools
+from dataclasses import replace
 
 import pytest
 
 from lockstep.cost.flat import flat_times
-from lockstep.cost.network import best_algorithm, collective_time, ring_all_reduce
+from lockstep.cost.library import library_all_reduce
+from lockstep.cost.network import best_algorithm, collective_time, ring_all_reduce, slowest_links
 from lockstep.errors import UsageError
 from lockstep.events import COLLECTIVES
 from lockstep.machines import Cluster, Device, Link, find, names
@@ -117,3 +119,54 @@ def test_bad_input_is_told_what_is_wrong() -> None:
         collective_time("all_reduce", 8, [], TOY)
     with pytest.raises(UsageError, match="-8 bytes"):
         collective_time("all_reduce", -8, [0, 1], TOY)
+
+
+# ---- unequal links
+
+
+@pytest.mark.parametrize("kind", COLLECTIVES)
+def test_a_collective_runs_at_the_slowest_link_of_its_group(kind: str) -> None:
+    """As on a cluster all of whose links are as slow: in a ring every round waits for the slowest."""
+    slow = TOY.with_link(1, 2, bandwidth=1e8, latency=1e-4)
+    as_slow = replace(TOY, inside=Link(1e-4, 1e-8))
+    for nbytes in (0, 8, 10**7):
+        assert collective_time(kind, nbytes, range(4), slow) == collective_time(kind, nbytes, range(4), as_slow)
+        assert collective_time(kind, nbytes, range(4), slow) > collective_time(kind, nbytes, range(4), TOY)
+
+
+@pytest.mark.parametrize("kind", COLLECTIVES)
+def test_a_slow_link_counts_only_when_both_ends_are_in_the_group(kind: str) -> None:
+    slow = TOY.with_link(1, 2, bandwidth=1e8).with_link(3, 9, latency=1.0)
+    for group in ([0, 1, 3], [0, 2, 3], [0, 9], range(4, 9), [1]):
+        assert collective_time(kind, 10**6, group, slow) == collective_time(kind, 10**6, group, TOY)
+
+
+def test_each_kind_of_link_has_its_own_slowest() -> None:
+    """A slow link inside a node does not slow down what goes between nodes."""
+    cluster = TOY.with_link(1, 2, bandwidth=1e9).with_link(1, 3, latency=1e-3).with_link(0, 4, bandwidth=1e7)
+    inside, between = slowest_links(range(8), cluster)
+    assert (inside.alpha, inside.beta) == (1e-3, 1e-9)
+    assert (between.alpha, between.beta) == (1e-5, 1e-7)
+    assert slowest_links([4, 5, 6], cluster) == (TOY.inside, TOY.between)
+
+
+def test_a_fast_link_helps_only_those_who_have_no_other() -> None:
+    cluster = TOY.with_link(0, 1, bandwidth=1e12)
+    fast, usual = (collective_time("all_reduce", 10**8, [0, 1], c) for c in (cluster, TOY))
+    assert fast < usual / 50
+    three = [0, 1, 2]
+    assert collective_time("all_reduce", 10**8, three, cluster) == collective_time("all_reduce", 10**8, three, TOY)
+
+
+def test_a_slow_rank_does_not_slow_a_collective_down_once_it_is_there() -> None:
+    slow = TOY.with_rank(2, speed=0.1)
+    assert collective_time("all_reduce", 10**8, range(8), slow) == collective_time("all_reduce", 10**8, range(8), TOY)
+
+
+def test_what_a_library_reaches_follows_the_slow_link_too() -> None:
+    """On H100 the switch adds up, unless one GPU hangs on a link of a tenth."""
+    cluster = find("dgx-h100").with_link(0, 1, bandwidth=45e9)
+    assert library_all_reduce(10**9, 8, cluster) > 5 * library_all_reduce(10**9, 8, find("dgx-h100"))
+    assert library_all_reduce(10**9, 8, cluster.with_link(0, 1, bandwidth=1e15)) == pytest.approx(
+        library_all_reduce(10**9, 8, find("dgx-h100"))
+    )

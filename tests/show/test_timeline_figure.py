@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -10,7 +11,7 @@ import pytest
 from drawn_traces import ring_trace
 
 from lockstep.errors import Deadlock, Standing, UsageError
-from lockstep.events import Event, Outcome, Trace
+from lockstep.events import Event, Outcome, Trace, Unequal
 from lockstep.show import timeline
 from lockstep.show.lanes import Lanes, collective_calls
 from lockstep.show.timeline import columns
@@ -126,20 +127,57 @@ def test_64_ranks_with_8064_messages_stay_small() -> None:
     assert len(drawn.data["arrows"]["send"]) == 8064
 
 
+# Unequal ranks
+
+UNEQUAL = (
+    Unequal((0, 1), "bandwidth", 1e9),
+    Unequal((0, 1), "latency", 2e-5),
+    Unequal((3,), "memory", 40e9),
+    Unequal((3,), "speed", 0.5),
+    Unequal((), "compute jitter", 0.1),
+)
+
+
+def test_a_slow_rank_is_named_at_its_lane_and_a_slow_link_in_the_legend() -> None:
+    drawn = timeline(replace(ring_trace(4), unequal=UNEQUAL))
+    told = words(drawn.svg()).replace("\N{NO-BREAK SPACE}", " ")
+    assert "link 0–1: 1 GB/s, latency 20 µs · rank 3: 40 GB of memory, 0.5× speed · computing varies by 0.1" in told
+    lanes = {label.text: float(label.get("y", 0)) for label in parsed(drawn.svg()).iter(f"{SVG}text")}
+    assert lanes["0.5×"] == lanes["rank 3"]
+    assert drawn.data["speeds"] == ["", "", "", "0.5×"]
+    assert drawn.data["notes"] in told
+
+
+def test_the_lanes_of_equal_ranks_stay_where_they_were() -> None:
+    drawn = timeline(ring_trace(4))
+    assert (drawn.data["left"], drawn.data["speeds"], drawn.data["notes"]) == (62, [], "")
+    assert timeline(replace(ring_trace(4), unequal=UNEQUAL[:3])).data["left"] == 62  # no speed is to be told
+    assert "Not all is equal" not in drawn.svg()
+
+
+def test_many_differences_do_not_fill_the_page() -> None:
+    many = tuple(Unequal((r,), "speed", 1 / 3) for r in range(64))
+    drawn = timeline(replace(ring_trace(64), unequal=many))
+    assert drawn.data["speeds"] == ["0.333×"] * 64
+    assert drawn.data["notes"].endswith("and 52 more")
+
+
 def test_anything_else_is_refused() -> None:
     with pytest.raises(UsageError, match="not a list"):
         timeline([1, 2, 3])  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("unequal", [(), UNEQUAL])
 @pytest.mark.parametrize("ranks", [1, 2, 64])
-def test_the_static_figure_is_named_described_and_inside_its_frame(ranks: int) -> None:
-    root = parsed(timeline(ring_trace(ranks)).svg())
+def test_the_static_figure_is_named_described_and_inside_its_frame(ranks: int, unequal: tuple[Unequal, ...]) -> None:
+    root = parsed(timeline(replace(ring_trace(ranks), unequal=unequal)).svg())
     labels = root.get("aria-labelledby", "").split()
     assert [e.get("id") for e in (root.find(f"{SVG}title"), root.find(f"{SVG}desc")) if e is not None] == labels
     width, height = float(root.get("width", 0)), float(root.get("height", 0))
     for rect in root.iter(f"{SVG}rect"):
         assert float(rect.get("x", 0)) + float(rect.get("width", 0)) <= width + 2
         assert float(rect.get("y", 0)) + float(rect.get("height", 0)) <= height + 0.01
+    assert all(float(text.get("y", 0)) <= height - 4 for text in root.iter(f"{SVG}text"))
 
 
 def test_names_from_the_learner_cannot_break_out() -> None:

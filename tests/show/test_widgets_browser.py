@@ -7,6 +7,7 @@ No Jupyter and no network: every request that leaves the page fails the test. Sc
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from drawn_traces import ring_trace
 
 from lockstep import progress
 from lockstep.errors import Deadlock, Standing
-from lockstep.events import Event, Trace
+from lockstep.events import Event, Trace, Unequal
 from lockstep.show import costs, predict, reconcile, ring, roofline, timeline
 from lockstep.show.figure import Figure, style
 
@@ -128,6 +129,14 @@ def test_timeline_draws_and_names_its_kinds(show: Any) -> None:
     assert "24 messages" in page.locator(".ls-caption").text_content()
     assert pixels(page, "#E69F00") > 1000
     assert pixels(page, "#56B4E9") > 1000
+
+
+def test_timeline_says_where_ranks_differ(show: Any) -> None:
+    unequal = (Unequal((0, 1), "bandwidth", 1e9), Unequal((3,), "speed", 0.5))
+    page = show(timeline(replace(ring_trace(4), unequal=unequal)))
+    assert page.locator(".ls-hint").last.text_content() == "link 0–1: 1 GB/s · rank 3: 0.5× speed"
+    page.hover("canvas", position={"x": 130, "y": 12})  # lanes begin further to the right
+    assert page.locator(".ls-tip div").first.text_content() == "rank 0: mm"
 
 
 def test_timeline_in_the_dark(show: Any) -> None:

@@ -299,14 +299,16 @@ def test_arguments_and_what_a_function_closes_over_become_fake():
     assert fake(fn, nn.Linear(8, 2), x, x, ranks=1).values == [("FakeTensor", True, (4, 2), True)]
 
 
-def test_an_argument_on_the_meta_device_may_have_any_size():
+def test_an_argument_on_the_meta_device_may_be_as_large_as_the_device_that_is_simulated():
+    """40 GB for each rank, which this machine need not have. (What exceeds the A100: test_unequal.py.)"""
+
     def fn(model):
         return sum(p.numel() for p in model.parameters())
 
-    model = nn.Linear(200_000, 200_000, bias=False, device="meta")
+    model = nn.Linear(100_000, 100_000, bias=False, device="meta")
     result = fake(fn, model, ranks=2)
-    assert result.values == [200_000**2] * 2
-    assert list(result.peak_memory) == [4 * 200_000**2] * 2
+    assert result.values == [100_000**2] * 2
+    assert list(result.peak_memory) == [4 * 100_000**2] * 2
 
 
 def test_what_a_rank_itself_makes_on_the_meta_device_is_no_memory():

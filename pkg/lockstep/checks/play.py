@@ -76,7 +76,7 @@ def part(trace: Trace, acts: int) -> list[Trace]:
                 act += 1
             elif act >= 0:
                 parts[act].append(event)
-    return [Trace.of(_from_zero(events), trace.ranks, trace.world, trace.cluster) for events in parts]
+    return [Trace.of(_from_zero(events), trace.ranks, trace.world, trace.cluster, trace.unequal) for events in parts]
 
 
 def begun(trace: Trace) -> int:

@@ -53,6 +53,7 @@ class Operation:
     together: Sequence[Operation] = ()  # of a collective, the parts that are there; of a message held up, its ends
     behind: Operation | None = None  # what must be over before this may begin, by the backend's rules
     tensors: Any = None  # of the virtual cluster: what movement.py needs
+    stretch: float = 1.0  # what jitter multiplies its time by; a collective takes the longest of its parts
     turn: int = 0  # of a send: (destination - source) mod K, in ranks of the group
 
     @property

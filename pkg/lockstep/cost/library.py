@@ -25,7 +25,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from lockstep.cost.network import collective_time
+from lockstep.cost.network import collective_time, slowest_links
 from lockstep.machines import Cluster, Link
 
 GB = 1e9
@@ -69,7 +69,7 @@ def library_all_reduce(nbytes: int, ranks: int, cluster: Cluster, in_switch: boo
     efficiency = REACHED[cluster.name].in_switch if cluster.name in REACHED else 0.0
     if not in_switch or not efficiency or not 1 < ranks <= cluster.ranks_per_node:
         return by_model
-    inside = reached.inside
+    inside, _ = slowest_links(range(ranks), reached)
     return min(by_model, 2 * inside.alpha + (ranks + 1) / ranks * nbytes * inside.beta / efficiency)
 
 

@@ -1,9 +1,9 @@
 """What belongs to whom: modules know their parameters, optimizers their state, autograd functions what they save, and
 storages when they are resized.
 
-All of them are asked at points that a learner's code passes anyway: a module's forward, an optimizer's step,
-``ctx.save_for_backward``, ``UntypedStorage.resize_``. The hooks hold for the whole process; each call goes to the book
-of the rank that makes it.
+All of them are asked at points that a learner's code passes anyway: a parameter's registration with its module, a
+module's forward, an optimizer's step, ``ctx.save_for_backward``, ``UntypedStorage.resize_``. The hooks hold for the
+whole process; each call goes to the book of the rank that makes it.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import Any
 
 import torch
 from torch.autograd.function import FunctionCtx
-from torch.nn.modules.module import register_module_forward_pre_hook
-from torch.optim.optimizer import register_optimizer_step_post_hook
+from torch.nn.modules.module import register_module_forward_pre_hook, register_module_parameter_registration_hook
+from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
 from lockstep.residency.book import Residency
 
@@ -28,7 +28,9 @@ class Hooks:
 
     def __enter__(self) -> Hooks:
         self._handles = [
+            register_module_parameter_registration_hook(self._registered),
             register_module_forward_pre_hook(self._forward),
+            register_optimizer_step_pre_hook(self._begin_step),
             register_optimizer_step_post_hook(self._step),
         ]
         self._originals = FunctionCtx.save_for_backward, torch.UntypedStorage.resize_
@@ -41,9 +43,17 @@ class Hooks:
         for handle in self._handles:
             handle.remove()
 
+    def _registered(self, _: torch.nn.Module, __: str, parameter: torch.nn.Parameter | None) -> None:
+        if parameter is not None and (book := self._book()):
+            book.owns(parameter)
+
     def _forward(self, module: torch.nn.Module, _: Any) -> None:
         if book := self._book():
             book.belongs(module)
+
+    def _begin_step(self, optimizer: torch.optim.Optimizer, *_: Any) -> None:
+        if book := self._book():
+            book.begins_step(optimizer)
 
     def _step(self, optimizer: torch.optim.Optimizer, *_: Any) -> None:
         if book := self._book():

@@ -18,6 +18,8 @@ the workspace of a convolution).
 
 from __future__ import annotations
 
+import gc
+import math
 import weakref
 from collections.abc import Callable
 from itertools import count
@@ -30,7 +32,7 @@ from torch._C import _current_autograd_node, _current_graph_task_id
 from torch.nn import Module
 from torch.utils._pytree import tree_iter
 
-from lockstep.events import Memory
+from lockstep.events import MEMORY_KINDS, Memory
 from lockstep.residency import reckoning
 from lockstep.residency.leaves import closed_over, is_parameter, on_meta, requires_grad, tensors_of, wrapped
 from lockstep.residency.reckoning import ACTIVATION, BUFFER, GRADIENT, OPTIMIZER, OTHER, PARAMETER
@@ -49,10 +51,18 @@ class Storage(weakref.ref[torch.UntypedStorage]):
 
 
 class Residency:
-    """The book of one rank. ``clock`` tells the seconds since its run began."""
+    """The book of one rank. ``clock`` tells the seconds since its run began; ``overflow`` is told, once, of the bytes
+    that are asked for when the rank would hold more than ``limit`` with them."""
 
-    def __init__(self, clock: Callable[[], float] = float) -> None:
-        self._clock = clock
+    def __init__(
+        self,
+        clock: Callable[[], float] = float,
+        limit: float = math.inf,
+        overflow: Callable[[int], None] = lambda asked: None,
+    ) -> None:
+        self._clock, self._limit, self._overflow = clock, limit, overflow
+        self._held = 0  # bytes; ``now`` is the exact sum
+        self._stepping: Callable[[], torch.optim.Optimizer | None] = lambda: None  # whose step is under way
         self._alive: dict[int, Storage] = {}
         self._numbers = count()
         self._kinds: dict[int, int] = {}  # by the number of a storage; OTHER is left out
@@ -117,6 +127,10 @@ class Residency:
 
     # ---- what hooks tell
 
+    def owns(self, parameter: torch.Tensor) -> None:
+        """A module calls it a parameter, from now on."""
+        self._book(parameter, PARAMETER)
+
     def belongs(self, module: Module) -> None:
         """What ``module`` holds itself (not its children)."""
         for parameter in module._parameters.values():
@@ -125,6 +139,10 @@ class Residency:
         for buffer in module._buffers.values():
             if buffer is not None:
                 self._book(buffer, BUFFER)
+
+    def begins_step(self, optimizer: torch.optim.Optimizer) -> None:
+        """What it makes is known for its state when the step has ended, or when somebody asks (``held``)."""
+        self._stepping = weakref.ref(optimizer)
 
     def optimizes(self, optimizer: torch.optim.Optimizer) -> None:
         for group in optimizer.param_groups:
@@ -172,19 +190,35 @@ class Residency:
     def _born(self, key: int, storage: torch.UntypedStorage) -> Storage:
         if len(self._log) > LOG_LIMIT:
             self._fold()
+        nbytes = storage.nbytes()
+        self._held += nbytes
+        if self._held > self._limit:
+            self._exceed(nbytes)
         known = self._alive[key] = Storage(storage, self._gone)
-        known.key, known.number, known.nbytes = key, next(self._numbers), storage.nbytes()
+        known.key, known.number, known.nbytes = key, next(self._numbers), nbytes
         known.in_backward = self._backward
         self._threads.add(get_ident())
         self._log.extend((known.number, known.nbytes, self._clock()))
         return known
 
     def _resize(self, known: Storage, nbytes: int) -> None:
-        self._log.extend((known.number, nbytes - known.nbytes, self._clock()))
+        more = nbytes - known.nbytes
+        self._held += more
+        if self._held > self._limit:
+            self._exceed(more)
+        self._log.extend((known.number, more, self._clock()))
         known.nbytes = nbytes
+
+    def _exceed(self, more: int) -> None:
+        """What only a cycle of garbage holds is no memory: when Python collects it is luck."""
+        gc.collect()
+        if self.now + more > self._limit:
+            self._limit = math.inf
+            self._overflow(more)
 
     def _gone(self, known: Storage) -> None:
         self._alive.pop(known.key, None)
+        self._held -= known.nbytes
         if not self._backward and get_ident() in self._threads:  # a backend may let go of a buffer late
             self._settle(known)
         self._log.extend((known.number, -known.nbytes, self._clock()))
@@ -203,6 +237,16 @@ class Residency:
     @property
     def now(self) -> int:
         return sum(known.nbytes for known in list(self._alive.values()))
+
+    def held(self) -> dict[str, int]:
+        """What is alive by kind, as far as it shows by now."""
+        if (optimizer := self._stepping()) is not None:
+            self.optimizes(optimizer)
+        totals = [0] * len(MEMORY_KINDS)
+        for known in list(self._alive.values()):
+            self._settle(known)
+            totals[reckoning.COLUMN[self._kinds.get(known.number, OTHER)]] += known.nbytes
+        return reckoning.by_kind(totals)
 
     @property
     def peak(self) -> int:

@@ -1,12 +1,12 @@
 // The drawing of a timeline: on a canvas, because 8,064 messages are too many for SVG elements.
 // `data` holds columns: start[i], end[i], rank[i], row[i] ... of event i; events are ordered by start.
 
-const LEFT = 62, RIGHT = 10, TOP = 6, AXIS = 24, MOST_ARROWS = 600;
+const LABELS = 62, RIGHT = 10, TOP = 6, AXIS = 24, MOST_ARROWS = 600;
 
 /** Where ranks and seconds are on the canvas. */
 class Layout {
   constructor(data, width, tall) {
-    Object.assign(this, { data, width, from: 0, to: data.total || 1 });
+    Object.assign(this, { data, width, left: data.left, from: 0, to: data.total || 1 });
     this.setRow(tall);
   }
   setRow(tall) {
@@ -17,9 +17,9 @@ class Layout {
     this.bottom = TOP + this.pitch * ranks;
     this.height = this.bottom + AXIS;
   }
-  get scale() { return (this.width - LEFT - RIGHT) / (this.to - this.from); }
-  x(t) { return LEFT + (t - this.from) * this.scale; }
-  t(x) { return this.from + (x - LEFT) / this.scale; }
+  get scale() { return (this.width - this.left - RIGHT) / (this.to - this.from); }
+  x(t) { return this.left + (t - this.from) * this.scale; }
+  t(x) { return this.from + (x - this.left) / this.scale; }
   y(rank, row = 0) { return TOP + this.pitch * rank + this.row * row; }
   /** Show `span` seconds so that `at` stays where it is. */
   zoom(factor, at) {
@@ -54,7 +54,7 @@ function before(data, mine, t) {
 
 function hit(lay, lanes, x, y) {
   const { data } = lay, rank = Math.floor((y - TOP) / lay.pitch), row = Math.floor((y - lay.y(rank)) / lay.row);
-  if (rank < 0 || rank >= data.ranks || row < 0 || row >= data.depth || x < LEFT) return -1;
+  if (rank < 0 || rank >= data.ranks || row < 0 || row >= data.depth || x < lay.left) return -1;
   const mine = lanes[rank * data.depth + row], t = lay.t(x), near = 4 / lay.scale;
   let best = -1, distance = near;
   for (let k = before(data, mine, t + near) - 1, tried = 0; k >= 0 && tried < 200; k--, tried++) {
@@ -73,7 +73,7 @@ function paint(context, lay, lanes, colours, chosen) {
   paintLanes(context, lay, colours);
   context.save();
   context.beginPath();
-  context.rect(LEFT, 0, lay.width - LEFT - RIGHT + 3, lay.bottom);
+  context.rect(lay.left, 0, lay.width - lay.left - RIGHT + 3, lay.bottom);
   context.clip();
   const names = lanes.flatMap((mine, lane) => paintBars(context, lay, mine, lane, colours));
   const crowded = paintArrows(context, lay, colours);
@@ -89,9 +89,11 @@ function paintLanes(context, lay, colours) {
   context.textAlign = "right";
   for (let rank = 0; rank < lay.data.ranks; rank++) {
     context.fillStyle = colours.lane;
-    context.fillRect(LEFT, lay.y(rank), lay.width - LEFT - RIGHT, lay.lane);
+    context.fillRect(lay.left, lay.y(rank), lay.width - lay.left - RIGHT, lay.lane);
     context.fillStyle = colours.ink;
-    if (rank % every === 0) context.fillText(`rank ${rank}`, LEFT - 8, lay.y(rank) + lay.lane / 2 + 4);
+    const y = lay.y(rank) + lay.lane / 2 + 4;
+    if (rank % every === 0) context.fillText(`rank ${rank}`, LABELS - 8, y);
+    if (lay.data.speeds[rank]) context.fillText(lay.data.speeds[rank], lay.left - 8, y);
   }
 }
 
@@ -105,7 +107,7 @@ function paintBars(context, lay, mine, lane, colours) {
     const width = Math.max(2, (data.end[i] - data.start[i]) * lay.scale);
     if (kind === lastKind && x + width <= lastRight) continue;
     [lastKind, lastRight] = [kind, x + width];
-    const left = Math.max(x, LEFT - 2), shown = Math.min(x + width, lay.width) - left;
+    const left = Math.max(x, lay.left - 2), shown = Math.min(x + width, lay.width) - left;
     context.fillStyle = data.colours[kind];
     context.fillRect(left, y, shown, height);
     if (width > 4 && height > 4) {
@@ -180,9 +182,9 @@ function paintAxis(context, lay, colours) {
   const power = 10 ** Math.floor(Math.log10(rough)), step = [1, 2, 5, 10].find((m) => m * power >= rough * 0.999) * power;
   const decimals = Math.max(0, Math.min(12, -Math.floor(Math.log10(step) + 1e-9)));
   context.fillStyle = context.strokeStyle = colours.faint;
-  context.fillRect(LEFT, lay.bottom + 1, lay.width - LEFT - RIGHT, 1);
+  context.fillRect(lay.left, lay.bottom + 1, lay.width - lay.left - RIGHT, 1);
   context.textAlign = "right";
-  context.fillText(unit, LEFT - 8, lay.bottom + 17);
+  context.fillText(unit, lay.left - 8, lay.bottom + 17);
   context.textAlign = "center";
   for (let k = Math.ceil(lay.from / scale / step - 1e-9); k * step * scale <= lay.to * (1 + 1e-12); k++) {
     const x = lay.x(k * step * scale);

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -16,6 +16,8 @@ from lockstep.events import Count, Event, Trace
 from lockstep.show import palette, quantities
 
 ROWS = 4  # what overlaps even more shares the last row
+LABELS, SPEEDS = 62, 56  # pixels left of the lanes for the names of ranks, and for their speeds where they differ
+MOST_NOTES = 12
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,26 @@ class Lanes:
     def kinds(self) -> frozenset[str]:
         return frozenset(e.kind for e in self.trace)
 
+    @cached_property
+    def speeds(self) -> dict[int, str]:
+        """The ranks that compute faster or slower than the others: ``{3: "0.5×"}``."""
+        return {u.ranks[0]: f"{u.value:.3g}×" for u in self.trace.unequal if u.what == "speed" and u.value != 1}
+
+    @property
+    def left(self) -> int:
+        """Pixels before the lanes begin."""
+        return LABELS + (SPEEDS if self.speeds else 0)
+
+    @cached_property
+    def notes(self) -> tuple[str, ...]:
+        """What differs between the ranks and links, as a legend says it: ``rank 3: 0.5× speed, 40 GB``."""
+        by_ranks: dict[tuple[int, ...], list[str]] = defaultdict(list)
+        for u in self.trace.unequal:
+            by_ranks[u.ranks].append(WORDS[u.what](u.value))
+        told = [": ".join(filter(None, (_whose(ranks), ", ".join(words)))) for ranks, words in by_ranks.items()]
+        more = (f"and {quantities.count(len(told) - MOST_NOTES, 'more', 'more')}",) if len(told) > MOST_NOTES else ()
+        return (*told[:MOST_NOTES], *more)
+
     def caption(self) -> str:
         """``4 ranks · 1.2 ms of virtual time · 24 messages, 96 kB``, and the collectives, if any."""
         if not self.trace.events:
@@ -68,6 +90,20 @@ class Lanes:
         if calls.number:
             parts.append(f"{quantities.count(calls.number, 'collective')}, {quantities.nbytes(calls.nbytes)}")
         return " · ".join(parts)
+
+
+WORDS: Mapping[str, Callable[[float], str]] = {
+    "speed": lambda value: f"{value:.3g}× speed",
+    "memory": lambda value: f"{quantities.nbytes(value)} of memory",
+    "bandwidth": lambda value: f"{quantities.nbytes(value)}/s",
+    "latency": lambda value: f"latency {quantities.seconds(value)}",
+    "compute jitter": lambda value: f"computing varies by {value:.3g}",
+    "message jitter": lambda value: f"messages vary by {value:.3g}",
+}
+
+
+def _whose(ranks: tuple[int, ...]) -> str:
+    return f"rank {ranks[0]}" if len(ranks) == 1 else f"link {ranks[0]}–{ranks[1]}" if ranks else ""
 
 
 def collective_calls(events: Iterable[Event]) -> Count:

@@ -26,6 +26,7 @@ function render({ model, el }) {
   }
   const undo = explore(root, data, model.get("label"));
   root.append(legend(data));
+  if (data.notes) root.append(make("div", { class: "ls-hint" }, data.notes));
   return undo;
 }
 

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
+from textwrap import wrap
 
 from lockstep.show import palette, quantities, svg
-from lockstep.show.lanes import Arrow, Lanes, describe
+from lockstep.show.lanes import LABELS, Arrow, Lanes, describe
 
-WIDTH, LEFT, RIGHT, TOP = 860.0, 62.0, 14.0, 40.0
+WIDTH, RIGHT, TOP = 860.0, 14.0, 40.0
 TITLED = 400  # with more bars than this, they have no description of their own
 ARROWS = 240
+LINE = 130  # characters of a line of notes
 
 
 def draw(lanes: Lanes) -> str:
@@ -26,16 +28,16 @@ def draw(lanes: Lanes) -> str:
 def parts(lanes: Lanes) -> tuple[float, list[str]]:
     """The figure's height and what stands on it, to be put under another one."""
     lay = Layout(lanes)
-    body = [svg.text(LEFT, 24, lanes.caption(), 13, font_weight=600)]
+    body = [svg.text(lay.left, 24, lanes.caption(), 13, font_weight=600)]
     if lanes.trace.events:
         shown = sorted(lanes.arrows, key=lambda a: a.start)[:ARROWS]
         arrows = (_arrow(lay, a) for a in shown)
-        body += [*_backdrop(lay), *_bars(lay), *arrows, *_labels(lay), *_axis(lay), *_legend(lay)]
+        body += [*_backdrop(lay), *_bars(lay), *arrows, *_labels(lay), *_axis(lay), *_legend(lay), *_notes(lay)]
         if len(shown) < len(lanes.arrows):
             told = f"arrows: the first {ARROWS} messages only"
             body.append(svg.faint(WIDTH - RIGHT, 24, told, text_anchor="end"))
     else:
-        body.append(svg.faint(LEFT, 58, "Nothing was recorded: no rank computed or communicated."))
+        body.append(svg.faint(lay.left, 58, "Nothing was recorded: no rank computed or communicated."))
     return lay.height, body
 
 
@@ -43,20 +45,24 @@ class Layout:
     """Where seconds and ranks are on the page, in pixels."""
 
     def __init__(self, lanes: Lanes) -> None:
-        self.lanes = lanes
+        self.lanes, self.left = lanes, float(lanes.left)
+        self.notes = wrap(" · ".join(note.replace(" ", "\u00a0") for note in lanes.notes), LINE)  # breaks between notes
         self.row = max(2.0, min(16.0, 560 / (lanes.ranks * (lanes.depth + 0.4))))
         self.lane = self.row * lanes.depth
         self.pitch = self.lane + max(2.0, 0.4 * self.row)
         self.bottom = TOP + self.pitch * lanes.ranks
-        self.scale = (WIDTH - LEFT - RIGHT) / (lanes.total or 1.0)
+        self.scale = (WIDTH - self.left - RIGHT) / (lanes.total or 1.0)
 
     @property
     def height(self) -> float:
-        legend = 22.0 * (1 + (len(self.lanes.kinds) - 1) // 6)
-        return self.bottom + 44 + legend if self.lanes.trace.events else 76.0
+        return self.legend_bottom + 18 * len(self.notes) if self.lanes.trace.events else 76.0
+
+    @property
+    def legend_bottom(self) -> float:
+        return self.bottom + 44 + 22.0 * (1 + (len(self.lanes.kinds) - 1) // 6)
 
     def x(self, t: float) -> float:
-        return LEFT + t * self.scale
+        return self.left + t * self.scale
 
     def y(self, rank: int, row: int = 0) -> float:
         return TOP + self.pitch * rank + self.row * row
@@ -65,10 +71,12 @@ class Layout:
 def _backdrop(lay: Layout) -> Iterator[str]:
     every = max(1, round(14 / lay.pitch))
     for rank in range(lay.lanes.ranks):
-        yield svg.lane(LEFT, lay.y(rank), WIDTH - LEFT - RIGHT, lay.lane)
+        yield svg.lane(lay.left, lay.y(rank), WIDTH - lay.left - RIGHT, lay.lane)
+        middle = lay.y(rank) + lay.lane / 2 + 4
         if rank % every == 0:
-            middle = lay.y(rank) + lay.lane / 2 + 4
-            yield svg.text(LEFT - 8, middle, f"rank {rank}", 11, text_anchor="end")
+            yield svg.text(LABELS - 8, middle, f"rank {rank}", 11, text_anchor="end")
+        if rank in lay.lanes.speeds:
+            yield svg.text(lay.left - 8, middle, lay.lanes.speeds[rank], 11, text_anchor="end", font_weight=600)
 
 
 def _bars(lay: Layout) -> Iterator[str]:
@@ -126,24 +134,34 @@ def _axis(lay: Layout) -> Iterator[str]:
     scale, unit = quantities.time_unit(lay.lanes.total)
     marks = quantities.ticks(0.0, lay.lanes.total / scale, 8)
     y = lay.bottom + 2
-    yield svg.line(LEFT, y, WIDTH - RIGHT, y, stroke=palette.FAINT)
+    yield svg.line(lay.left, y, WIDTH - RIGHT, y, stroke=palette.FAINT)
     for mark in marks:
         x = lay.x(mark * scale)
         yield svg.line(x, y, x, y + 4, stroke=palette.FAINT)
         yield svg.faint(x, y + 16, f"{mark:.6g}", 10.5, text_anchor="middle")
-    yield svg.faint(LEFT - 8, y + 16, unit, 10.5, text_anchor="end")
+    yield svg.faint(lay.left - 8, y + 16, unit, 10.5, text_anchor="end")
 
 
 def _legend(lay: Layout) -> Iterator[str]:
     for i, kind in enumerate(palette.in_order(lay.lanes.kinds)):
-        x, y = LEFT + 130 * (i % 6), lay.bottom + 34 + 22 * (i // 6)
+        x, y = lay.left + 130 * (i % 6), lay.bottom + 34 + 22 * (i // 6)
         yield svg.element("rect", x=x, y=y, width=12, height=12, rx=2, fill=palette.colour(kind))
         yield svg.text(x + 17, y + 10, kind, 11)
 
 
+def _notes(lay: Layout) -> Iterator[str]:
+    for i, told in enumerate(lay.notes):
+        yield svg.faint(lay.left, lay.legend_bottom + 4 + 18 * i, told)
+
+
 def words(lanes: Lanes) -> str:
     busy = ", ".join(palette.in_order(lanes.kinds)) or "nothing"
-    return f"One lane for each rank, time from left to right. {lanes.caption()}. Shown: {busy}. {_first(lanes)}"
+    told = f"One lane for each rank, time from left to right. {lanes.caption()}. Shown: {busy}. "
+    return told + _unequal(lanes) + _first(lanes)
+
+
+def _unequal(lanes: Lanes) -> str:
+    return f"Not all is equal: {'; '.join(lanes.notes)}. " if lanes.notes else ""
 
 
 def _first(lanes: Lanes) -> str:

@@ -156,7 +156,9 @@ class Network:
 
     def _book_message(self, send: Operation, recv: Operation, now: float) -> None:
         source, destination = pair = send.rank, recv.rank
-        seconds = self.cluster.link(source, destination).time(send.nbytes) if source != destination else 0.0
+        seconds = (
+            self.cluster.link(source, destination).time(send.nbytes) * send.stretch if source != destination else 0.0
+        )
         ready = max(now, self._last.get(pair, 0.0))
         out, into = self._inside if self.cluster.node(source) == self.cluster.node(destination) else self._between
         ports = out[source], into[destination]
@@ -176,6 +178,7 @@ class Network:
     def _book_collective(self, parts: Sequence[Operation], now: float) -> None:
         group = parts[0].group
         seconds = collective_time(parts[0].kind, max(p.nbytes for p in parts), group, self.cluster)
+        seconds *= max(p.stretch for p in parts)
         ports = self._ports(group)
         start = self._idle(ports, self.cores.collective(group), now, seconds)
         if seconds:

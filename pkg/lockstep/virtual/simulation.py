@@ -17,6 +17,7 @@ from lockstep import explain, places
 from lockstep.comm.agreement import standing
 from lockstep.comm.operation import Operation
 from lockstep.comm.rules import RENDEZVOUS, Rules
+from lockstep.cost.jitter import Draws
 from lockstep.errors import RankDied, RunError, Standing, TimeLimit
 from lockstep.events import POINT_TO_POINT, Memory, Trace
 from lockstep.launch import values
@@ -28,6 +29,7 @@ from lockstep.residency import Hooks, Residency
 from lockstep.virtual import backend, rank
 from lockstep.virtual.clock import Clock
 from lockstep.virtual.ledger import Ledger
+from lockstep.virtual.memory_limit import out_of_memory
 from lockstep.virtual.network import NEVER, Network
 from lockstep.virtual.scheduler import Scheduler
 from lockstep.virtual.standings import Standings
@@ -57,7 +59,9 @@ class Simulation:
         self._goes_on = rules.eager < 0 and cluster.cores is None  # a rank that posts a message
         self._shares_cores = cluster.cores is not None
         self._standings = Standings(self.scheduler)
-        self._residency = [Residency(partial(self.scheduler.clock.__getitem__, r)) for r in range(job.ranks)]
+        self._residency = [self._book_of(r) for r in range(job.ranks)]
+        self._draws = [Draws(cluster.jitter, r) for r in range(job.ranks)] if cluster.jitter else None
+        self._pace = [draws.compute() for draws in self._draws] if self._draws else [1.0] * job.ranks
         self._ledger = Ledger(job.ranks)
         self._values: list[bytes] = [b""] * job.ranks
         self._ended = threading.Event()
@@ -100,6 +104,8 @@ class Simulation:
         operation = Operation(me, kind, now, nbytes, peer, group, name, tag, places.here(), next(self._numbers))
         operation.tensors = tensors
         operation.batch = self.batches[me]
+        if self._draws:
+            self._pace[me], operation.stretch = self._draws[me].compute(), self._draws[me].message()
         self._ledger.post(operation)
         return operation
 
@@ -170,8 +176,12 @@ class Simulation:
         start = self.scheduler.clock[me]
         if self._shares_cores and self.network.moment <= start:  # what was posted before comes first on the cores
             self.scheduler.ask(me)
-        self.scheduler.advance(me, self.network.cores.compute(me, start, seconds))
+        self.scheduler.advance(me, self.network.cores.compute(me, start, seconds * self._pace[me]))
         self._ledger.book(me, name, start, self.scheduler.clock[me], flops)
+
+    def _book_of(self, me: int) -> Residency:
+        limit = self.cluster.memory_among(self.ranks, me)
+        return Residency(partial(self.scheduler.clock.__getitem__, me), limit, partial(self._out_of_memory, me))
 
     def _book(self) -> Residency | None:
         me = rank.owner()
@@ -215,7 +225,7 @@ class Simulation:
     def _clockwork(self, me: int) -> tuple[Any, ...]:
         """What a rank's Clock is made of."""
         spend, claim = partial(self._compute, me), partial(self.streams.claim, me)
-        return self.cluster.device_among(self.ranks), self._residency[me], spend, claim
+        return self.cluster.device_among(self.ranks, me), self._residency[me], spend, claim
 
     # ---- how a run ends
 
@@ -230,6 +240,14 @@ class Simulation:
                 threading.Event().wait()
 
         return guarded
+
+    def _out_of_memory(self, me: int, asked: int) -> None:
+        """As a mismatch, no exception that a learner's code may catch."""
+        place, limit = places.here(), self.cluster.memory_among(self.ranks, me)
+        place = place if place.file else self._standings.place(me)
+        held = self._residency[me].held()
+        self._fail(out_of_memory(me, place, held, asked, limit, self._standings.others(me)))
+        threading.Event().wait()
 
     def _complete(self) -> None:
         left = list(self.network.unmatched())
@@ -264,4 +282,5 @@ class Simulation:
             self._fail(TimeLimit(f"The run did not end within {self.job.timeout:.0f} s.", standings))
 
     def trace(self) -> Trace:
-        return Trace.of(self._ledger.events(max(self.scheduler.clock)), self.ranks, "virtual", self.cluster.name)
+        events, unequal = self._ledger.events(max(self.scheduler.clock)), self.cluster.differences(self.ranks)
+        return Trace.of(events, self.ranks, "virtual", self.cluster.name, unequal)
