@@ -13,8 +13,10 @@ they send it.
 from __future__ import annotations
 
 import difflib
+import importlib.util
 import os
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 
 WORLDS = ("processes", "virtual", "spmd")
 MOST_VIRTUAL = 4096
+SHARED = ("lockstep", "torch", "numpy")  # a process can have them only once
 
 
 @dataclass(frozen=True, repr=False)
@@ -59,6 +62,7 @@ def run(
     timeout: float = 60.0,
     eager: bool = False,
     fake: bool = False,
+    isolate: Sequence[str] = (),
     **kwargs: Any,
 ) -> Result:
     """Run ``fn(*args, **kwargs)`` on each of ``ranks`` ranks.
@@ -70,6 +74,8 @@ def run(
     eager: virtual only: a send returns at once, as MPI's does with small messages, instead of waiting for its recv.
     fake: virtual only: tensors have shapes and no data, so that models of any size can be simulated. Arguments may be
         on the "meta" device, and returned tensors are. A line that needs a tensor's value cannot run.
+    isolate: installed packages of which each rank shall have a copy of its own on the virtual cluster, where ranks share
+        a process, because they keep a rank's state: ["megatron"]. Modules of your own are each rank's own as they are.
 
     Raises UsageError for a call that makes no sense, WorldUnavailable when this machine cannot do it, and a RunError
     (Deadlock, Mismatch, Unmatched, Stuck, RankRaised, RankDied, TimeLimit) for a run that did not end well.
@@ -79,9 +85,10 @@ def run(
     check_world(on)
     world = choose_world(on)
     check_fake(fake, world)
+    check_isolate(isolate)
     if world == "spmd":
         return _result(spmd.run_spmd(Job.pack(fn, args, kwargs, launched(ranks), seed=seed, timeout=timeout)))
-    job = Job.pack(fn, args, kwargs, check_ranks(ranks, world), seed=seed, timeout=timeout, fake=fake)
+    job = Job.pack(fn, args, kwargs, check_ranks(ranks, world), seed=seed, timeout=timeout, fake=fake, isolate=tuple(isolate))
     if world == "processes":
         if eager:
             raise UsageError("eager=True is for the virtual cluster: real backends decide for themselves.")
@@ -133,6 +140,18 @@ def check_fake(fake: bool, world: str) -> None:
             f'fake=True is for the virtual cluster: on="{world}" computes with real data.',
             'Name a cluster to simulate: on="dgx-a100", or on="virtual" for this machine.',
         )
+
+
+def check_isolate(packages: Sequence[str]) -> None:
+    """UsageError for what is no list of packages that can be imported, or that a process can have only once."""
+    if isinstance(packages, str) or not all(isinstance(name, str) for name in packages):
+        raise UsageError(f"isolate is a list of packages, not {packages!r}.", 'Write isolate=["package"].')
+    for name in packages:
+        if name in SHARED or name in sys.stdlib_module_names:
+            raise UsageError(f"isolate={list(packages)}: all ranks of a process share {name}.", "Leave it out.")
+        if not name.isidentifier() or importlib.util.find_spec(name) is None:
+            remedy = 'Name whole packages, as in import package: isolate=["package"].'
+            raise UsageError(f"isolate={list(packages)}: there is no package {name!r} here.", remedy)
 
 
 def check_not_nested() -> None:

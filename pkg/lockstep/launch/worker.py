@@ -182,7 +182,6 @@ def carry_out(
 ) -> Any:
     """The function's value on this rank. Also what a rank under a launcher does; ``keep`` gets its Recorder."""
     fn, args, kwargs = job.unpack()
-    import_main(fn)
     residency.adopt((fn, args, kwargs))
     seed_rank(job.seed, rank)
     if not job.record:
@@ -191,13 +190,3 @@ def carry_out(
         if keep:
             keep(recorder)
         return fn(*args, **kwargs)
-
-
-def import_main(fn: Any) -> None:
-    """Classes of the learner's notebook live in ``__main__``: object collectives, which pickle by name, look there."""
-    names = getattr(fn, "__globals__", {})
-    main_module = sys.modules.get("__main__")
-    if isinstance(main_module, types.ModuleType) and getattr(fn, "__module__", "") == "__main__":
-        for name, value in names.items():
-            if isinstance(value, type) and value.__module__ == "__main__":
-                vars(main_module).setdefault(name, value)

@@ -29,7 +29,7 @@ from torch.distributed import distributed_c10d
 
 from lockstep import explain, places
 from lockstep.errors import Standing, UsageError
-from lockstep.virtual import futures
+from lockstep.virtual import futures, modules
 from lockstep.virtual.clock import Clock
 from lockstep.virtual.group import VirtualGroup
 from lockstep.virtual.shared_torch import count_loss_parallel, hide_from_compiler
@@ -127,6 +127,7 @@ def install() -> None:
 
 def enter(simulation: Simulation, rank: int) -> None:
     """Make the calling thread a rank: it gets a default process group of its own."""
+    modules.forget_classes()
     _set_thread_isolation_mode(True)
     torch.autograd.set_multithreading_enabled(False)
     _local.simulation, _local.rank = simulation, rank
