@@ -16,6 +16,7 @@ LAYERS = [
     ["places", "errors", "events", "progress", "machines", "cost", "explain", "residency", "models", "datasets"],
     ["record"],
     [  # processes
+        "launch.adoption",
         "launch.child",
         "launch.company",
         "launch.ending",

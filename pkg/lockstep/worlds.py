@@ -74,8 +74,8 @@ def run(
     eager: virtual only: a send returns at once, as MPI's does with small messages, instead of waiting for its recv.
     fake: virtual only: tensors have shapes and no data, so that models of any size can be simulated. Arguments may be
         on the "meta" device, and returned tensors are. A line that needs a tensor's value cannot run.
-    isolate: installed packages of which each rank shall have a copy of its own on the virtual cluster, where ranks share
-        a process, because they keep a rank's state: ["megatron"]. Modules of your own are each rank's own as they are.
+    isolate: installed packages of which each rank has a copy of its own on the virtual cluster, where ranks share a
+        process, because they keep a rank's state: ["megatron"]. Of your own modules each rank has a copy anyway.
 
     Raises UsageError for a call that makes no sense, WorldUnavailable when this machine cannot do it, and a RunError
     (Deadlock, Mismatch, Unmatched, Stuck, RankRaised, RankDied, TimeLimit) for a run that did not end well.
@@ -88,7 +88,9 @@ def run(
     check_isolate(isolate)
     if world == "spmd":
         return _result(spmd.run_spmd(Job.pack(fn, args, kwargs, launched(ranks), seed=seed, timeout=timeout)))
-    job = Job.pack(fn, args, kwargs, check_ranks(ranks, world), seed=seed, timeout=timeout, fake=fake, isolate=tuple(isolate))
+    job = Job.pack(
+        fn, args, kwargs, check_ranks(ranks, world), seed=seed, timeout=timeout, fake=fake, isolate=tuple(isolate)
+    )
     if world == "processes":
         if eager:
             raise UsageError("eager=True is for the virtual cluster: real backends decide for themselves.")

@@ -21,6 +21,7 @@ import types
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import count
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -47,6 +48,7 @@ class Task:
     job: Job
     rank: int
     directory: str  # where the ranks meet, and where each keeps its journal
+    port: int  # free, for a program that opens one of its own at MASTER_PORT
 
 
 @dataclass(frozen=True)
@@ -88,6 +90,7 @@ def main(conn: Connection) -> None:
 def enter(task: Task) -> Store | None:
     """Become the rank: its environment, its place in the group. A spare has done so ahead."""
     task.job.sources.install()
+    group.name_master("127.0.0.1", task.port)
     if dist.is_initialized():
         return None
     become(task.rank, task.job.ranks)
@@ -164,8 +167,11 @@ def live(task: Task, began: float, give_up: Callable[[str], None]) -> Returned |
     """Run the function. Whatever it raises, even SystemExit, is the answer then."""
     residency = Residency(lambda: time.monotonic() - began)
     journal = Journal(journal_of(task.directory, task.rank), give_up)
+    meetings = (os.path.join(task.directory, f"store-{n}") for n in count(1))
+    given = group.given(task.rank, task.job.ranks, lambda: group.meeting(next(meetings), task.job.ranks), group.LONG)
     try:
-        value = carry_out(task.job, task.rank, began, residency, journal.write)
+        with group.adoption(given):
+            value = carry_out(task.job, task.rank, began, residency, journal.write)
         ended = time.monotonic() - began
         return Returned(values.dumps(value), ended, residency.memory())
     except BaseException as error:

@@ -13,7 +13,8 @@ a package on the path that is not part of an installation, is imported anew by e
 ``importing``    takes the place of ``__import__``: C code looks into the interpreter's own dict, not into
                  ``sys.modules``
 
-A file is compiled once. Extension modules cannot be loaded twice: they are shared, within a package of the learner's, too.
+A file is compiled once. Extension modules cannot be loaded twice: all ranks share them, in a package of the learner's,
+too.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ import importlib
 import os
 import sys
 from collections.abc import Collection, Iterator, Mapping, MutableMapping, Sequence
-from importlib import _bootstrap  # type: ignore[attr-defined]
+from importlib import _bootstrap
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ExtensionFileLoader, ModuleSpec, SourceFileLoader
 from pathlib import PurePath
@@ -138,7 +139,7 @@ class Finder(MetaPathFinder):
         if not self._modules.roots:
             setattr(sys, "modules", self._modules)  # noqa: B010
             setattr(builtins, "__import__", functools.partial(importing, self._modules, builtins.__import__))  # noqa: B010
-            locks = functools.partial(lock_of_rank, self._modules, _bootstrap._get_module_lock)
+            locks = functools.partial(lock_of_rank, self._modules, _bootstrap._get_module_lock)  # type: ignore[attr-defined]
             setattr(_bootstrap, "_get_module_lock", locks)  # noqa: B010
         self._modules.roots.add(root)
 
@@ -152,7 +153,8 @@ class SharedExtension(Loader):
     """Loads an extension module once, and gives every rank the same."""
 
     def __init__(self, loader: ExtensionFileLoader) -> None:
-        self._loader, self._module = loader, None
+        self._loader = loader
+        self._module: Any = None
 
     def create_module(self, spec: ModuleSpec) -> Any:
         self._module = self._module or self._loader.create_module(spec)
