@@ -144,10 +144,9 @@ def parts(asked: str) -> set[str]:
 
 
 def call(group: Any, backend: str) -> None:
-    """Let torch answer that this is the group's backend; "undefined" is what it answers where none was named."""
-    names, named = distributed_c10d._world.pg_map, dist.Backend(backend)
-    if named != dist.Backend.UNDEFINED:
-        names[group] = named, names[group][1]
+    """Let torch answer that this is the group's backend."""
+    names = distributed_c10d._world.pg_map
+    names[group] = dist.Backend(backend), names[group][1]
 
 
 def check_backend(backend: str | None) -> None:

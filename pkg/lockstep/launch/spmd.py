@@ -77,9 +77,7 @@ class Membership:
             self._timeout = timeout
             if not environment.master:
                 group.use_loopback()
-            store = self.new_store()
-            self._foreign = group.sockets()
-            group.join(environment.rank, environment.world_size, timeout, store)
+            group.join(environment.rank, environment.world_size, timeout, self.new_store())
         return self._store
 
     def come_back(self, environment: Environment, timeout: float) -> None:
@@ -88,8 +86,9 @@ class Membership:
         self._join(environment, timeout)
 
     def new_store(self) -> Any:
-        """For a group that is made anew."""
+        """For a group that is made now."""
         self._joined += 1
+        self._foreign = group.sockets()
         return PrefixStore(f"group-{self._joined}", self._store)
 
 
