@@ -91,11 +91,10 @@ def ways():
     import pickle
     import threading
 
+    import lk_pkg.inner.first as by_path
     import torch.distributed as dist
     from lk_pkg.inner import first as by_name
     from lk_pkg.inner import second
-
-    import lk_pkg.inner.first as by_path
 
     me = dist.get_rank()
     by_name.value = me
@@ -195,7 +194,7 @@ def test_a_module_that_raises_on_one_rank(on, beside):
 
 @pytest.mark.parametrize("on", WORLDS)
 def test_a_module_that_communicates_while_it_is_imported(on, beside):
-    """Python locks a module while it is imported: the rank that gave the baton away there would have held all others."""
+    """Python locks a module while it is imported: a rank that gave the baton away there held all others."""
     beside(
         lk_early="""
         import torch, torch.distributed as dist
@@ -277,7 +276,6 @@ def test_one_file_under_two_names_is_two_modules(on, beside):
         sys.path.insert(0, str(directory / "lk_twice"))
         import part
         import torch.distributed as dist
-
         from lk_twice import part as other
 
         part.value, other.value = dist.get_rank(), -dist.get_rank()

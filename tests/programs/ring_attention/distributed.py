@@ -12,12 +12,12 @@ def start():
     dist.init_process_group(backend, rank=int(os.environ["RANK"]), world_size=int(os.environ["WORLD_SIZE"]))
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def rank():
     return dist.get_rank()
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def world_size():
     return dist.get_world_size()
 
