@@ -151,9 +151,14 @@ def check_isolate(packages: Sequence[str]) -> None:
     for name in packages:
         if name in SHARED or name in sys.stdlib_module_names:
             raise UsageError(f"isolate={list(packages)}: all ranks of a process share {name}.", "Leave it out.")
-        if not name.isidentifier() or importlib.util.find_spec(name) is None:
+        if not is_package(name):
             remedy = 'Name whole packages, as in import package: isolate=["package"].'
             raise UsageError(f"isolate={list(packages)}: there is no package {name!r} here.", remedy)
+
+
+def is_package(name: str) -> bool:
+    """Whether ``import name`` finds something, as a whole: "package", not "package.part"."""
+    return name.isidentifier() and name != "__main__" and importlib.util.find_spec(name) is not None
 
 
 def check_not_nested() -> None:

@@ -420,6 +420,7 @@ def test_isolate_names_installed_packages(on, beside):
         (["json.decoder"], "there is no package 'json.decoder' here"),
         ("cloudpickle", "isolate is a list of packages, not 'cloudpickle'"),
         ([3], "isolate is a list of packages, not [3]"),
+        (["__main__"], "there is no package '__main__' here"),
         (["torch"], "all ranks of a process share torch"),
         (["os"], "all ranks of a process share os"),
     ],

@@ -143,11 +143,17 @@ def split():
     return dist.get_world_size(group), x.item()
 
 
+def watched():
+    dist.init_process_group("nccl")
+    dist.monitored_barrier()
+
+
 @pytest.mark.parametrize("on", WORLDS)
 @pytest.mark.parametrize(
     ("wrong", "told"),
     [
         (twice, "initialize the default process group twice"),
+        (watched, "monitored_barrier is only implemented for GLOO"),
         (gone, "Default process group has not been initialized"),
         pytest.param(split, "not safe to split", marks=pytest.mark.skipif(SPLITS, reason="gloo can, from 2.15 on")),
     ],

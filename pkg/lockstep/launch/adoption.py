@@ -26,6 +26,7 @@ from torch.distributed.distributed_c10d import PrefixStore, Store
 
 from lockstep import explain, places
 from lockstep.errors import Standing, UsageError
+from lockstep.places import Place
 
 NEED_DEVICES = {"nccl", "ucc", "xccl", "mpi"}  # or a torch that was built for them
 
@@ -113,16 +114,15 @@ def agree(rank: int, store: Any, name: str, ranks: Sequence[int]) -> None:
 
     torch numbers the groups that a rank makes, and takes the third of one rank for the third of every other. Ranks
     that have none in common may mean different ones: they meet under the members, too (``Adoption``)."""
-    mine = called(rank, ranks)
-    told = json.dumps([list(ranks), vars(mine)])
-    for member in ranks:
-        said, standing = json.loads(store.compare_set(f"group {name} of rank {member}", "", told))
-        if said != list(ranks):
-            raise explain.different_groups(Standing(**standing), mine)
-
-
-def called(rank: int, ranks: Sequence[int]) -> Standing:
     place = places.here()
+    told = json.dumps([list(ranks), rank, *place])
+    for member in ranks:
+        said, first, *where = json.loads(store.compare_set(f"group {name} of rank {member}", "", told))
+        if said != list(ranks):
+            raise explain.different_groups(called(first, said, Place(*where)), called(rank, ranks, place))
+
+
+def called(rank: int, ranks: Sequence[int], place: Place) -> Standing:
     return Standing(rank, "computing", f"called new_group({list(ranks)})", str(place), place.source)
 
 

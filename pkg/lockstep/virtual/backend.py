@@ -28,7 +28,7 @@ from torch._C._distributed_c10d import _set_thread_isolation_mode  # type: ignor
 from torch.distributed import distributed_c10d
 from torch.distributed.distributed_c10d import PrefixStore
 
-from lockstep import explain
+from lockstep import explain, places
 from lockstep.errors import Standing, UsageError
 from lockstep.launch.adoption import Adoption, Given, called
 from lockstep.virtual import futures, modules
@@ -85,7 +85,7 @@ class Agreement:
         of_one_name = self._said.setdefault((world.times_entered, name), {})
         if tuple(ranks) in of_one_name:
             return
-        mine = called(_local.rank, ranks)
+        mine = called(_local.rank, ranks, places.here())
         if other := next((said for those, said in of_one_name.items() if not set(those).isdisjoint(ranks)), None):
             raise explain.different_groups(other, mine)
         of_one_name[tuple(ranks)] = mine
@@ -98,7 +98,9 @@ def tcp_store(host_name: str, port: int, *_: Any, **__: Any) -> Any:
 
 
 def monitored_barrier(group: Any = None, timeout: Any = None, wait_all_ranks: bool = False) -> None:
-    """A barrier: a rank that does not come is always named here."""
+    """A barrier: a rank that does not come is always named here. torch has one for gloo alone."""
+    if dist.get_backend(group) != dist.Backend.GLOO:
+        raise ValueError("monitored_barrier is only implemented for GLOO backend.")
     dist.barrier(group)
 
 
