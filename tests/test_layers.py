@@ -17,6 +17,7 @@ LAYERS = [
     ["comm"],
     ["record"],
     [  # processes
+        "launch.adoption",
         "launch.child",
         "launch.company",
         "launch.ending",

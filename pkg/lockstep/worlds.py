@@ -13,8 +13,10 @@ they send it.
 from __future__ import annotations
 
 import difflib
+import importlib.util
 import os
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
 
 WORLDS = ("processes", "virtual", "spmd")
 MOST_VIRTUAL = 4096
+SHARED = ("lockstep", "torch", "numpy")  # a process can have them only once
 
 
 @dataclass(frozen=True, repr=False)
@@ -62,6 +65,7 @@ def run(
     fake: bool = False,
     rules: str | Rules = "rendezvous",
     ties: int | None = None,
+    isolate: Sequence[str] = (),
     **kwargs: Any,
 ) -> Result:
     """Run ``fn(*args, **kwargs)`` on each of ``ranks`` ranks.
@@ -77,6 +81,8 @@ def run(
         is carried out in order (``lockstep.comm.rules`` has them all, with sources).
     ties: virtual only: a seed. Ranks that act at the same virtual time do so in another order; a right program gives
         the same result.
+    isolate: installed packages of which each rank has a copy of its own on the virtual cluster, where ranks share a
+        process, because they keep a rank's state: ["megatron"]. Of your own modules each rank has a copy anyway.
 
     Raises UsageError for a call that makes no sense, WorldUnavailable when this machine cannot do it, and a RunError
     (Deadlock, Mismatch, Unmatched, Stuck, RankRaised, RankDied, TimeLimit, on the virtual cluster OutOfMemory) for a
@@ -88,9 +94,12 @@ def run(
     world = choose_world(on)
     check_fake(fake, world)
     chosen = check_rules(rules, ties, world)
+    check_isolate(isolate)
     if world == "spmd":
         return _result(spmd.run_spmd(Job.pack(fn, args, kwargs, launched(ranks), seed=seed, timeout=timeout)))
-    job = Job.pack(fn, args, kwargs, check_ranks(ranks, world), seed=seed, timeout=timeout, fake=fake)
+    job = Job.pack(
+        fn, args, kwargs, check_ranks(ranks, world), seed=seed, timeout=timeout, fake=fake, isolate=tuple(isolate)
+    )
     if world == "processes":
         return _result(pool.run_processes(job))
     return _result(run_virtual(job, the_cluster(on), chosen, ties))
@@ -151,12 +160,27 @@ def check_rules(rules: str | Rules, ties: int | None, world: str) -> Rules:
         )
     if ties is not None and (isinstance(ties, bool) or not isinstance(ties, int) or world != "virtual"):
         raise UsageError(
-            f"ties={ties!r} is no seed of the virtual cluster."
-            if world == "virtual"
-            else "ties is for the virtual cluster.",
-            "Write ties=1, say, or leave it out.",
+            f"ties={ties!r} is no seed for the order of ranks on the virtual cluster.",
+            'Write ties=1, say, with on="virtual", or leave it out.',
         )
     return chosen
+
+
+def check_isolate(packages: Sequence[str]) -> None:
+    """UsageError for what is no list of packages that can be imported, or that a process can have only once."""
+    if isinstance(packages, str) or not all(isinstance(name, str) for name in packages):
+        raise UsageError(f"isolate is a list of packages, not {packages!r}.", 'Write isolate=["package"].')
+    for name in packages:
+        if name in SHARED or name in sys.stdlib_module_names:
+            raise UsageError(f"isolate={list(packages)}: all ranks of a process share {name}.", "Leave it out.")
+        if not is_package(name):
+            remedy = 'Name whole packages, as in import package: isolate=["package"].'
+            raise UsageError(f"isolate={list(packages)}: there is no package {name!r} here.", remedy)
+
+
+def is_package(name: str) -> bool:
+    """Whether ``import name`` finds something, as a whole: "package", not "package.part"."""
+    return name.isidentifier() and name != "__main__" and importlib.util.find_spec(name) is not None
 
 
 def check_not_nested() -> None:

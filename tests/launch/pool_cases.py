@@ -135,7 +135,10 @@ def state():
         "random": (torch.rand(1).item(), float(numpy.random.rand()), random.random()),
         "torch": (torch.get_default_dtype(), torch.is_grad_enabled(), torch.get_num_threads()),
         "threads": threading.active_count(),
-        "environment": {k: v for k, v in os.environ.items() if k != "FRUIT"},
+        # MASTER_PORT is a free one for each run
+        "environment": {k: v for k, v in os.environ.items() if k not in ("FRUIT", "MASTER_PORT")},
+            k: v for k, v in os.environ.items() if k not in ("FRUIT", "MASTER_PORT")
+        },  # a free port for each run
         "modules": {m for m in sys.modules if not m.startswith("lockstep.")},
         "path": (sys.path, os.getcwd()),
         "warnings": len(warnings.filters),

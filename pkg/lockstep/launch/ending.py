@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from lockstep import places
-from lockstep.errors import RankDied, RankRaised, Standing
+from lockstep.errors import RankDied, RankRaised, RunError, Standing
 from lockstep.places import Place
 
 # What a rank meets when another one has ended: not a cause.
@@ -31,11 +31,13 @@ class Raised:
     told: str  # the learner's traceback
     place: Place
     when: float  # of time.monotonic
+    found: RunError | None = None  # what it has found out about the run as a whole
 
     @classmethod
     def of(cls, error: BaseException) -> Raised:
         told = shortened(places.learners_traceback(error))
-        return cls(type(error).__name__, shortened(message_of(error)), told, places.innermost(error), time.monotonic())
+        kind, message, place = type(error).__name__, shortened(message_of(error)), places.innermost(error)
+        return cls(kind, message, told, place, time.monotonic(), error if isinstance(error, RunError) else None)
 
     @property
     def secondary(self) -> bool:
@@ -118,8 +120,10 @@ def first_cause(ends: Mapping[int, End]) -> tuple[int, End]:
     return next((item for item in in_order if not item[1].secondary), in_order[0])
 
 
-def as_error(rank: int, end: End, standings: Sequence[Standing]) -> RankRaised | RankDied:
+def as_error(rank: int, end: End, standings: Sequence[Standing]) -> RunError:
     if isinstance(end, Raised):
+        if end.found:
+            return end.found
         return RankRaised(f"rank {rank} raised {end}\n{end.told}", standings)
     told = f"rank {rank} {end}"
     return RankDied(told if told.endswith("?") else f"{told}.", standings)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import datetime
+import functools
 import os
 import socket
 import stat
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ import torch
 import torch.distributed as dist
 from torch.distributed import FileStore, Store  # type: ignore[attr-defined]
 
+from lockstep.launch.adoption import Adoption, Given, agree, on_cpus
 from lockstep.launch.store import BriskStore
 
 LONG = 30 * 86_400.0  # seconds: whoever starts ranks ends them when their time is up
@@ -49,9 +51,44 @@ def join(rank: int, world: int, timeout: float, store: Any = None) -> None:
 def meet(path: str, rank: int, world: int) -> Store:
     """``join`` of ranks of one machine, which meet in the file ``path``. Returns the store: it must be kept, for torch
     keeps only its C++ half. NCCL asks the store in threads of its own, without Python."""
-    store = FileStore(path, world) if on_gpus(world) else BriskStore(path, world)
+    store = meeting(path, world)
     join(rank, world, LONG, store)
     return store
+
+
+def meeting(path: str, world: int) -> Store:
+    """The store of ``world`` ranks of one machine."""
+    return FileStore(path, world) if on_gpus(world) else BriskStore(path, world)
+
+
+def given(rank: int, world: int, store: Callable[[], Store], timeout: float) -> Given:
+    """The place of a rank that has joined its group. The stores that it makes later are kept: as above."""
+    kept: list[Store] = []
+
+    def keep() -> Store:
+        kept.append(store())
+        return kept[-1]
+
+    return Given(rank, world, keep, datetime.timedelta(seconds=timeout))
+
+
+def adoption(given: Given) -> Adoption:
+    """Within it, the program of a rank may call ``init_process_group`` itself."""
+    gpus = on_gpus(int(os.environ.get("LOCAL_WORLD_SIZE", "1")))
+    return Adoption(lambda: given, str if gpus else on_cpus, functools.partial(agree, given.rank))
+
+
+def name_master(address: str, port: int) -> None:
+    """Let programs that read where rank 0 is find something. What the caller has set, stays."""
+    os.environ.setdefault("MASTER_ADDR", address)
+    os.environ.setdefault("MASTER_PORT", str(port))
+
+
+def free_port() -> int:
+    """A port of this machine that nobody uses at this moment."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
 
 
 def leave() -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import sys
+import types
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -29,6 +31,7 @@ class Job:
     timeout: float = 60.0  # seconds of host time for the whole run
     record: bool = True
     fake: bool = False  # virtual only: tensors have shapes and no data
+    isolate: tuple[str, ...] = ()  # virtual only: installed packages that each rank imports for itself
     output_limit: int = 20_000  # characters that may be printed, all ranks together
 
     @classmethod
@@ -45,7 +48,18 @@ class Job:
 
     def unpack(self) -> tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]:
         fn, args, kwargs = cloudpickle.loads(self.blob)
+        import_main(fn)
         return fn, args, kwargs
+
+
+def import_main(fn: Any) -> None:
+    """Classes of the learner's notebook live in ``__main__``: object collectives, which pickle by name, look there."""
+    names = getattr(fn, "__globals__", {})
+    main_module = sys.modules.get("__main__")
+    if isinstance(main_module, types.ModuleType) and getattr(fn, "__module__", "") == "__main__":
+        for name, value in names.items():
+            if isinstance(value, type) and value.__module__ == "__main__":
+                vars(main_module).setdefault(name, value)
 
 
 def named(args: Sequence[Any]) -> dict[str, Any]:

@@ -20,7 +20,8 @@ import torch.distributed as dist
 from lockstep.comm.operation import Operation
 from lockstep.errors import RunError, Stuck, WorldUnavailable
 from lockstep.events import Outcome
-from lockstep.launch import values
+from lockstep.launch import group, values
+from lockstep.launch.adoption import Given
 from lockstep.launch.deadline import Deadline, Overdue, Terminated, TimeUp, terminable
 from lockstep.launch.diagnosis import Diagnosis
 from lockstep.launch.ending import Gone, Raised, as_error
@@ -40,6 +41,10 @@ class Member(Protocol):
     """The place in the group."""
 
     def leave(self) -> None: ...
+
+    def new_store(self) -> Any: ...
+
+    def come_back(self, environment: Environment, timeout: float) -> None: ...
 
     def hang_up(self) -> None: ...
 
@@ -69,10 +74,12 @@ class Part:
         with self._as_rank():
             self._live()
         told = self.exchange.hear("ended")
-        ends = [end for end, _ in told]
-        diagnosis = self._diagnosis([log for _, log in told])
+        ends = [end for end, *_ in told]
+        diagnosis = self._diagnosis([log for _, log, *_ in told])
         if error := verdict(diagnosis, ends, self.job.timeout):
             raise self._complete(error)
+        if not all(stayed for *_, stayed in told):  # many a program leaves the group at its end
+            self.member.come_back(self.environment, self.job.timeout)
         blobs = self._all_values()
         memory, peaks = [end.memory for end in ends], [end.memory.peak for end in ends]
         ended, printed = max(end.time for end in ends), "".join(self.printed)
@@ -91,12 +98,13 @@ class Part:
             return  # it was told when the time was up
         if isinstance(mine, Raised):
             self.member.leave()  # so that ranks which wait for this one see at once that it will not come
-        self.exchange.tell("ended", (mine, self.operations))
+        self.exchange.tell("ended", (mine, self.operations, dist.is_initialized()))
 
     def _try(self) -> Returned | Raised:
         residency = Residency(lambda: time.monotonic() - self.began)
         try:
-            value = carry_out(self.job, self.environment.rank, self.began, residency, keep=self._keep)
+            with group.adoption(self._given()):
+                value = carry_out(self.job, self.environment.rank, self.began, residency, keep=self._keep)
             ended = time.monotonic() - self.began
             self.blob = values.dumps(value)
             return Returned(b"", ended, residency.memory())
@@ -105,11 +113,15 @@ class Part:
         except BaseException as error:
             return Raised.of(error)
 
+    def _given(self) -> Given:
+        here = self.environment
+        return group.given(here.rank, here.world_size, self.member.new_store, self.job.timeout)
+
     def _keep(self, recorder: Recorder) -> None:
         self.operations = recorder.operations
 
     def _overdue(self, stack: Stack) -> None:
-        self.exchange.tell("ended", (Overdue(stack), list(self.operations)))
+        self.exchange.tell("ended", (Overdue(stack), list(self.operations), True))
 
     def _all_values(self) -> list[Any]:
         blobs: list[Any] = [None] * self.environment.world_size
@@ -167,6 +179,8 @@ class Part:
         out, prints = sys.stdout, Tagged(self._print, self.job.output_limit)
         faulthandler.dump_traceback_later(self.job.timeout + PATIENCE, exit=True, file=sys.__stderr__ or 2)
         os.environ[INSIDE] = "spmd"
+        named = {"MASTER_ADDR", "MASTER_PORT"} - set(os.environ)
+        group.name_master("127.0.0.1", int(self.environment.port))
         self._out = out
         sys.stdout = _Passing(prints, self.environment.rank)
         try:
@@ -174,7 +188,8 @@ class Part:
         finally:
             sys.stdout = out
             prints.close()
-            del os.environ[INSIDE]
+            for name in (INSIDE, *named):
+                del os.environ[name]
             faulthandler.cancel_dump_traceback_later()
 
     def _print(self, text: str) -> None:

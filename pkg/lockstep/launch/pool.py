@@ -16,7 +16,7 @@ from multiprocessing.connection import wait
 
 from lockstep.errors import RunError, WorldUnavailable
 from lockstep.events import Outcome
-from lockstep.launch import server, values
+from lockstep.launch import group, server, values
 from lockstep.launch.askers import Askers
 from lockstep.launch.child import Child
 from lockstep.launch.diagnosis import Diagnosis, journal_of, read_journal
@@ -90,9 +90,10 @@ class Run:
 
     def _begin(self) -> None:
         """Every rank joins the group; then all begin at once."""
+        port = group.free_port()
         for rank, child in enumerate(self.children):
             with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # its end will be heard
-                child.conn.send(Task(self.job, rank, self.directory))
+                child.conn.send(Task(self.job, rank, self.directory, port))
         deadline = time.monotonic() + START_LIMIT
         while len(self.ready) < self.job.ranks:
             self._hear(deadline - time.monotonic())

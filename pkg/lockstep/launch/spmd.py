@@ -75,13 +75,21 @@ class Membership:
             self.leave()
         if not dist.is_initialized():
             self._timeout = timeout
-            self._joined += 1
             if not environment.master:
                 group.use_loopback()
-            store = PrefixStore(f"group-{self._joined}", self._store)
-            self._foreign = group.sockets()
-            group.join(environment.rank, environment.world_size, timeout, store)
+            group.join(environment.rank, environment.world_size, timeout, self.new_store())
         return self._store
+
+    def come_back(self, environment: Environment, timeout: float) -> None:
+        """All ranks leave the group, and join it again: some have left it already."""
+        group.leave()
+        self._join(environment, timeout)
+
+    def new_store(self) -> Any:
+        """For a group that is made now."""
+        self._joined += 1
+        self._foreign = group.sockets()
+        return PrefixStore(f"group-{self._joined}", self._store)
 
 
 _membership = Membership()

@@ -21,6 +21,7 @@ import types
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import count
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -47,6 +48,7 @@ class Task:
     job: Job
     rank: int
     directory: str  # where the ranks meet, and where each keeps its journal
+    port: int  # free, for a program that opens one of its own at MASTER_PORT
 
 
 @dataclass(frozen=True)
@@ -88,6 +90,7 @@ def main(conn: Connection) -> None:
 def enter(task: Task) -> Store | None:
     """Become the rank: its environment, its place in the group. A spare has done so ahead."""
     task.job.sources.install()
+    group.name_master("127.0.0.1", task.port)
     if dist.is_initialized():
         return None
     become(task.rank, task.job.ranks)
@@ -164,8 +167,11 @@ def live(task: Task, began: float, give_up: Callable[[str], None]) -> Returned |
     """Run the function. Whatever it raises, even SystemExit, is the answer then."""
     residency = Residency(lambda: time.monotonic() - began)
     journal = Journal(journal_of(task.directory, task.rank), give_up)
+    meetings = (os.path.join(task.directory, f"store-{n}") for n in count(1))
+    given = group.given(task.rank, task.job.ranks, lambda: group.meeting(next(meetings), task.job.ranks), group.LONG)
     try:
-        value = carry_out(task.job, task.rank, began, residency, journal.write)
+        with group.adoption(given):
+            value = carry_out(task.job, task.rank, began, residency, journal.write)
         ended = time.monotonic() - began
         return Returned(values.dumps(value), ended, residency.memory())
     except BaseException as error:
@@ -182,7 +188,6 @@ def carry_out(
 ) -> Any:
     """The function's value on this rank. Also what a rank under a launcher does; ``keep`` gets its Recorder."""
     fn, args, kwargs = job.unpack()
-    import_main(fn)
     residency.adopt((fn, args, kwargs))
     seed_rank(job.seed, rank)
     if not job.record:
@@ -191,13 +196,3 @@ def carry_out(
         if keep:
             keep(recorder)
         return fn(*args, **kwargs)
-
-
-def import_main(fn: Any) -> None:
-    """Classes of the learner's notebook live in ``__main__``: object collectives, which pickle by name, look there."""
-    names = getattr(fn, "__globals__", {})
-    main_module = sys.modules.get("__main__")
-    if isinstance(main_module, types.ModuleType) and getattr(fn, "__module__", "") == "__main__":
-        for name, value in names.items():
-            if isinstance(value, type) and value.__module__ == "__main__":
-                vars(main_module).setdefault(name, value)

@@ -7,6 +7,7 @@
 ``backend``    the torch.distributed process group on top of these (all private API of torch is here)
 ``clock``      how long each tensor operation takes on the simulated device
 ``rank``       what belongs to one rank: its time, its environment, its prints; ``streams``: its random numbers
+``modules``    what the learner imports, for each rank anew
 ``simulation`` all of it together, for one Job; ``child`` runs it in a process that can be killed
 ``fake``       the same without data: shapes, times and memory (``fake_*``); ``replay`` for what repeats
 """

@@ -19,17 +19,20 @@ from __future__ import annotations
 
 import functools
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import torch
 import torch.distributed as dist
 from torch._C._distributed_c10d import _set_thread_isolation_mode  # type: ignore[attr-defined]
 from torch.distributed import distributed_c10d
+from torch.distributed.distributed_c10d import PrefixStore
 
 from lockstep import explain, places
 from lockstep.errors import Standing, UsageError
-from lockstep.virtual import futures, profilers
+from lockstep.launch.adoption import Adoption, Given, called
+from lockstep.virtual import futures, modules, profilers
 from lockstep.virtual.clock import Clock
 from lockstep.virtual.group import VirtualGroup
 from lockstep.virtual.shared_torch import count_loss_parallel, hide_from_compiler
@@ -37,6 +40,8 @@ from lockstep.virtual.store import RankStore
 
 if TYPE_CHECKING:
     from lockstep.virtual.simulation import Simulation
+
+LONG = timedelta(days=30)  # a rank that waits in vain is told at once, whatever a program asks
 
 _local = threading.local()
 
@@ -64,42 +69,39 @@ def create_group(options: Any, _: Any) -> VirtualGroup:
     return VirtualGroup(simulation, _local.rank, ranks, str(options.group_id))
 
 
-def always_virtual(helper: Callable[..., Any]) -> Callable[..., Any]:
-    """torch's helper that makes process groups, for whichever backend it is asked."""
-    made: dict[tuple[int, str], tuple[list[int], Standing]] = {}  # by name: the ranks, as the first one said
+class Agreement:
+    """What ranks have said of each group: those of one name must be the same, or have no rank in common."""
 
-    @functools.wraps(helper)
-    def make(
-        size: int, rank: int, ranks: list[int], backend: Any, store: Any, name: str, *args: Any, **more: Any
-    ) -> Any:
+    def __init__(self) -> None:
+        self._said: dict[tuple[int, str], dict[tuple[int, ...], Standing]] = {}  # by name and ranks: who said it first
+
+    def __call__(self, _: Any, name: str, ranks: Sequence[int]) -> None:
         if not hasattr(_local, "rank"):
             remedy = "Make it in the rank's own thread."
             raise UsageError("A thread that a rank has started makes a process group.", remedy)
         world: Any = distributed_c10d._world
-        world.times_entered += not ranks  # the group of all: from here on names begin anew
-        key = world.times_entered, name
-        if key not in made:
-            made[key] = ranks, calling(ranks)
-        elif made[key][0] != ranks:
-            raise explain.different_groups(made[key][1], calling(ranks))
-        return helper(size, rank, ranks, dist.Backend("virtual"), store, name, *args, **more)
-
-    return make
-
-
-def calling(ranks: list[int]) -> Standing:
-    place = places.here()
-    return Standing(_local.rank, "computing", f"called new_group({ranks})", str(place), place.source)
+        if not ranks:
+            world.times_entered += 1  # from here on names begin anew
+            return
+        of_one_name = self._said.setdefault((world.times_entered, name), {})
+        if tuple(ranks) in of_one_name:
+            return
+        mine = called(_local.rank, ranks, places.here())
+        if other := next((said for those, said in of_one_name.items() if not set(those).isdisjoint(ranks)), None):
+            raise explain.different_groups(other, mine)
+        of_one_name[tuple(ranks)] = mine
 
 
-def rendezvous(*_: Any, **__: Any) -> Iterator[tuple[Any, int, int]]:
-    """The ranks have met already."""
-    simulation: Simulation = _local.simulation
-    yield _local.store, _local.rank, simulation.ranks
+def tcp_store(host_name: str, port: int, *_: Any, **__: Any) -> Any:
+    """The store that a program opens at an address: the ranks have one. torch's waits in C++ for ranks that would never
+    get the baton."""
+    return PrefixStore(f"{host_name}:{port}", _local.store)
 
 
 def monitored_barrier(group: Any = None, timeout: Any = None, wait_all_ranks: bool = False) -> None:
-    """A barrier: a rank that does not come is always named here."""
+    """A barrier: a rank that does not come is always named here. torch has one for gloo alone."""
+    if dist.get_backend(group) != dist.Backend.GLOO:
+        raise ValueError("monitored_barrier is only implemented for GLOO backend.")
     dist.barrier(group)
 
 
@@ -124,9 +126,9 @@ def install() -> None:
     setattr(distributed_c10d, "_world", ThreadWorld())  # noqa: B010
     if "VIRTUAL" not in dist.Backend._plugins:
         dist.Backend.register_backend("virtual", create_group, extended_api=True, devices=["cpu"])
-    helper = distributed_c10d._new_process_group_helper
-    setattr(distributed_c10d, "_new_process_group_helper", always_virtual(helper))  # noqa: B010
-    setattr(distributed_c10d, "rendezvous", rendezvous)  # noqa: B010
+    Adoption(lambda: getattr(_local, "given", None), lambda _: "virtual", Agreement()).__enter__()
+    for module in (distributed_c10d, dist):
+        setattr(module, "TCPStore", tcp_store)  # noqa: B010
     if hasattr(distributed_c10d, "_maybe_attach_flight_recorder"):  # 2.15: looks for a C++ backend under each group
         setattr(distributed_c10d, "_maybe_attach_flight_recorder", no_recorder)  # noqa: B010
     batches = in_batches(dist.batch_isend_irecv)
@@ -142,8 +144,10 @@ def install() -> None:
 
 def enter(simulation: Simulation, rank: int) -> None:
     """Make the calling thread a rank: it gets a default process group of its own."""
+    modules.forget_classes()
     _set_thread_isolation_mode(True)
     torch.autograd.set_multithreading_enabled(False)
     _local.simulation, _local.rank = simulation, rank
     _local.store = RankStore(simulation, rank)  # C++ keeps its own half only
-    dist.init_process_group("virtual", rank=rank, world_size=simulation.ranks, store=_local.store)
+    dist.init_process_group("gloo", rank=rank, world_size=simulation.ranks, store=_local.store)
+    _local.given = Given(rank, simulation.ranks, lambda: _local.store, LONG)

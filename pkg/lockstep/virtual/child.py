@@ -143,7 +143,7 @@ def prepare(seat: object) -> None:
 
 def main(conn: Connection) -> None:
     """In the child: be the cluster, once."""
-    from lockstep.virtual import backend, rank
+    from lockstep.virtual import backend, modules, rank
     from lockstep.virtual.fake_simulation import FakeSimulation
     from lockstep.virtual.simulation import Simulation
 
@@ -159,6 +159,7 @@ def main(conn: Connection) -> None:
     simulation.scheduler.baton = show_whose_turn()
     os.environ[INSIDE] = "virtual"
     rank.install(prints, simulation.streams, job.ranks, cluster.ranks_per_node)
+    modules.install(job.ranks, job.isolate)
     try:
         answer: tuple[str, Any] = ("done", simulation.run(patience))
     except RunError as error:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from lockstep.comm.operation import Operation
+from lockstep.launch.job import import_main
 from lockstep.virtual import fake_torch, fake_values
 from lockstep.virtual.fake import FakeClock
 from lockstep.virtual.fake_errors import explained
@@ -34,6 +35,7 @@ class FakeSimulation(Simulation):
     def _carry_out(self, me: int) -> bytes:
         clock = FakeClock(*self._clockwork(me))
         fn, args, kwargs = fake_values.loads(self.job.blob, clock.mode)
+        import_main(fn)
         self._residency[me].adopt((fn, args, kwargs))
         try:
             with clock:

@@ -156,11 +156,10 @@ class Network:
 
     def _book_message(self, send: Operation, recv: Operation, now: float) -> None:
         source, destination = pair = send.rank, recv.rank
-        seconds = (
-            self.cluster.link(source, destination).time(send.nbytes) * send.stretch if source != destination else 0.0
-        )
+        link = self.cluster.link(source, destination)
+        seconds = link.time(send.nbytes) * send.stretch if source != destination else 0.0
         ready = max(now, self._last.get(pair, 0.0))
-        out, into = self._inside if self.cluster.node(source) == self.cluster.node(destination) else self._between
+        out, into = self._inside if self.cluster.is_inside(source, destination) else self._between
         ports = out[source], into[destination]
         if self.cluster.cores is None and ready >= ports[0].free and ready >= ports[1].free:
             start = ready

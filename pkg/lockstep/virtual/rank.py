@@ -105,6 +105,8 @@ def install(prints: Prints, streams: Streams, ranks: int, ranks_per_node: int) -
     sys.stdout = sys.stderr = prints
     os.environ.update(WORLD_SIZE=str(ranks), LOCAL_WORLD_SIZE=str(min(ranks, ranks_per_node)))
     os.environ.update(RANK="0", LOCAL_RANK="0")
+    os.environ.setdefault("MASTER_ADDR", "127.0.0.1")
+    os.environ.setdefault("MASTER_PORT", "29500")
     env: Any = os.environ
     mine = RankEnvironment(env._data, env.encodekey, env.decodekey, env.encodevalue, env.decodevalue)
     setattr(os, "environ", mine)  # noqa: B010

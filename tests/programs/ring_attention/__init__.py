@@ -1,0 +1,3 @@
+from ring_attention.attention import ring_attention
+
+__all__ = ["ring_attention"]

@@ -1,0 +1,1 @@
+"""Training an MLP with data, pipeline and tensor parallelism. Started by torchrun, one process per GPU."""
