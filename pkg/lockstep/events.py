@@ -53,6 +53,7 @@ class Event(NamedTuple):
     wait: float = 0.0  # seconds in which this rank stood still for this operation
     flops: int = 0
     awaited: bool = True  # False: what isend, irecv or async_op returned was never waited for (or not from Python)
+    backend: str = ""  # what carried it: "gloo", "nccl"; "virtual" on the virtual cluster
 
     @property
     def duration(self) -> float:

@@ -166,7 +166,8 @@ class _Stage:
         self.seen.append(seen)
         if seen.failure:
             self.together = False
-            self.stopped = seen.failure.kind in HANGS or any(e in seen.failure.message for e in FINAL)
+            gone = self.world == "spmd" and seen.failure.kind == "RankDied"  # a launcher starts no rank again
+            self.stopped = gone or seen.failure.kind in HANGS or any(e in seen.failure.message for e in FINAL)
 
     def _try(self, case: Case) -> Seen:
         try:

@@ -37,6 +37,7 @@ class Operation:
     reduction: str = ""  # "SUM", "MAX" ...; "" when there is none, or it is not known
     sends: tuple[int, ...] = ()  # of an all_to_all: elements for each rank of the group,
     takes: tuple[int, ...] = ()  # and from each
+    backend: str = ""  # what carries it: "gloo", "nccl"
 
     def event(self, until: float, message: int | None = None) -> Event:
         peer = None if self.peer == ANY_SOURCE else self.peer
@@ -44,6 +45,7 @@ class Operation:
         return Event(
             self.rank, self.kind, self.start, end, self.nbytes, peer, self.group, self.tag,
             where=str(self.place), message=message, wait=self.wait, awaited=self.awaited,
+            backend=self.backend,
         )  # fmt: skip
 
     def __str__(self) -> str:

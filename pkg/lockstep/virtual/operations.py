@@ -63,6 +63,7 @@ class Operation:
         return Event(
             self.rank, self.kind, self.posted, end if self.done is None else self.done, self.nbytes, peer, self.group,
             self.tag, where=told(self.place), message=self.message, wait=self.waited, awaited=self.awaited,
+            backend="virtual",
         )  # fmt: skip
 
 
