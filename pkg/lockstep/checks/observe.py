@@ -18,7 +18,7 @@ from lockstep.checks.calls import Begun, told_call, under_way
 from lockstep.checks.case import Case
 from lockstep.checks.exercise import Exercise
 from lockstep.checks.observation import Failure, Observation, Seen
-from lockstep.checks.play import Act, begun, part, play, play_pure, returned
+from lockstep.checks.play import Act, astray, begun, part, play, play_pure, returned
 from lockstep.checks.seeds import seed
 from lockstep.checks.signature import misfit
 from lockstep.errors import LockstepError, RunError, WorldUnavailable
@@ -198,9 +198,14 @@ class _Stage:
         world = self._world()
         timeout = max(1.0, min(self._longest(), self.deadline - time.monotonic()))
         try:
-            return run(play, self.fn, script, self.refused, *more, ranks=ranks, on=world, timeout=timeout)
+            outcome = run(play, self.fn, script, self.refused, *more, ranks=ranks, on=world, timeout=timeout)
         except WorldUnavailable as error:
             raise Ungraded(error.message, error.remedy) from error
+        except RunError as error:
+            _refuse_strays(error.trace)
+            raise
+        _refuse_strays(outcome.trace)
+        return outcome
 
 
 def _warm_up(world: str) -> None:
@@ -210,6 +215,16 @@ def _warm_up(world: str) -> None:
             server.warm_up()
     except WorldUnavailable as error:
         raise Ungraded(error.message, error.remedy) from error
+
+
+def _refuse_strays(trace: Trace | None) -> None:
+    """Ungraded where tensors are on GPUs and messages were not: half of it would be judged on each."""
+    if trace and (backend := astray(trace)):
+        raise Ungraded(
+            f"The tensors of this check are on GPUs, where NCCL carries them, but {backend} carried some messages.",
+            "Make the tensors that you send and receive where the given ones are: torch.empty_like(tensor), or "
+            "torch.empty(n, device=tensor.device).",
+        )
 
 
 def _uncopyable(fn: Callable[..., Any], there: str) -> str:

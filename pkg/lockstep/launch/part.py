@@ -61,7 +61,7 @@ class Part:
             raise self._complete(self._without(lost)) from None
         except Terminated:
             raise self._complete(self._without(self._who_is_gone())) from None
-        except dist.DistNetworkError:  # type: ignore[attr-defined]
+        except dist.DistNetworkError:
             told = (
                 "Rank 0 cannot be asked any more what became of the run: its process has ended, or its node is cut off."
             )

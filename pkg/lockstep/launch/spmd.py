@@ -132,6 +132,6 @@ def not_met(environment: Environment, error: RuntimeError) -> WorldUnavailable:
     reason = str(error).partition("\n")[0].rstrip(".")
     return WorldUnavailable(
         f"The {environment.world_size} ranks of {environment.launcher} did not meet{where}: {reason}.",
-        "Have all of them started, and can their nodes connect to each other? Set MASTER_ADDR and MASTER_PORT, alike for "
-        "all ranks, where this address is wrong or another program has this port.",
+        "Have all of them started, and can their nodes connect to each other? Where this address is wrong, or another "
+        "program has this port, set MASTER_ADDR and MASTER_PORT, alike for all ranks.",
     )
