@@ -88,6 +88,9 @@ def outermost(fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, 
     return fn(*args, **kwargs)
 
 
+_OUTERMOST = outermost.__code__
+
+
 def is_library(filename: str) -> bool:
     """Whether a file belongs to Python, to an installed package or to Lockstep, and not to the learner."""
     known = _mine.get(filename)
@@ -133,7 +136,7 @@ def _search(frame: FrameType | None) -> tuple[FrameType | None, list[CodeType]]:
     called: list[CodeType] = []
     while frame is not None and is_library(frame.f_code.co_filename):
         called.append(frame.f_code)
-        frame = frame.f_back if frame.f_code is not outermost.__code__ else None
+        frame = frame.f_back if frame.f_code is not _OUTERMOST else None
     return frame, called
 
 

@@ -81,6 +81,24 @@ def test_a_store_that_is_gone_is_no_fault_of_the_function(monkeypatch: pytest.Mo
         mine.outcome()
 
 
+def test_a_rank_that_starts_late_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first one joined the group alone, and gave up after the seconds that its first run had."""
+    store, order = HashStore(), []
+
+    def start(rank: int) -> None:
+        if rank:
+            order.append(1)
+        spmd.meet(store, place(rank))
+        if not rank:
+            order.append(0)
+
+    on_two_ranks(start)
+    assert order == [1, 0]
+    monkeypatch.setattr(spmd, "MEETING", 0.1)
+    with pytest.raises(RuntimeError):
+        spmd.meet(HashStore(), place(0))
+
+
 def test_rank_0_which_keeps_the_store_ends_last() -> None:
     """It ended first, and others that still asked how the run had ended could not be told."""
     store, order = HashStore(), []

@@ -80,6 +80,7 @@ class Membership:
         environment.install()
         if self._store is None:
             self._store = meeting_store(environment)
+            meet(self._store, environment)
             atexit.register(group.leave_at_exit)
         if self._timeout != timeout:
             self.leave()
@@ -113,6 +114,13 @@ def meeting_store(environment: Environment) -> Any:
         store = FileStore(str(path), environment.world_size)
     atexit.register(part_from, store, environment)
     return store
+
+
+def meet(store: Any, environment: Environment) -> None:
+    """Until every rank is here. Some import torch from a cold disk, and need much longer than others: a group that is
+    joined before all have come gives up after the time of the first run."""
+    store.set(f"here-{environment.rank}", "")
+    store.wait([f"here-{r}" for r in range(environment.world_size)], timedelta(seconds=MEETING))
 
 
 def part_from(store: Any, environment: Environment) -> None:
