@@ -1,15 +1,21 @@
 """What is booked for each call of torch.distributed: the table of lockstep.record, on three real ranks."""
 
+import json
 import pickle
 from dataclasses import asdict
 
 import pytest
 import record_cases as cases
+import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
 
+from lockstep import run
 from lockstep.comm.operation import Operation
+from lockstep.events import Trace
 from lockstep.launch.job import Job
 from lockstep.launch.pool import run_processes
 from lockstep.record import replay
+from lockstep.record.recorder import carrier, carriers
 
 K = 3  # ranks
 F = 4  # bytes of a float
@@ -76,6 +82,29 @@ def test_the_table(case, expected):
         assert event.where.startswith("record_cases.py, line ")
         assert event.where.endswith(f", in {case.__name__}")
         assert event.message is not None
+        assert event.backend == "gloo"
+
+
+def test_the_backend_is_that_of_the_tensors_device():
+    """A group may have two: gloo for what is in the host's memory, NCCL for what is on a GPU."""
+    of_device = carriers("cpu:gloo,cuda:nccl")
+    with FakeTensorMode():
+        on_host, on_gpu = torch.empty(3), torch.empty(3, device="cuda")
+    assert carrier(of_device, [on_host]) == "gloo"
+    assert carrier(of_device, [on_gpu]) == "nccl"
+    assert carrier(of_device, []) == ""
+
+
+def test_a_trace_keeps_its_backends():
+    trace = trace_of(cases.send)
+    again = Trace.from_json(json.loads(json.dumps(trace.to_json())))
+    assert again == trace
+    assert {e.backend for e in again} == {"gloo"}
+
+
+def test_on_the_virtual_cluster_nothing_real_carries_them():
+    trace = run(cases.send, ranks=K, on="dgx-a100").trace
+    assert {e.backend for e in trace.communication} == {"virtual"}
 
 
 def pickled(thing):

@@ -55,6 +55,7 @@ class Event(NamedTuple):
     flops: int = 0
     awaited: bool = True  # False: what isend, irecv or async_op returned was never waited for (or not from Python)
     posting: float | None = None  # when the rank asked for it, if that was before ``start``
+    backend: str = ""  # what carried it: "gloo", "nccl"; "virtual" on the virtual cluster
 
     @property
     def posted(self) -> float:

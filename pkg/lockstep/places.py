@@ -13,7 +13,7 @@ import site
 import sys
 import sysconfig
 import traceback
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from types import CodeType, FrameType, TracebackType
@@ -80,6 +80,17 @@ _SILENT = (os.path.join("torch", "distributed", "distributed_c10d.py"), os.path.
 _seen: dict[int, dict[int, CodeType]] = {}  # those that a learner's line has called: by how far up they stood, by id
 
 
+def outermost(fn: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """Call a rank's function: the learner's lines are looked for from here on inwards.
+
+    Under a launcher the script that called ``run`` or ``check`` stands further out. It is no part of what the rank
+    does: an operation of the library's own would bear its line."""
+    return fn(*args, **kwargs)
+
+
+_OUTERMOST = outermost.__code__
+
+
 def is_library(filename: str) -> bool:
     """Whether a file belongs to Python, to an installed package or to Lockstep, and not to the learner."""
     known = _mine.get(filename)
@@ -125,7 +136,7 @@ def _search(frame: FrameType | None) -> tuple[FrameType | None, list[CodeType]]:
     called: list[CodeType] = []
     while frame is not None and is_library(frame.f_code.co_filename):
         called.append(frame.f_code)
-        frame = frame.f_back
+        frame = frame.f_back if frame.f_code is not _OUTERMOST else None
     return frame, called
 
 

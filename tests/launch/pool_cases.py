@@ -137,8 +137,6 @@ def state():
         "threads": threading.active_count(),
         # MASTER_PORT is a free one for each run
         "environment": {k: v for k, v in os.environ.items() if k not in ("FRUIT", "MASTER_PORT")},
-            k: v for k, v in os.environ.items() if k not in ("FRUIT", "MASTER_PORT")
-        },  # a free port for each run
         "modules": {m for m in sys.modules if not m.startswith("lockstep.")},
         "path": (sys.path, os.getcwd()),
         "warnings": len(warnings.filters),

@@ -15,7 +15,7 @@ import torch
 from lockstep.errors import UsageError
 from lockstep.launch import group
 from lockstep.launch.job import Job
-from lockstep.launch.launchers import Environment, detect
+from lockstep.launch.launchers import Environment, detect, first_node, port_of
 from lockstep.launch.pool import run_processes
 
 BESIDE = Path(__file__).resolve().parent
@@ -114,22 +114,102 @@ STEP = {
         ({"RANK": "0", "WORLD_SIZE": "1"}, None),
         (TORCHRUN, Environment("torchrun", 3, 8, 1, 2, "", "head", "29500")),
         (TORCHRUN | {"MASTER_PORT": "1234"}, Environment("torchrun", 3, 8, 1, 2, "", "head", "1234")),
-        (OPENMPI, Environment("mpirun", 1, 2, 1, 2, "-host-17")),
-        (HOROVOD, Environment("horovodrun", 0, 4, 0, 4)),
+        (OPENMPI, Environment("mpirun", 1, 2, 1, 2, "-host-17", port=str(port_of("-host-17")))),
+        (HOROVOD, Environment("horovodrun", 0, 4, 0, 4, port=str(port_of("")))),
         (SLURM, None),
         (STEP | {"SLURM_NTASKS": "1"}, None),
-        (STEP, Environment("srun", 5, 7, 1, 3, "9-2", "node7")),
+        (STEP, Environment("srun", 5, 7, 1, 3, "9-2", "", str(port_of("9-2")), "node7,node8,node9")),
+        (STEP | {"MASTER_PORT": "1234"}, Environment("srun", 5, 7, 1, 3, "9-2", "", "1234", "node7,node8,node9")),
+        ({"PMI_RANK": "1", "PMI_SIZE": "2"}, Environment("mpiexec", 1, 2, 0, 2)),
     ],
 )
-def test_detect(env, found, monkeypatch):
-    monkeypatch.setattr(shutil, "which", lambda name: None)
+def test_detect(env, found):
     assert detect(env) == found
 
 
+# ---- where rank 0 is
+
+NODE = (
+    "NodeName=node7 Arch=x86_64 CoresPerSocket=1  CPUAlloc=0 CPUTot=4 Gres=(null) NodeAddr=127.0.0.7 NodeHostName=head "
+    "Port=25859 Version=22.05.8 OS=Linux 6.1 #1 SMP PREEMPT_DYNAMIC @0  RealMemory=1000 State=IDLE Partitions=all "
+)  # what Slurm 22.05 said
+
+
+def scontrol(folder: Path, told: str) -> str:
+    """A folder for PATH with a scontrol that says ``told`` when it is asked for node7, and fails otherwise."""
+    program = folder / "scontrol"
+    folder.mkdir(exist_ok=True)
+    program.write_text(f"#!/bin/sh\n[ \"$*\" = '--oneliner show node node7' ] && echo '{told}'\n")
+    program.chmod(0o755)
+    return f"{folder}{os.pathsep}{os.environ['PATH']}"
+
+
+def test_rank_0_is_where_slurm_itself_finds_its_node(tmp_path, monkeypatch):
+    """A node's name need not resolve: ranks tried to reach it for more than two minutes."""
+    monkeypatch.setenv("PATH", scontrol(tmp_path, NODE))
+    assert detect(STEP).reaching_rank_0().master == "127.0.0.7"
+
+
+def test_a_name_is_taken_where_it_resolves(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", scontrol(tmp_path, NODE.replace("127.0.0.7", "node7.invalid")))
+    known = {"head": [()]}
+    monkeypatch.setattr(socket, "getaddrinfo", lambda name, _: known.get(name) or no_such_name(name))
+    assert detect(STEP).reaching_rank_0().master == "head"
+
+
+def no_such_name(name):
+    raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+
+@pytest.mark.parametrize("told", ["", NODE.replace("127.0.0.7", "node7").replace("head", "node7")])
+def test_a_name_that_does_not_resolve_is_told_at_once(told, tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", scontrol(tmp_path, told))
+    monkeypatch.setattr(socket, "getaddrinfo", lambda name, _: no_such_name(name))
+    with pytest.raises(UsageError, match=r"no address is known for node7\.\nSet MASTER_ADDR"):
+        detect(STEP).reaching_rank_0()
+
+
+def test_without_scontrol_the_nodes_name_is_taken(monkeypatch):
+    monkeypatch.setenv("PATH", "/nonexistent")
+    assert detect(STEP | {"SLURM_STEP_NODELIST": "localhost,other"}).reaching_rank_0().master == "localhost"
+
+
+def test_a_given_address_must_resolve():
+    given = STEP | {"MASTER_ADDR": "no-such-host.invalid"}
+    with pytest.raises(UsageError, match=r"no address is known for no-such-host\.invalid"):
+        detect(given).reaching_rank_0()
+    assert detect(given | {"MASTER_ADDR": "127.0.0.1"}).reaching_rank_0().master == "127.0.0.1"
+
+
 def test_several_nodes_must_know_where_rank_0_is():
+    several = OPENMPI | {"OMPI_COMM_WORLD_SIZE": "4"}
     with pytest.raises(UsageError, match="Set MASTER_ADDR"):
-        detect(OPENMPI | {"OMPI_COMM_WORLD_SIZE": "4"})
-    assert detect(OPENMPI | {"OMPI_COMM_WORLD_SIZE": "4", "MASTER_ADDR": "head"}).master == "head"
+        detect(several).reaching_rank_0()
+    assert detect(several | {"MASTER_ADDR": "localhost"}).reaching_rank_0().master == "localhost"
+    assert detect(OPENMPI).reaching_rank_0() == detect(OPENMPI)  # all on one node
+
+
+@pytest.mark.parametrize(
+    ("nodes", "first"),
+    [
+        ("node7", "node7"),
+        ("a,b", "a"),
+        ("node[07-09,12],x", "node07"),
+        ("rack[1-2]node[3,5]", "rack1node3"),
+        ("n[4]-ib", "n4-ib"),
+    ],
+)
+def test_the_first_node_of_a_list(nodes, first):
+    assert first_node(nodes) == first
+
+
+def test_jobs_and_steps_have_ports_of_their_own():
+    """All had 29500: of two jobs on one node, the ranks of one joined the other's."""
+    steps = [f"{job}-{step}" for job in range(1000, 1020) for step in range(5)]
+    ports = {port_of(step) for step in steps}
+    assert len(ports) == len(steps)
+    assert all(20_000 <= port < 32_768 for port in ports)
+    assert port_of("9-2") == port_of("9-2")
 
 
 def test_looking_for_connections_opens_nothing():

@@ -34,7 +34,7 @@ def plain(value: Any, depth: int = 3) -> Any:
     if isinstance(value, (numpy.generic, numpy.ndarray)):
         return plain(value.tolist(), depth) if value.size <= MOST else Other(type(value).__name__)
     if isinstance(value, torch.Tensor) and value.layout == torch.strided and value.dtype in SAVED:
-        return value.detach()
+        return value.detach() if value.device.type in ("cpu", "meta") else value.detach().cpu()
     if isinstance(value, (tuple, list)) and depth and len(value) <= MOST:
         return [plain(v, depth - 1) for v in value]
     return Other(type(value).__name__, _short_repr(value))

@@ -10,6 +10,7 @@ import torch
 import torch.distributed as dist
 
 from lockstep.checks.calls import UnderWay
+from lockstep.checks.device import HOST, device_of_rank, holds_tensors, moved
 from lockstep.checks.exercise import Watch
 from lockstep.checks.guard import references_refuse
 from lockstep.checks.load import FromFile
@@ -29,20 +30,21 @@ class Act:
 
 def play(fn: Callable[..., Any], acts: Sequence[Act], refused: str) -> list[tuple[Any, list[Any]]]:
     """``fn`` on this rank for each act: what it returned, and its arguments as it left them, as plain data."""
-    marker = torch.zeros(MARK, dtype=torch.uint8)
+    devices = [device_of_rank() if holds_tensors(act.arguments) else HOST for act in acts]
+    markers = {device: torch.zeros(MARK, dtype=torch.uint8, device=device) for device in devices}
     played = []
-    for act in acts:
-        dist.broadcast(marker, src=0)
-        played.append(_play_one(fn, act, refused))
+    for act, device in zip(acts, devices, strict=True):
+        dist.broadcast(markers[device], src=0)  # by the backend that the act's tensors go by
+        played.append(_play_one(fn, act, refused, device))
     return played
 
 
-def _play_one(fn: Callable[..., Any], act: Act, refused: str) -> tuple[Any, list[Any]]:
+def _play_one(fn: Callable[..., Any], act: Act, refused: str, device: torch.device) -> tuple[Any, list[Any]]:
     rank = dist.get_rank()
     group = dist.new_group(list(act.members)) if act.members is not None else None
     if act.members is not None and rank not in act.members:
         return None, []
-    arguments = act.arguments[rank]
+    arguments = moved(act.arguments[rank], device)
     with references_refuse(refused):
         returned = fn(*arguments, group=group)
     return plain(returned), [plain(a) for a in arguments]
@@ -82,6 +84,19 @@ def part(trace: Trace, acts: int) -> list[Trace]:
 def begun(trace: Trace) -> int:
     """How many acts every rank has come to: a rank that is done with its own stands in the next mark."""
     return min((sum(map(_is_mark, trace.of_rank(rank))) for rank in range(trace.ranks)), default=0)
+
+
+def astray(trace: Trace) -> str:
+    """What carried a message of an act whose mark went by NCCL, if it was not NCCL: then its tensors are on GPUs, and
+    this message's was not."""
+    for rank in range(trace.ranks):
+        expected = ""
+        for event in trace.of_rank(rank):
+            if _is_mark(event):
+                expected = event.backend
+            elif expected == "nccl" and event.nbytes and event.backend not in ("", "nccl"):
+                return event.backend
+    return ""
 
 
 def _is_mark(event: Event) -> bool:

@@ -38,6 +38,7 @@ class Operation:
     reduction: str = ""  # "SUM", "MAX" ...; "" when there is none, or it is not known
     sends: tuple[int, ...] = ()  # of an all_to_all: elements for each rank of the group,
     takes: tuple[int, ...] = ()  # and from each
+    backend: str = "virtual"  # what carries it: "gloo", "nccl"
     batch: int = 0  # the same for all that batch_isend_irecv posted at once; 0 for what was posted by itself
 
     start: float | None = None
@@ -81,7 +82,7 @@ class Operation:
             self.rank, self.kind, start, now if self.end is None else self.end, self.nbytes,
             None if self.peer == ANY_SOURCE else self.peer, self.group, self.tag, where=told(self.place),
             message=self.message, wait=self.wait, awaited=self.awaited,
-            posting=None if start == self.posted else self.posted,
+            posting=None if start == self.posted else self.posted, backend=self.backend,
         )  # fmt: skip
 
 

@@ -1,13 +1,17 @@
-"""Who has started this process as a rank, by the environment: torchrun, srun, mpirun, horovodrun, or a person."""
+"""Who has started this process as a rank, by the environment: torchrun, srun, mpirun, horovodrun, or a person; and
+where rank 0 is.
+"""
 
 from __future__ import annotations
 
 import os
 import re
-import shutil
+import socket
 import subprocess
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from zlib import crc32
 
 from lockstep.errors import UsageError
 
@@ -24,7 +28,9 @@ VARIABLES = {
     "mpiexec": ("PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS", ("PMI_ID", "PMI_FD", "PMI_PORT")),
     "srun": ("SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID", "", ("SLURM_STEP_ID",)),
 }  # fmt: skip
-PORT = "29500"
+NAMED_ALIKE = ("srun", "mpirun", "horovodrun")  # launchers whose jobs have one name on all nodes
+PORT = 29500  # torch's own: for a job that has no name
+PORTS = range(20_000, 32_768)  # Linux gives the numbers above to connections that go out
 
 
 @dataclass(frozen=True)
@@ -37,8 +43,22 @@ class Environment:
     local_rank: int
     local_world_size: int
     job: str = ""  # the same for all ranks of a node, different for every start
-    master: str = ""  # the address of rank 0; "" when all ranks are on this node
-    port: str = PORT
+    master: str = ""  # the address of rank 0, where it is known; "" when all ranks are on this node
+    port: str = str(PORT)
+    nodes: str = ""  # Slurm's list of the step's nodes: "node[1-2]"
+
+    def reaching_rank_0(self) -> Environment:
+        """The same with an address of rank 0 that resolves here. Raises UsageError at once if there is none: whoever
+        connects to a name that does not resolve tries again for minutes."""
+        if self.master:
+            known = [self.master]
+        elif self.local_world_size == self.world_size:
+            return self
+        else:
+            known = list(addresses(first_node(self.nodes))) if self.launcher == "srun" and self.nodes else []
+        if found := next(filter(resolves, known), ""):
+            return replace(self, master=found)
+        raise unknown_address(self.launcher, known)
 
     def install(self) -> None:
         """Set the names that torch programs read."""
@@ -62,10 +82,16 @@ def detect(env: Mapping[str, str] | None = None) -> Environment | None:
         world = int(env[size])
         local = int(env[local_size]) if local_size in env else tasks_here(env, world)
         name = "-".join([env.get("SLURM_JOB_ID", ""), *(env[j] for j in job if j in env)])
-        master = env.get("MASTER_ADDR") or (first_host(env, launcher) if local < world else "")
-        port = env.get("MASTER_PORT", PORT)
-        return Environment(launcher, int(env[rank]), world, int(env.get(local_rank, "0")), local, name, master, port)
+        port = env.get("MASTER_PORT") or str(port_of(name) if launcher in NAMED_ALIKE else PORT)
+        nodes = env.get("SLURM_STEP_NODELIST") or env.get("SLURM_JOB_NODELIST", "")
+        place = int(env[rank]), world, int(env.get(local_rank, "0")), local
+        return Environment(launcher, *place, name, env.get("MASTER_ADDR", ""), port, nodes)
     return None
+
+
+def port_of(job: str) -> int:
+    """A port for rank 0 of ``job``, found by every rank alike: two jobs on one node must not meet."""
+    return PORTS[crc32(job.encode()) % len(PORTS)]
 
 
 def tasks_here(env: Mapping[str, str], world: int) -> int:
@@ -78,17 +104,38 @@ def tasks_here(env: Mapping[str, str], world: int) -> int:
     return counts[node] if node < len(counts) else world
 
 
-def first_host(env: Mapping[str, str], launcher: str) -> str:
-    """The node of rank 0, which the others must find."""
-    nodes = env.get("SLURM_STEP_NODELIST") or env.get("SLURM_JOB_NODELIST", "")
-    if launcher == "srun" and nodes:
-        if shutil.which("scontrol"):
-            told = subprocess.run(["scontrol", "show", "hostnames", nodes], capture_output=True, text=True, check=False)
-            if told.stdout.split():
-                return told.stdout.split()[0]
-        if "[" not in nodes:
-            return nodes.split(",")[0]
-    raise UsageError(
-        f"{launcher} has started ranks on several nodes, and they do not know where rank 0 is.",
-        "Set MASTER_ADDR to the name of the first node for all ranks (mpirun: -x MASTER_ADDR=NAME).",
+def first_node(nodes: str) -> str:
+    """The node of task 0, from a list as Slurm writes it: "rack[1-2]node[07-09,12],login" begins with rack1node07."""
+    return re.sub(r"\[(\d+)[^]]*\]", r"\1", nodes).partition(",")[0]
+
+
+def addresses(node: str) -> Iterator[str]:
+    """What the node of that name in Slurm may be reached by: NodeAddr, which the cluster's own daemons use (often an IP
+    address; the name need not resolve), the host's own name, the node's name."""
+    with suppress(OSError, subprocess.SubprocessError):
+        command = ["scontrol", "--oneliner", "show", "node", node]
+        told = subprocess.run(command, capture_output=True, text=True, timeout=10, check=False).stdout
+        facts = dict(word.split("=", 1) for word in told.split() if "=" in word)
+        yield from (facts[key] for key in ("NodeAddr", "NodeHostName") if key in facts)
+    yield node
+
+
+def resolves(name: str) -> bool:
+    """Whether ``name`` is an IP address, or one is known for it here."""
+    try:
+        return bool(socket.getaddrinfo(name, None))
+    except (OSError, UnicodeError):
+        return False
+
+
+def unknown_address(launcher: str, tried: list[str]) -> UsageError:
+    if tried:
+        names = " and ".join(dict.fromkeys(tried))
+        told = f"The node of rank 0 cannot be found from {socket.gethostname()}: no address is known for {names}."
+    else:
+        told = f"{launcher} has started ranks on several nodes, and they do not know where rank 0 is."
+    return UsageError(
+        told,
+        "Set MASTER_ADDR to the first node's IP address, or to a name that resolves on every node, for all ranks "
+        "(mpirun: -x MASTER_ADDR=ADDRESS).",
     )

@@ -67,9 +67,14 @@ class Part:
             raise self._complete(self._without(lost)) from None
         except Terminated:
             raise self._complete(self._without(self._who_is_gone())) from None
+        except dist.DistNetworkError:
+            told = (
+                "Rank 0 cannot be asked any more what became of the run: its process has ended, or its node is cut off."
+            )
+            raise WorldUnavailable(told) from None
 
     def _outcome(self) -> Outcome:
-        self.exchange.begin()
+        self._meet()
         self.began = time.monotonic()
         with self._as_rank():
             self._live()
@@ -84,6 +89,16 @@ class Part:
         memory, peaks = [end.memory for end in ends], [end.memory.peak for end in ends]
         ended, printed = max(end.time for end in ends), "".join(self.printed)
         return Outcome(list(map(values.loads, blobs)), diagnosis.trace, ended, peaks, printed, memory=memory)
+
+    def _meet(self) -> None:
+        """Every rank is here. Until then nothing of the function has run: whoever does not come, it is not to blame."""
+        try:
+            self.exchange.begin()
+        except Lost as lost:
+            raise WorldUnavailable(
+                f"Rank {lost.rank} did not come to this run: it has ended, or it does something else.",
+                "Every rank must call run() or check() equally often.",
+            ) from None
 
     def _live(self) -> None:
         """Run the function, and tell what became of it: a value, an exception, or the end of the time."""
@@ -124,14 +139,16 @@ class Part:
         self.exchange.tell("ended", (Overdue(stack), list(self.operations), True))
 
     def _all_values(self) -> list[Any]:
+        """Either every rank has them all, or every rank raises WorldUnavailable."""
         blobs: list[Any] = [None] * self.environment.world_size
+        mine = ""
         try:
             dist.all_gather_object(blobs, self.blob)
         except RuntimeError as error:
-            self.exchange.tell("values", None)  # who cannot any more?
-            self.exchange.hear("values")
-            reason = str(error).partition("\n")[0]
-            raise WorldUnavailable(f"The ranks could not exchange their values: {reason}.") from None
+            mine = str(error).partition("\n")[0] or type(error).__name__
+        self.exchange.tell("values", mine)
+        if reason := next(filter(None, self.exchange.hear("values")), ""):
+            raise WorldUnavailable(f"The ranks could not exchange their values: {reason}.")
         return blobs
 
     # ---- when it does not end well

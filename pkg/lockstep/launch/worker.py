@@ -30,6 +30,7 @@ import torch
 import torch.distributed as dist
 from torch.distributed import Store  # type: ignore[attr-defined]
 
+from lockstep import places
 from lockstep.events import Memory
 from lockstep.launch import group, values
 from lockstep.launch.company import Seat
@@ -191,8 +192,8 @@ def carry_out(
     residency.adopt((fn, args, kwargs))
     seed_rank(job.seed, rank)
     if not job.record:
-        return fn(*args, **kwargs)
+        return places.outermost(fn, args, kwargs)
     with Recorder(rank, began, journal, residency) as recorder:
         if keep:
             keep(recorder)
-        return fn(*args, **kwargs)
+        return places.outermost(fn, args, kwargs)

@@ -17,7 +17,7 @@ from lockstep.comm.operation import Operation
 
 POSTING = (
     "rank", "kind", "posted", "nbytes", "peer", "group", "group_name", "tag", "place", "number", "fits", "reduction",
-    "sends", "takes",
+    "sends", "takes", "backend",
 )  # fmt: skip
 _posting = attrgetter(*POSTING)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from typing import Any
 
@@ -53,6 +53,7 @@ class Recorder:
         self._running: dict[int, tuple[Any, list[int]]] = {}  # collectives among them that may have completed since
         self._results: dict[int, list[int]] = {}  # functional collectives, by the storage of their result
         self._groups: dict[str, tuple[int, ...]] = {}
+        self._carriers: dict[str, dict[str, str]] = {}  # by group: the backend for the tensors of each device
         self._waiters: set[int] = set()  # threads in a wait: what they do there, the backend does for itself
         self._lock, self._is_completed = threading.Lock(), dist.Work.is_completed
         self._questions = Questions(self._note, journal)
@@ -138,6 +139,7 @@ class Recorder:
             self._rank, kind, self.now(), payload(kind, given, ins, outs, len(group)), peer, group, group_name,
             given.get("tag", 0), places.here(), fits=what_must_agree(kind, ins, outs, len(group)),
             reduction=self._reductions.of(given),
+            backend=carrier(self._carriers[group_name], (*ins, *outs)),
         )  # fmt: skip
         if kind == "all_to_all":
             operation.sends, operation.takes = pieces(given, ins, outs, len(group))
@@ -153,6 +155,7 @@ class Recorder:
         if name not in self._groups:
             group = group or torch._C._distributed_c10d._resolve_process_group(name)  # type: ignore[arg-type]
             self._groups[name] = tuple(dist.get_process_group_ranks(group))
+            self._carriers[name] = carriers(dist.get_backend_config(group))
         return name, self._groups[name]
 
     def _post(self, operation: Operation) -> int:
@@ -246,3 +249,13 @@ class Recorder:
         except RuntimeError:
             return False
         return True
+
+
+def carriers(config: str) -> dict[str, str]:
+    """The backend for each kind of device, from torch's account of a group: "cpu:gloo,cuda:nccl"."""
+    return dict(pair.split(":", 1) for pair in config.split(",") if ":" in pair)
+
+
+def carrier(of_device: Mapping[str, str], moved: Sequence[torch.Tensor]) -> str:
+    """The backend that carries these tensors: all of an operation's are on one kind of device."""
+    return of_device.get(moved[0].device.type, "") if moved else ""

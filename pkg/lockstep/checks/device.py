@@ -1,0 +1,43 @@
+"""Where a check's tensors live: on this rank's GPU under a launcher with NCCL, in the host's memory everywhere else.
+
+    inputs(case, rank) ── CPU ──► arguments on cuda:LOCAL_RANK ──► the learner's function ──► CPU ──► the judge
+
+Who makes tensors like the given ones (``torch.empty_like(tensor)``, ``device=tensor.device``) needs nothing else.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import torch
+from torch.utils._pytree import tree_any, tree_map_only
+
+from lockstep.launch import group
+from lockstep.launch.job import INSIDE
+
+HOST = torch.device("cpu")
+
+
+def device_of_rank() -> torch.device:
+    """The GPU of this rank, where a launcher has started no more ranks on its node than there are GPUs."""
+    if os.environ.get(INSIDE) == "spmd" and group.on_gpus(int(os.environ["LOCAL_WORLD_SIZE"])):
+        return torch.device("cuda", int(os.environ["LOCAL_RANK"]))
+    return HOST
+
+
+def holds_tensors(arguments: Any) -> bool:
+    """Whether there is a tensor among ``arguments``, in lists, tuples and dicts, too."""
+    return tree_any(lambda leaf: isinstance(leaf, torch.Tensor), arguments)
+
+
+def moved(arguments: Any, device: torch.device) -> Any:
+    """``arguments`` with each tensor on ``device``: those in lists, tuples and dicts, too. On the host: as they are."""
+    if device == HOST:
+        return arguments
+    return tree_map_only(torch.Tensor, lambda tensor: _moved(tensor, device), arguments)
+
+
+def _moved(tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
+    """A leaf of the graph, as the one that it is made from."""
+    return tensor.detach().to(device).requires_grad_(tensor.requires_grad)

@@ -1,0 +1,68 @@
+"""A GPU that is not there: tensors that say they are on another device, and refuse what a real one would refuse.
+
+Their data is in the host's memory, in ``held``; every operation is carried out there. Tensors of two devices do not go
+into one operation, and a message leaves from a fake GPU only. So a program that runs here says where each of its
+tensors is to be made.
+
+The device is called "lazy", a name that torch knows and has nothing for: "cuda" and others it would look for.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves, tree_map_only
+
+FAKE = "lazy"
+
+
+class OnFakeGpu(torch.Tensor):
+    held: torch.Tensor
+
+    @staticmethod
+    def __new__(cls, held: torch.Tensor, device: torch.device) -> OnFakeGpu:
+        made = torch.Tensor._make_wrapper_subclass(
+            cls,
+            held.shape,
+            strides=held.stride(),
+            storage_offset=held.storage_offset(),
+            dtype=held.dtype,
+            device=device,
+        )
+        made.held = held
+        return made
+
+    @classmethod
+    def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        return carry_out(func, args, kwargs or {})
+
+
+class FakeGpus(TorchDispatchMode):
+    """While it is entered, tensors can be made on fake GPUs and moved to them."""
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        return carry_out(func, args, kwargs or {})
+
+
+def carry_out(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    given = [leaf for leaf in tree_leaves((args, kwargs)) if isinstance(leaf, torch.Tensor)]
+    devices = {t.device for t in given if t.dim()} or {t.device for t in given}
+    moves = func.name() in ("aten::_to_copy", "aten::copy_")
+    if func.namespace == "c10d" and any(t.device.type != FAKE and t.numel() for t in given):
+        raise RuntimeError("a message from the host's memory, and NCCL carries the GPUs' only")
+    if len(devices) > 1 and not moves:
+        raise RuntimeError(f"Expected all tensors to be on the same device, but found {sorted(map(str, devices))}")
+    device = kwargs.get("device") or (given[0].device if moves else next(iter(devices), torch.device("cpu")))
+    if kwargs.get("device") is not None:
+        kwargs = {**kwargs, "device": torch.device("cpu")}
+    owners = {id(t.held): t for t in given if isinstance(t, OnFakeGpu)}
+    out = func(*_held(args), **_held(kwargs))
+    if torch.device(device).type != FAKE:
+        return out
+    return tree_map_only(torch.Tensor, lambda t: owners[id(t)] if id(t) in owners else OnFakeGpu(t, device), out)
+
+
+def _held(tree: Any) -> Any:
+    return tree_map_only(OnFakeGpu, lambda t: t.held, tree)
