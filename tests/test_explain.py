@@ -45,14 +45,14 @@ def test_a_receive_from_any_source_is_not_taken_for_the_reason() -> None:
     """Chaos, seed 175: rank 2 had yet to hear from rank 7, which polled for a message of rank 0. The sentence was about
     ranks 0 and 2, which did nothing wrong."""
     barrier = RankState(0, "waiting", "barrier on ranks 0, 2, 7", waits_for=(2, 7))
-    funnel = RankState(2, "waiting", "recv(src=any, tag=3)", waits_for=(0, 7))
+    funnel = RankState(2, "waiting", "recv(src=any, tag=3)", waits_for=(0, 7), any_source=True)
     polls = RankState(7, "waiting", "recv(src=0, tag=99)", waits_for=(0,))
     assert deadlock([barrier, funnel, polls]).message == "Deadlock: rank 0 waits for rank 7, rank 7 waits for rank 0."
     assert wait_cycle([replace(barrier, waits_for=(2,)), funnel]) == (0, 2)
 
 
 def test_a_receive_from_any_source_blames_those_who_left_only_when_all_have() -> None:
-    anyone = RankState(0, "waiting", "recv(src=any)", waits_for=(1, 2))
+    anyone = RankState(0, "waiting", "recv(src=any)", waits_for=(1, 2), any_source=True)
     circle = RankState(1, "waiting", "recv(src=0)", waits_for=(0,))
     left = RankState(2, "finished")
     assert "returned" not in deadlock([anyone, circle, left]).message

@@ -240,7 +240,7 @@ assert reserve.take(wish) is None
 assert reserve.patience() == QUIET
 reserve.tend()
 assert reserve.patience() == REST
-pool = reserve._companies[wish.entry]
+pool = reserve._pools[wish.entry]
 pids = list(pool._ends)
 assert len(pids) == 2 and all(map(waits, pids))
 reserve.tend()
@@ -264,7 +264,7 @@ fork = os.fork
 server = Server(socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)[0], os.getpid())
 server._slots.take(Wish("launch_entries:echo", 2, json.dumps(dict(os.environ))))
 server._slots.tend()
-spares = list(server._slots._companies["launch_entries:echo"]._ends)
+spares = list(server._slots._pools["launch_entries:echo"]._ends)
 def limited():
     if spares_alive():
         raise OSError(errno.EAGAIN, "Resource temporarily unavailable")
