@@ -12,6 +12,8 @@ import torch
 import torch.distributed as dist
 import torch.distributed._functional_collectives as functional
 
+from lockstep.virtual import core
+
 
 @dataclasses.dataclass
 class Pair:
@@ -164,3 +166,15 @@ def leaves():
     if dist.get_rank() == 0:
         os._exit(3)
     dist.barrier()
+
+
+def cores():
+    return len(os.sched_getaffinity(0))
+
+
+def move_the_cluster(allowed):
+    """On the virtual cluster: others have starved it, and it moves to another core."""
+    here = os.sched_getaffinity(0)
+    core.better_core = lambda *_: min(allowed - here)  # of this process, that ends with the run
+    while os.sched_getaffinity(0) == here:
+        pass

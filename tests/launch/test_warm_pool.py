@@ -16,7 +16,7 @@ import pytest
 from server_children import children, killed, pid, ranks, settled
 
 from lockstep import machines
-from lockstep.launch import server
+from lockstep.launch import host, server
 from lockstep.launch.job import Job
 from lockstep.launch.pool import run_processes
 from lockstep.launch.request import Request
@@ -94,6 +94,19 @@ def test_the_virtual_cluster_has_a_spare_of_its_own(monkeypatch) -> None:
     (spare,) = set(both) - set(run(cases.process))
     assert run_virtual(Job.pack(cases.process, (), {}, 3), machines.find("dgx-a100")).values == [spare] * 3
     settled(3)
+    fresh.close()
+
+
+@pytest.mark.skipif(host.cores().affinity == 1, reason="this machine gives one core")
+def test_a_spare_may_use_all_cores_after_a_virtual_cluster_that_moved(monkeypatch) -> None:
+    """It sent the fork server to its own core (virtual/test_core.py), where the spares of all later runs began."""
+    os.environ.pop("PYTEST_CURRENT_TEST")
+    fresh = server.Starter()
+    monkeypatch.setattr(server, "_starter", fresh)
+    run_virtual(Job.pack(cases.move_the_cluster, (os.sched_getaffinity(0),), {}, 1), machines.find("dgx-a100"))
+    run(cases.process)
+    settled(3)
+    assert run(cases.cores) == [host.cores().affinity] * 2
     fresh.close()
 
 

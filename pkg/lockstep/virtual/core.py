@@ -16,7 +16,6 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
-import threading
 import time
 from collections.abc import Set
 from pathlib import Path
@@ -68,9 +67,9 @@ class OneCore:
         core = better_core(self._core, before, self._before)
         if core != self._core:
             self._core = core
-            for thread in threading.enumerate():
+            for thread in os.listdir("/proc/self/task"):  # after a fork, threading's native_id is that of the parent
                 with contextlib.suppress(OSError):  # it has ended
-                    os.sched_setaffinity(thread.native_id or 0, {core})
+                    os.sched_setaffinity(int(thread), {core})
 
     def _release(self) -> None:
         """A process that a rank forks (a worker of a DataLoader) may go where it likes."""
