@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -119,3 +120,8 @@ def test_the_example_of_unequal_ranks_prints_what_the_page_says(tmp_path: Path) 
     program.write_text('if __name__ == "__main__":\n' + indent(code, "    "))
     done = subprocess.run([sys.executable, program], capture_output=True, text=True, timeout=120)
     assert (done.stdout, done.stderr) == (told, "")
+
+
+def test_the_picture_of_ports_shows_what_a_run_does_today() -> None:
+    picture = runpy.run_path(str(ROOT / "scripts" / "ports-picture"))["picture"]
+    assert (ROOT / "docs" / "ports.svg").read_text() == picture() + "\n", "run scripts/ports-picture again"
