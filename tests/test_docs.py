@@ -122,6 +122,7 @@ def test_the_example_of_unequal_ranks_prints_what_the_page_says(tmp_path: Path) 
     assert (done.stdout, done.stderr) == (told, "")
 
 
-def test_the_picture_of_ports_shows_what_a_run_does_today() -> None:
-    picture = runpy.run_path(str(ROOT / "scripts" / "ports-picture"))["picture"]
-    assert (ROOT / "docs" / "ports.svg").read_text() == picture() + "\n", "run scripts/ports-picture again"
+@pytest.mark.parametrize(("script", "figure"), [("ports-picture", "ports.svg"), ("feedback-picture", "feedback.svg")])
+def test_pictures_show_what_a_run_does_today(script: str, figure: str) -> None:
+    picture = runpy.run_path(str(ROOT / "scripts" / script))["picture"]
+    assert (ROOT / "docs" / figure).read_text() == picture() + "\n", f"run scripts/{script} again"
