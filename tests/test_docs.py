@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -119,3 +120,9 @@ def test_the_example_of_unequal_ranks_prints_what_the_page_says(tmp_path: Path) 
     program.write_text('if __name__ == "__main__":\n' + indent(code, "    "))
     done = subprocess.run([sys.executable, program], capture_output=True, text=True, timeout=120)
     assert (done.stdout, done.stderr) == (told, "")
+
+
+@pytest.mark.parametrize(("script", "figure"), [("ports-picture", "ports.svg"), ("feedback-picture", "feedback.svg")])
+def test_pictures_show_what_a_run_does_today(script: str, figure: str) -> None:
+    picture = runpy.run_path(str(ROOT / "scripts" / script))["picture"]
+    assert (ROOT / "docs" / figure).read_text() == picture() + "\n", f"run scripts/{script} again"

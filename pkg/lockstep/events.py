@@ -33,7 +33,8 @@ class Event(NamedTuple):
     Three times, in seconds since the run began (virtual seconds on the virtual cluster): ``posted`` is when the rank
     asked for it. ``start`` is when it began: a message when both of its ends were posted and their ports were free. On
     real processes nobody can see that, and ``start`` is ``posted``. ``end`` is when the rank could rely on the result:
-    for ``isend``, ``irecv`` and ``async_op=True`` that may be long after it went on to other work.
+    for ``isend``, ``irecv`` and ``async_op=True`` that may be long after it went on to other work. What a failed run
+    never began has ``start`` and ``end`` where the run ended.
 
     ``nbytes`` is the payload as this rank holds it: the tensor of a send, recv, broadcast, reduce or all_reduce; for
     the others the larger of what goes in and what comes out (so K·n for an all_gather of n bytes from each of K ranks,

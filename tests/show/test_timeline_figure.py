@@ -8,12 +8,15 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+import torch
+import torch.distributed as dist
 from drawn_traces import ring_trace
 
+from lockstep import run
 from lockstep.errors import Deadlock, RankState, UsageError
 from lockstep.events import Event, Outcome, Trace, Unequal
-from lockstep.show import timeline
-from lockstep.show.lanes import Lanes, collective_calls
+from lockstep.show import palette, timeline
+from lockstep.show.lanes import PALE, Lanes, collective_calls, describe
 from lockstep.show.timeline import columns
 from lockstep.show.waiting import Waiting
 
@@ -100,6 +103,107 @@ def test_an_arrow_leaves_when_both_are_there() -> None:
 def test_a_message_without_its_other_end_has_no_arrow() -> None:
     trace = Trace.of([Event(0, "send", 0, 1, 8, 1, message=1), Event(1, "recv", 0, 1, 8, 0)], 2)
     assert Lanes.of(trace).arrows == ()
+
+
+# What waits is pale: a message that was posted long before its other end was drawn as if it had travelled all the time
+
+
+def swap_with_a_straggler() -> None:
+    """Rank 1 comes late."""
+    r, x = dist.get_rank(), torch.ones(256, 256)
+    if r:
+        x = x @ x
+    dist.send(x, 1) if r == 0 else dist.recv(x, 0)
+    dist.all_reduce(x)
+
+
+def bars(svg: str, opacity: float | None) -> list[tuple[str, float, float]]:
+    """(colour, from, to) in pixels of what is drawn with this opacity in the lanes."""
+    wanted = None if opacity is None else str(opacity)
+    found = []
+    for group in parsed(svg).iter():
+        if group.find(f"{SVG}title") is not None and group.tag in (f"{SVG}g", f"{SVG}rect"):
+            for r in [group] if group.tag == f"{SVG}rect" else group.findall(f"{SVG}rect"):
+                if r.get("fill-opacity") == wanted:
+                    x, width = float(r.get("x", 0)), float(r.get("width", 0))
+                    found.append((r.get("fill", ""), x, x + width))
+    return found
+
+
+def test_a_send_is_pale_until_its_receiver_comes() -> None:
+    trace = run(swap_with_a_straggler, ranks=2, on="dgx-a100").trace
+    (send,) = trace.of_kind("send")
+    assert send.posted < send.start < send.end
+    drawn = timeline(trace).svg()
+    ((colour, x, until),) = bars(drawn, palette.PALE)
+    ((_, start, _),) = [b for b in bars(drawn, None) if b[0] == colour]
+    assert colour == palette.colour("send")
+    assert until == pytest.approx(start, abs=0.02)
+    scale = (until - x) / (send.start - send.posted)
+    assert x == pytest.approx(62 + send.posted * scale, abs=0.1)
+    assert words(drawn).count(PALE) == 1
+
+
+def test_an_arrow_leaves_when_its_message_is_under_way() -> None:
+    trace = run(swap_with_a_straggler, ranks=2, on="dgx-a100").trace
+    (arrow,) = Lanes.of(trace).arrows
+    assert arrow.start == trace.events[arrow.send].start
+
+
+def test_nothing_is_pale_where_nobody_knows_when_messages_begin() -> None:
+    """On processes ``start`` is ``posted``; so it is in a trace whose times were moved (``checks.play``)."""
+    trace = run(swap_with_a_straggler, ranks=2).trace
+    moved = Trace.of([e._replace(posting=e.posted) for e in trace], 2, "processes")
+    for known in (trace, moved, ring_trace(4)):
+        drawn = timeline(known)
+        assert bars(drawn.svg(), palette.PALE) == []
+        assert "pale" not in drawn.svg().lower()
+        assert drawn.data["pale"] == ""
+
+
+def test_all_three_times_are_told() -> None:
+    e = Event(0, "send", 2e-6, 8e-6, 8, 1, message=0, posting=0.0)
+    assert describe(e).endswith("posted at 0 s, under way from 2 µs to 8 µs, 6 µs long")
+    assert describe(e._replace(posting=None)).endswith("2 µs to 8 µs, 6 µs long")
+
+
+def test_what_a_deadlock_left_waiting_is_pale_to_its_end() -> None:
+    def stuck() -> None:
+        x = torch.ones(100, 100)
+        if dist.get_rank():
+            x = x @ x
+        dist.recv(x, 1 - dist.get_rank())
+
+    with pytest.raises(Deadlock) as caught:
+        run(stuck, ranks=2, on="dgx-a100")
+    assert caught.value.trace is not None
+    (recv,) = [e for e in caught.value.trace.of_kind("recv") if e.rank == 0]
+    assert recv.posted < recv.start == recv.end
+    assert "posted at" in describe(recv)
+    assert "still waiting at" in describe(recv)
+    drawn = timeline(caught.value).svg()
+    assert [colour for colour, *_ in bars(drawn, palette.PALE)] == [palette.colour("recv")]
+
+
+@pytest.mark.parametrize("kinds", range(1, 13))
+def test_the_legend_of_pale_bars_has_room(kinds: int) -> None:
+    waiting = [Event(0, k, 2 * i + 1, 2 * i + 2, posting=2 * i) for i, k in enumerate(palette.KINDS[:kinds])]
+    told = {t.text: t for t in parsed(timeline(Trace.of(waiting, 1)).svg()).iter(f"{SVG}text")}
+    pale = told.pop(PALE)
+    y = pale.get("y")
+    right = max((float(t.get("x", 0)) for t in told.values() if t.get("y") == y), default=-100)
+    assert right + 100 <= float(pale.get("x", 0)) <= 860 - 14 - 6 * len(PALE)
+
+
+def test_many_waiting_messages_are_drawn_as_one_pale_path_below_what_is_under_way() -> None:
+    """Bars that share the last row of a lane begin in another order than they were posted in; none may be lost."""
+    n = 500
+    sends = [Event(0, "send", 2 * n - 2 * i, 2 * n - 2 * i + 1, 8, 1, message=i, posting=0.001 * i) for i in range(n)]
+    paths = list(parsed(timeline(Trace.of(sends, 2, "virtual")).svg()).iter(f"{SVG}path"))
+    pale, full = [p.get("fill-opacity") for p in paths if p.get("fill") == palette.colour("send")]
+    assert (pale, full) == (str(palette.PALE), None)
+    (path,) = [p for p in paths if p.get("fill") == palette.colour("send") and not p.get("fill-opacity")]
+    assert path.get("d", "").count("M") >= n - 4
 
 
 # What may be drawn
@@ -193,7 +297,7 @@ def test_names_from_the_learner_cannot_break_out() -> None:
 def test_columns_are_plain_data_of_equal_length() -> None:
     trace = ring_trace(3)
     data = json.loads(json.dumps(columns(Lanes.of(trace))))
-    per_event = ("start", "end", "rank", "row", "kind", "nbytes", "peer", "name", "where", "message", "wait")
+    per_event = ("start", "began", "end", "rank", "row", "kind", "nbytes", "peer", "name", "where", "message", "wait")
     assert {len(data[c]) for c in per_event} == {len(trace)}
     i = next(i for i, e in enumerate(trace.events) if e.kind == "send")
     assert data["kinds"][data["kind"][i]] == "send"

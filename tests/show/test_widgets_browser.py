@@ -161,6 +161,23 @@ def test_timeline_hover_says_kind_bytes_peer_line_and_time(show: Any) -> None:
     assert page.locator(".ls-tip").is_hidden()
 
 
+def test_timeline_is_pale_while_a_message_waits_and_says_all_three_times(show: Any) -> None:
+    events = [
+        Event(0, "send", 6e-6, 8e-6, 8, 1, message=1, posting=0.0),
+        Event(1, "recv", 6e-6, 8e-6, 8, 0, message=1, posting=5e-6),
+        Event(1, "compute", 0.0, 5e-6, name="mm"),
+        Event(2, "recv", 8e-6, 8e-6, 8, 1, posting=1e-6),
+    ]
+    page = show(timeline(Trace.of(events, 3, "virtual")), DARK)
+    assert page.locator(".ls-legend span").last.text_content() == "pale: waits for its other end or a port"
+    lane = (page.locator("canvas").bounding_box()["width"] - 72) * 15
+    assert 0.1 * lane < pixels(page, "#E69F00") < 0.25 * lane, "it is under way for a quarter of the time"
+    page.hover("canvas", position={"x": 200, "y": 12})
+    assert "posted at 0 s, under way from 6 µs to 8 µs (2 µs)" in page.locator(".ls-tip div").all_text_contents()
+    page.hover("canvas", position={"x": 500, "y": 56})
+    assert "posted at 1 µs, still waiting at 8 µs" in page.locator(".ls-tip div").all_text_contents()
+
+
 def test_timeline_zooms_by_wheel_around_the_pointer_once_it_is_clicked(show: Any) -> None:
     trace = ring_trace(4)
     page = show(timeline(trace))

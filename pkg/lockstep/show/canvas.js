@@ -1,7 +1,9 @@
 // The drawing of a timeline: on a canvas, because 8,064 messages are too many for SVG elements.
-// `data` holds columns: start[i], end[i], rank[i], row[i] ... of event i; events are ordered by start.
+// `data` holds columns: start[i], end[i], rank[i], row[i] ... of event i; events are ordered by start. Until began[i],
+// an event waits for its other end or for a port.
 
-const LABELS = 62, RIGHT = 10, TOP = 6, AXIS = 24, MOST_ARROWS = 600;
+const LABELS = 62, RIGHT = 10, TOP = 6, AXIS = 24, MOST_ARROWS = 600, PALE = 0.3;
+const SHARED = 3;  // the row of a lane whose bars may lie above each other
 
 /** Where ranks and seconds are on the canvas. */
 class Layout {
@@ -100,26 +102,48 @@ function paintLanes(context, lay, colours) {
 /** The bars of one row. Returns the names that have room: they are written above the arrows. */
 function paintBars(context, lay, mine, lane, colours) {
   const { data } = lay, y = lay.y(Math.floor(lane / data.depth), lane % data.depth) + 0.5, height = Math.max(1, lay.row - 1);
-  let k = Math.max(0, before(data, mine, lay.from) - 1), lastKind = -1, lastRight = -1;
-  const names = [];
-  for (; k < mine.length && data.start[mine[k]] <= lay.to; k++) {
-    const i = mine[k], kind = data.kind[i], x = lay.x(data.start[i]);
-    const width = Math.max(2, (data.end[i] - data.start[i]) * lay.scale);
-    if (kind === lastKind && x + width <= lastRight) continue;
-    [lastKind, lastRight] = [kind, x + width];
-    const left = Math.max(x, lay.left - 2), shown = Math.min(x + width, lay.width) - left;
-    context.fillStyle = data.colours[kind];
-    context.fillRect(left, y, shown, height);
-    if (width > 4 && height > 4) {
-      context.strokeStyle = colours.edge;
-      context.strokeRect(left + 0.5, y + 0.5, shown - 1, height - 1);
-    }
-    const word = data.kinds[kind] === "compute" ? data.names[data.name[i]] || "compute" : data.kinds[kind];
-    if (height >= 12 && shown > 6.5 * word.length + 8) {
-      names.push({ word, x: left + 4, y: y + height / 2 + 4, ink: data.inks[kind] });
-    }
+  const first = Math.max(0, before(data, mine, lay.from) - 1), waits = [], works = [];
+  for (let k = first; k < mine.length && data.start[mine[k]] <= lay.to; k++) {
+    const i = mine[k], [start, began, end] = [data.start[i], data.began[i], data.end[i]];
+    if (began > start) waits.push({ i, x: lay.x(start), right: lay.x(Math.min(began, end)), pale: true });
+    if (end > began || began <= start) works.push({ i, x: lay.x(began), right: lay.x(end), pale: false });
   }
-  return names;
+  const shown = [waits, works].flatMap((parts) => paintParts(context, lay, parts, y, height, colours));
+  const readable = lane % data.depth < SHARED ? shown : shown.filter((part) => !part.pale);
+  return height >= 12 ? namesOf(data, readable, y + height / 2 + 4, colours) : [];
+}
+
+/** What is under way in full colour, what waits pale. Returns the parts that are seen, each with its `left` and `width`. */
+function paintParts(context, lay, parts, y, height, colours) {
+  const { data } = lay, seen = [];
+  let last = { kind: -1 };
+  for (const { i, x, right: end, pale } of parts) {
+    const kind = data.kind[i], right = Math.max(end, x + 2);
+    if (kind === last.kind && x >= last.x && right <= last.right) continue;
+    last = { kind, x, right };
+    const left = Math.max(x, lay.left - 2), width = Math.min(right, lay.width) - left;
+    if (width <= 0) continue;
+    context.fillStyle = data.colours[kind];
+    context.globalAlpha = pale ? PALE : 1;
+    context.fillRect(left, y, width, height);
+    context.globalAlpha = 1;
+    if (right - x > 4 && height > 4) {
+      context.strokeStyle = pale ? data.colours[kind] : colours.edge;
+      context.strokeRect(left + 0.5, y + 0.5, width - 1, height - 1);
+    }
+    seen.push({ i, left, width, pale });
+  }
+  return seen;
+}
+
+/** One name for each bar: in full colour if there is room, else where it is pale. */
+function namesOf(data, parts, y, colours) {
+  const names = new Map();
+  for (const { i, left, width, pale } of parts) {
+    const kind = data.kind[i], word = data.kinds[kind] === "compute" ? data.names[data.name[i]] || "compute" : data.kinds[kind];
+    if (width > 6.5 * word.length + 8) names.set(i, { word, x: left + 4, y, ink: pale ? colours.ink : data.inks[kind] });
+  }
+  return [...names.values()];
 }
 
 function paintNames(context, names) {

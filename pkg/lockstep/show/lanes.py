@@ -1,7 +1,8 @@
 """The plain model of a timeline: which bar stands in which lane, which arrow joins which bars.
 
 Each rank has a lane. Blocking operations stand in its first row; what goes on beside them (``isend``,
-``async_op=True``) is put into the next row that is free, so that overlap is seen.
+``async_op=True``) is put into the next row that is free, so that overlap is seen. A bar lasts from ``posted`` to
+``end``, and is pale until ``start``: so long a communication waits for its other end, or for a port.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from lockstep.show import palette, quantities
 ROWS = 4  # what overlaps even more shares the last row
 LABELS, SPEEDS = 62, 56  # pixels left of the lanes for the names of ranks, and for their speeds where they differ
 MOST_NOTES = 12
+PALE = "pale: waits for its other end or a port"
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,11 @@ class Lanes:
     @cached_property
     def kinds(self) -> frozenset[str]:
         return frozenset(e.kind for e in self.trace)
+
+    @cached_property
+    def waits(self) -> bool:
+        """Whether any bar has a pale part."""
+        return any(map(waits, self.trace))
 
     @cached_property
     def speeds(self) -> dict[int, str]:
@@ -119,6 +126,21 @@ def collective_calls(events: Iterable[Event]) -> Count:
     return Count(len(payloads), sum(payloads.values()))
 
 
+def waits(e: Event) -> bool:
+    """Whether it did not begin when it was posted. On real processes nobody knows, and none does."""
+    return e.start > e.posted
+
+
+def times(e: Event) -> str:
+    """Two times and how long it took; all three where it had to wait."""
+    posted, start, end = map(quantities.seconds, (e.posted, e.start, e.end))
+    if not waits(e):
+        return f"{posted} to {end}, {quantities.seconds(e.end - e.posted)} long"
+    if e.message is None:
+        return f"posted at {posted}, still waiting at {end}"
+    return f"posted at {posted}, under way from {start} to {end}, {quantities.seconds(e.duration)} long"
+
+
 def describe(e: Event) -> str:
     """An event in one line, for a pointer or a screen reader."""
     peer = {"send": " to rank {}", "recv": " from rank {}"}.get(e.kind, ", root {}").format(e.peer)
@@ -126,13 +148,14 @@ def describe(e: Event) -> str:
         (e.name or e.kind if e.kind == "compute" else e.kind) + (peer if e.peer is not None else ""),
         quantities.nbytes(e.nbytes) if e.nbytes else "",
         e.where,
-        f"{quantities.seconds(e.posted)} to {quantities.seconds(e.end)}, {quantities.seconds(e.end - e.posted)} long",
+        times(e),
     ]
     return f"rank {e.rank}: " + " · ".join(p for p in parts if p)
 
 
 def _arrows(events: Sequence[Event]) -> tuple[Arrow, ...]:
-    """Every send with its recv, by message. The arrow leaves when both ends were there, and within the send's bar."""
+    """Every send with its recv, by message. The arrow leaves when the message gets under way; where that is not known,
+    when both ends were there, and within the send's bar."""
     sends: dict[int | None, int] = {e.message: i for i, e in enumerate(events) if e.kind == "send"}
     found = []
     for j, recv in enumerate(events):

@@ -32,6 +32,7 @@ INK = "#1F2328"  # text and arrows on the light card of a static figure
 FAINT = "#6A737D"  # axes and second lines of text
 LANE = "#F1F3F5"  # the strip behind a rank's bars
 PAPER = "#FFFFFF"
+PALE = 0.3  # opacity of the part of a bar in which nothing is under way yet; its rim is not pale
 
 # An all-reduce algorithm's line, in every figure: told apart by its dashes too.
 LINES = {

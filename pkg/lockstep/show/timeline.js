@@ -1,12 +1,20 @@
 // The timeline in the browser: what one can do with the drawing of canvas.js.
 
+/** Two times; all three where it had to wait. */
+function times(data, i) {
+  const [start, began, end] = [data.start[i], data.began[i], data.end[i]];
+  if (began <= start) return `${seconds(start)} to ${seconds(end)} (${seconds(end - start)})`;
+  if (data.message[i] < 0) return `posted at ${seconds(start)}, still waiting at ${seconds(end)}`;
+  return `posted at ${seconds(start)}, under way from ${seconds(began)} to ${seconds(end)} (${seconds(end - began)})`;
+}
+
 /** What a hovered event says, line by line. */
 function tell(data, i) {
   const kind = data.kinds[data.kind[i]], peer = data.peer[i], name = data.names[data.name[i]];
   const whom = peer < 0 ? "" : kind === "send" ? ` to rank ${peer}` : kind === "recv" ? ` from rank ${peer}` : `, root ${peer}`;
   const lines = [`rank ${data.rank[i]}: ${kind === "compute" && name ? name : kind}${whom}`];
   if (data.nbytes[i]) lines.push(bytes(data.nbytes[i]));
-  lines.push(`${seconds(data.start[i])} to ${seconds(data.end[i])} (${seconds(data.end[i] - data.start[i])})`);
+  lines.push(times(data, i));
   if (data.wait[i] > 0) lines.push(`stood still for ${seconds(data.wait[i])}`);
   if (data.wheres[data.where[i]]) lines.push(data.wheres[data.where[i]]);
   return lines;
@@ -32,6 +40,10 @@ function render({ model, el }) {
 
 function legend(data) {
   const shown = data.kinds.map((kind, k) => make("span", {}, make("i", { style: `background:${data.colours[k]}` }), kind));
+  if (data.pale) {
+    const colour = data.colours[data.kind[data.began.findIndex((began, i) => began > data.start[i])]];
+    shown.push(make("span", {}, make("i", { style: `background:color-mix(in srgb, ${colour} ${100 * PALE}%, transparent);border-color:${colour}` }), data.pale));
+  }
   return make("div", { class: "ls-legend" }, ...shown);
 }
 

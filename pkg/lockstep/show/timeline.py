@@ -10,7 +10,7 @@ from lockstep.errors import RunError, UsageError
 from lockstep.events import Event, Outcome, Trace
 from lockstep.show import palette, quantities, svg, timeline_svg
 from lockstep.show.figure import Figure, script
-from lockstep.show.lanes import Lanes
+from lockstep.show.lanes import PALE, Lanes
 from lockstep.show.waiting import Waiting
 
 MOST = 200_000  # events that a browser is given
@@ -82,6 +82,7 @@ def columns(lanes: Lanes) -> dict[str, Any]:
         "left": lanes.left,
         "speeds": [lanes.speeds.get(rank, "") for rank in range(lanes.ranks)] if lanes.speeds else [],
         "notes": " · ".join(lanes.notes),
+        "pale": PALE if lanes.waits else "",
         "kinds": kinds,
         "colours": [palette.colour(k) for k in kinds],
         "inks": [palette.text_on(palette.colour(k)) for k in kinds],
@@ -93,7 +94,8 @@ def columns(lanes: Lanes) -> dict[str, Any]:
         "row": list(lanes.rows[: len(events)]),
         "peer": [-1 if e.peer is None else e.peer for e in events],
         "message": _messages(events),
-        "start": [e.posted for e in events],  # bars begin where the rank asked for it
+        "start": [e.posted for e in events],  # bars begin where the rank asked for it,
+        "began": [e.start for e in events],  # and are pale until then
         **{field: [getattr(e, field) for e in events] for field in ("end", "rank", "nbytes", "wait")},
         "arrows": {field: [getattr(a, field) for a in arrows] for field in ("send", "recv", "start", "end")},
     }

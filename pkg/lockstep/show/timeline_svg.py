@@ -10,13 +10,15 @@ from collections import defaultdict
 from collections.abc import Iterator
 from textwrap import wrap
 
+from lockstep.events import Event
 from lockstep.show import palette, quantities, svg
-from lockstep.show.lanes import LABELS, Arrow, Lanes, describe
+from lockstep.show.lanes import LABELS, PALE, ROWS, Arrow, Lanes, describe, waits
 
 WIDTH, RIGHT, TOP = 860.0, 14.0, 40.0
 TITLED = 400  # with more bars than this, they have no description of their own
 ARROWS = 240
 LINE = 130  # characters of a line of notes
+COLUMNS = 6  # of the legend
 
 
 def draw(lanes: Lanes) -> str:
@@ -59,7 +61,14 @@ class Layout:
 
     @property
     def legend_bottom(self) -> float:
-        return self.bottom + 44 + 22.0 * (1 + (len(self.lanes.kinds) - 1) // 6)
+        last = self.pale if self.lanes.waits else len(self.lanes.kinds) - 1
+        return self.bottom + 44 + 22.0 * (1 + last // COLUMNS)
+
+    @property
+    def pale(self) -> int:
+        """Where the legend says what is pale: it takes two columns."""
+        kinds = len(self.lanes.kinds)
+        return kinds if kinds % COLUMNS < COLUMNS - 1 else kinds + 1
 
     def x(self, t: float) -> float:
         return self.left + t * self.scale
@@ -85,11 +94,26 @@ def _bars(lay: Layout) -> Iterator[str]:
         yield from _merged(lay)
         return
     for e, row in zip(events, lay.lanes.rows, strict=True):
-        x, width = lay.x(e.posted), max(1.5, (e.end - e.posted) * lay.scale)
-        yield svg.element(
-            "rect", svg.title(describe(e)), x=x, y=lay.y(e.rank, row) + 0.5, width=width, height=lay.row - 1,
-            fill=palette.colour(e.kind), stroke=palette.PAPER, stroke_width=0.4,
-        )  # fmt: skip
+        yield _bar(lay, e, lay.y(e.rank, row) + 0.5)
+
+
+def _bar(lay: Layout, e: Event, y: float) -> str:
+    title, colour, height = svg.title(describe(e)), palette.colour(e.kind), lay.row - 1
+    full = {
+        "x": lay.x(e.start), "y": y, "width": max(1.5, (e.end - e.start) * lay.scale), "height": height,
+        "fill": colour, "stroke": palette.PAPER, "stroke_width": 0.4,
+    }  # fmt: skip
+    if not waits(e):
+        return svg.element("rect", title, **full)
+    parts = [_pale(colour, lay.x(e.posted), y, max(1.5, (e.start - e.posted) * lay.scale), height)]
+    if e.end > e.start:
+        parts.append(svg.element("rect", **full))
+    return svg.element("g", title, *parts)
+
+
+def _pale(colour: str, x: float, y: float, width: float, height: float) -> str:
+    place = {"x": x, "y": y, "width": width, "height": height}
+    return svg.element("rect", **place, fill=colour, fill_opacity=palette.PALE, stroke=colour, stroke_width=0.8)
 
 
 def _labels(lay: Layout) -> Iterator[str]:
@@ -98,27 +122,50 @@ def _labels(lay: Layout) -> Iterator[str]:
         return
     for e, row in zip(lay.lanes.trace.events, lay.lanes.rows, strict=True):
         word = e.name or e.kind if e.kind == "compute" else e.kind
-        if (e.end - e.posted) * lay.scale > 6 * len(word) + 6:
+        room, y = (6 * len(word) + 6) / lay.scale, lay.y(e.rank, row) + lay.row / 2 + 3.6
+        if e.end - e.start > room:
             ink = palette.text_on(palette.colour(e.kind))
-            yield svg.text(lay.x(e.posted) + 4, lay.y(e.rank, row) + lay.row / 2 + 3.6, word, 10.5, fill=ink)
+            yield svg.text(lay.x(e.start) + 4, y, word, 10.5, fill=ink)
+        elif e.start - e.posted > room and row < ROWS - 1:  # in the last row others may lie above it
+            yield svg.text(lay.x(e.posted) + 4, y, word, 10.5, fill=palette.INK)
 
 
 def _merged(lay: Layout) -> Iterator[str]:
-    """One path for each kind; neighbours less than half a pixel apart become one bar."""
-    spans: dict[tuple[str, int, int], list[list[float]]] = defaultdict(list)
+    """One path for the pale parts of each kind, and one for the others above it."""
+    pale: dict[Strip, list[Span]] = defaultdict(list)
+    full: dict[Strip, list[Span]] = defaultdict(list)
     for e, row in zip(lay.lanes.trace.events, lay.lanes.rows, strict=True):
-        start, end = lay.x(e.posted), lay.x(e.posted) + max(1.0, (e.end - e.posted) * lay.scale)
-        mine = spans[e.kind, e.rank, row]
-        if mine and start <= mine[-1][1] + 0.5:
-            mine[-1][1] = max(mine[-1][1], end)
-        else:
-            mine.append([start, end])
+        posted, start, end = map(lay.x, (e.posted, e.start, e.end))
+        if waits(e):
+            pale[e.kind, e.rank, row].append((posted, max(start, posted + 1)))
+        if e.end > e.start or not waits(e):
+            full[e.kind, e.rank, row].append((start, max(end, start + 1)))
+    yield from _paths(lay, pale, fill_opacity=palette.PALE)
+    yield from _paths(lay, full)
+
+
+Strip = tuple[str, int, int]  # kind, rank, row
+Span = tuple[float, float]  # pixels from, to
+
+
+def _paths(lay: Layout, spans: dict[Strip, list[Span]], **look: float) -> Iterator[str]:
     paths: dict[str, list[str]] = defaultdict(list)
     for (kind, rank, row), found in spans.items():
         y, h = lay.y(rank, row) + 0.25, lay.row - 0.5
-        paths[kind] += [f"M{a:.1f} {y:.1f}h{b - a:.1f}v{h:.1f}h{a - b:.1f}z" for a, b in found]
+        paths[kind] += [f"M{a:.1f} {y:.1f}h{b - a:.1f}v{h:.1f}h{a - b:.1f}z" for a, b in _joined(found)]
     for kind in palette.in_order(paths):
-        yield svg.element("path", svg.title(kind), d="".join(paths[kind]), fill=palette.colour(kind))
+        yield svg.element("path", svg.title(kind), d="".join(paths[kind]), fill=palette.colour(kind), **look)
+
+
+def _joined(spans: list[Span]) -> list[Span]:
+    """Neighbours less than half a pixel apart become one bar."""
+    joined: list[Span] = []
+    for start, end in sorted(spans):
+        if joined and start <= joined[-1][1] + 0.5:
+            joined[-1] = joined[-1][0], max(joined[-1][1], end)
+        else:
+            joined.append((start, end))
+    return joined
 
 
 def _arrow(lay: Layout, a: Arrow) -> str:
@@ -144,9 +191,17 @@ def _axis(lay: Layout) -> Iterator[str]:
 
 def _legend(lay: Layout) -> Iterator[str]:
     for i, kind in enumerate(palette.in_order(lay.lanes.kinds)):
-        x, y = lay.left + 130 * (i % 6), lay.bottom + 34 + 22 * (i // 6)
+        x, y = _entry(lay, i)
         yield svg.element("rect", x=x, y=y, width=12, height=12, rx=2, fill=palette.colour(kind))
         yield svg.text(x + 17, y + 10, kind, 11)
+    if lay.lanes.waits:
+        x, y = _entry(lay, lay.pale)
+        yield _pale(palette.colour(next(e.kind for e in lay.lanes.trace if waits(e))), x, y, 12, 12)
+        yield svg.text(x + 17, y + 10, PALE, 11)
+
+
+def _entry(lay: Layout, i: int) -> tuple[float, float]:
+    return lay.left + 130 * (i % COLUMNS), lay.bottom + 34 + 22 * (i // COLUMNS)
 
 
 def _notes(lay: Layout) -> Iterator[str]:
@@ -157,6 +212,7 @@ def _notes(lay: Layout) -> Iterator[str]:
 def words(lanes: Lanes) -> str:
     busy = ", ".join(palette.in_order(lanes.kinds)) or "nothing"
     told = f"One lane for each rank, time from left to right. {lanes.caption()}. Shown: {busy}. "
+    told += f"{PALE.capitalize()}. " if lanes.waits else ""
     return told + _unequal(lanes) + _first(lanes)
 
 

@@ -52,10 +52,13 @@ class Ledger:
         self._operations.append(operation)
 
     def events(self, now: float) -> list[Event]:
-        """``now``: what is not done by then ends there."""
+        """``now``: what is not done by then ends there. What has not begun by then has only waited."""
         gc.disable()  # it would look at a million events again and again while they are made
         try:
             computed = [stretch.event() for stretch in self._stretches]
+            for operation in self._operations:
+                if operation.start is None:
+                    operation.start = now
             return computed + [operation.event(now) for operation in self._operations]
         finally:
             gc.enable()
