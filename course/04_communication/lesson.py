@@ -82,7 +82,8 @@ result.show()
 
 # %% [markdown]
 # This is a **timeline**: one lane for each rank, time to the right, an arrow for each message. Point at a bar to see
-# how many bytes it moved and which line of yours it comes from. Zoom with the wheel, or with + and −.
+# how many bytes it moved and which line of yours it comes from. Where a bar is pale, the message waits: for its other
+# end, or for a port. Zoom with the wheel, or with + and −.
 #
 # It ran on a *virtual cluster*: the same function, in virtual time, on a model of this machine. A run on it is the same
 # every time. `run(push_and_pull, ranks=2)` without `on` takes real processes. Nothing in the function changes.

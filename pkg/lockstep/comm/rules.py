@@ -16,7 +16,7 @@
     torch gives each pair of ranks a communicator and a stream of its own for what is posted singly, and uses the
     group's for collectives and for ``batch_isend_irecv``, whose operations are carried out at once, as one group.
 
-A program that is right under ``replace(NCCL, eager=0)`` relies on none of these.
+A program that is right under ``replace(NCCL, eager=-1)`` relies on none of these.
 """
 
 from __future__ import annotations
