@@ -202,7 +202,8 @@ def test_a_function_that_closes_over_a_name_without_value():
 
 
 def test_tensors_without_data_count_as_if_they_had_it():
-    with FakeTensorMode(), Watched() as residency:
+    with FakeTensorMode() as mode, Watched() as residency:
+        residency.mode = mode
         layer = nn.Linear(100_000, 100_000, bias=False)
         layer(torch.empty(10, 100_000)).sum().backward()
     peaks = residency.memory().peaks
@@ -214,7 +215,8 @@ def test_tensors_without_data_count_as_if_they_had_it():
 def test_a_tensor_on_the_meta_device_is_no_memory(mode):
     """It counted as if it were there: a model made on "meta" in order to save memory took as much as the one that was
     made of it. With fake tensors a program may ask for "meta", too."""
-    with mode(), Watched() as residency:
+    with mode() as fake, Watched() as residency:
+        residency.mode = fake
         layer = nn.Linear(1000, 1000, bias=False, device="meta")
         layer(torch.empty(10, 1000, device="meta")).sum().backward()
         assert residency.now == 0
@@ -223,6 +225,18 @@ def test_a_tensor_on_the_meta_device_is_no_memory(mode):
         layer(torch.ones(10, 1000))
     assert residency.memory().peaks["parameters"] == 4 * 10**6
     assert residency.peak < 4 * 10**6 + 10**5
+
+
+def test_a_fake_mode_that_a_program_enters_itself_is_no_memory():
+    """Also where the rank's own tensors are fake, and stand for some with data."""
+    with Watched() as residency, FakeTensorMode() as mode:
+        for residency.mode in (None, FakeTensorMode()):
+            layer = nn.Linear(1000, 1000, bias=False)
+            layer(torch.empty(10, 1000)).sum().backward()
+        residency.mode = mode
+        assert residency.peak == 0
+        nn.Linear(1000, 1000, bias=False)
+    assert residency.peak == 4 * 10**6
 
 
 def test_sparse_tensors_are_passed_by():

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from dataclasses import replace
 
 import pytest
 import torch
 import torch.distributed as dist
+from torch.distributed import batch_isend_irecv
 
 from lockstep import run
 from lockstep.comm import rules
@@ -71,6 +73,23 @@ def test_a_buffered_send_is_over_at_once_and_its_message_travels_when_it_is_rece
     assert receiver > 1.0
 
 
+@pytest.mark.parametrize("rule", [MPI, NCCL], ids=lambda r: r.name)
+def test_whether_a_send_is_buffered_is_no_question_of_who_came_first(rule):
+    """It was over at once only if its receiver had not posted yet: at one time that is luck, and ``ties`` showed it."""
+
+    def fn(early):
+        me, x = dist.get_rank(), torch.zeros(100)
+        time.sleep(1 if me != early else 0)
+        begin = time.perf_counter()
+        dist.send(x, 1) if me == 0 else dist.recv(x, 0)
+        return time.perf_counter() - begin
+
+    for early in (0, 1, None):
+        spent = [run(fn, early, ranks=2, on="dgx-a100", rules=rule, ties=ties).values for ties in (None, *range(4))]
+        assert spent == [spent[0]] * 5
+        assert spent[0][0] == 0 < spent[0][1]
+
+
 # ---- (2) tags
 
 
@@ -130,6 +149,46 @@ def test_buffering_hides_it_unless_both_receive_first():
 @pytest.mark.parametrize("receive_first", [False, True])
 def test_a_batch_is_carried_out_at_once(receive_first):
     assert nccl(swap, 8, receive_first, batch=True).values == [1, 0]
+
+
+def swap_in_a_batch(n, group=None, post=batch_isend_irecv):
+    """``post`` is torch's function, as a program has imported it long before the run."""
+    me = dist.get_rank()
+    x, y = torch.full((n,), float(me)), torch.empty(n)
+    for work in post(p2p_op_list=[dist.P2POp(dist.isend, x, me ^ 1, group), dist.P2POp(dist.irecv, y, me ^ 1, group)]):
+        work.wait()
+    return y
+
+
+@pytest.mark.parametrize("fake", [False, True])
+def test_a_program_that_makes_its_own_groups_has_batches_too(fake):
+    """Its list of operations could not be given by torch's name for it, ``p2p_op_list``."""
+
+    def fn():
+        dist.init_process_group("nccl")
+        mine = [dist.new_group([0, 1]), dist.new_group([2, 3])][dist.get_rank() // 2]
+        got = [swap_in_a_batch(8), swap_in_a_batch(8, mine)]
+        dist.destroy_process_group()
+        dist.init_process_group("nccl")
+        got.append(swap_in_a_batch(8))
+        return got
+
+    result = nccl(fn, ranks=4, fake=fake)
+    assert len(result.trace.of_kind("recv")) == 3 * 4
+    if not fake:
+        assert [[y.unique().tolist() for y in got] for got in result.values] == [[[r ^ 1]] * 3 for r in range(4)]
+
+
+def test_a_batch_in_a_thread_of_a_rank_is_refused_as_any_message_is():
+    """AttributeError: '_thread._local' object has no attribute 'simulation'."""
+
+    def fn():
+        thread = threading.Thread(target=swap_in_a_batch, args=(8,))
+        thread.start()
+        thread.join()
+
+    with pytest.raises(RankRaised, match="rank 0 communicates in a thread that it has started"):
+        nccl(fn)
 
 
 def test_a_rank_that_waits_behind_its_own_operation_is_told_so():

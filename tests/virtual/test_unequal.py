@@ -10,6 +10,7 @@ import pytest
 import torch
 import torch.distributed as dist
 from torch import nn
+from torch._subclasses.fake_tensor import FakeTensorMode
 
 from lockstep import run
 from lockstep.collectives import ring_all_reduce
@@ -332,6 +333,52 @@ def test_a_step_that_failed_holds_nothing_back() -> None:
         return tensor(90).numel()
 
     assert run(careful, ranks=1, on=SMALL).values == [22_500_000]
+
+
+@pytest.mark.parametrize("fake", [False, True])
+@pytest.mark.parametrize("mode", [lambda: torch.device("meta"), FakeTensorMode])
+def test_shapes_that_a_program_makes_may_be_larger_than_the_device(mode, fake: bool) -> None:
+    """A model made in a fake mode of the program's own ran out of memory: the hooks of modules booked its parameters.
+    What it computes takes no time either, also after the mode has been left."""
+
+    def plan():
+        with mode():
+            layer = nn.Linear(100_000, 100_000)
+            layer(torch.empty(10, 100_000)).sum().backward()
+            torch.optim.SGD(layer.parameters(), lr=0.1).step()
+        if not fake:  # there torch would have two fake modes
+            layer.weight.detach().add_(1)
+        return time.perf_counter()
+
+    result = run(plan, ranks=1, on=SMALL, fake=fake)
+    assert (result.values, result.peak_memory) == ([0.0], [0])
+
+
+@pytest.mark.parametrize("fake", [False, True])
+@pytest.mark.parametrize("swap", [False, True])
+def test_parameters_of_which_others_take_the_place_are_given_back(swap: bool, fake: bool) -> None:
+    def change():
+        layer = nn.Linear(3000, 2500, bias=False, device="meta").to_empty(device="cpu")  # 30 MB
+        torch.__future__.set_swap_module_params_on_conversion(swap)  # for the whole process, that ends with the run
+        for _ in range(5):
+            layer.to(torch.bfloat16).to(torch.float32)
+        return tensor(65).numel()
+
+    assert run(change, ranks=1, on=SMALL, fake=fake).peak_memory == [95 * MB]
+
+
+@pytest.mark.parametrize("fake", [False, True])
+def test_who_is_out_of_memory_is_no_luck(fake: bool) -> None:
+    def hoard():
+        kept = [tensor(40)]
+        dist.barrier()
+        time.sleep(dist.get_rank())
+        kept.append(tensor(70))
+
+    on = SMALL.with_jitter(compute=0.2, messages=0.2, seed=1)
+    told = {failing(hoard, ranks=3, on=on, fake=fake, ties=ties).message for ties in (None, *range(4))}
+    assert len(told) == 1
+    assert "rank 0 ran out of memory" in told.pop()
 
 
 def test_a_storage_that_grows_may_be_what_does_not_fit() -> None:

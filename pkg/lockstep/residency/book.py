@@ -12,8 +12,8 @@ out to be* holds for its whole life:
     buffers          all else: buffers of modules, what is received or sent, the temporaries of a backward pass
 
 Where two fit, the first of this list wins; a module's registered buffer is always one. A tensor on the "meta" device is
-none of these: it has no memory. Not seen: what kernels and communication libraries allocate inside (gloo's own buffers,
-the workspace of a convolution).
+none of these, nor is one of a fake mode that a program enters itself: they have no memory. Not seen: what kernels and
+communication libraries allocate inside (gloo's own buffers, the workspace of a convolution).
 """
 
 from __future__ import annotations
@@ -29,12 +29,13 @@ from typing import Any
 
 import torch
 from torch._C import _current_autograd_node, _current_graph_task_id
+from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.nn import Module
 from torch.utils._pytree import tree_iter
 
 from lockstep.events import MEMORY_KINDS, Memory
 from lockstep.residency import reckoning
-from lockstep.residency.leaves import closed_over, is_parameter, on_meta, requires_grad, tensors_of, wrapped
+from lockstep.residency.leaves import closed_over, has_memory, is_parameter, requires_grad, tensors_of, wrapped
 from lockstep.residency.reckoning import ACTIVATION, BUFFER, GRADIENT, OPTIMIZER, OTHER, PARAMETER
 
 LOG_LIMIT = 3 << 17  # numbers, three for each birth or death, after which the log is folded
@@ -52,7 +53,10 @@ class Storage(weakref.ref[torch.UntypedStorage]):
 
 class Residency:
     """The book of one rank. ``clock`` tells the seconds since its run began; ``overflow`` is told, once, of the bytes
-    that are asked for when the rank would hold more than ``limit`` with them."""
+    that are asked for when the rank would hold more than ``limit`` with them. ``mode``: the fake mode that the rank
+    itself runs under, if its tensors have no data."""
+
+    mode: FakeTensorMode | None = None
 
     def __init__(
         self,
@@ -179,7 +183,7 @@ class Residency:
                 for part in inside:
                     self._book(part, kind)
                 return
-            if on_meta(tensor):
+            if not has_memory(tensor, self.mode):
                 return
             known = self._born(key, storage)
         elif known.nbytes != storage.nbytes():

@@ -8,7 +8,7 @@ from types import FunctionType
 from typing import Any
 
 import torch
-from torch._subclasses.fake_tensor import FakeTensor
+from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.nn import Parameter
 from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 
@@ -26,12 +26,13 @@ def is_parameter(tensor: torch.Tensor) -> bool:
     return type(tensor) is Parameter or (type(tensor) is not torch.Tensor and isinstance(tensor, Parameter))
 
 
-def on_meta(tensor: torch.Tensor) -> bool:
-    """Whether a program has asked for a shape without memory: device="meta". (That the storage of a fake tensor is on
-    this device, too, is torch's way to have none: such a tensor stands for one with data.)"""
+def has_memory(tensor: torch.Tensor, mode: FakeTensorMode | None) -> bool:
+    """False for a shape without data, on "meta" or fake. But in a rank without data the fake tensors of its ``mode``
+    stand for tensors with data, unless the program has asked for "meta". (That their storages are on this device, too,
+    is torch's way to have none.)"""
     if type(tensor) is FakeTensor:
-        return bool(tensor.fake_device.type == "meta")
-    return tensor.is_meta
+        return tensor.fake_mode is mode and tensor.fake_device.type != "meta"
+    return not tensor.is_meta
 
 
 def requires_grad(args: Iterable[Any]) -> bool:

@@ -107,10 +107,12 @@ def in_batches(post: Callable[..., Any]) -> Callable[..., Any]:
     """``batch_isend_irecv``: what it posts bears one number, for rules that care (NCCL's)."""
 
     @functools.wraps(post)
-    def posting(operations: list[Any]) -> Any:
+    def posting(p2p_op_list: list[Any]) -> Any:  # torch's name: it may be given by it
+        if not hasattr(_local, "rank"):  # a thread that a rank has started: its first operation is refused
+            return post(p2p_op_list)
         simulation: Simulator = _local.simulation
         with simulation.batch(_local.rank):
-            return post(operations)
+            return post(p2p_op_list)
 
     return posting
 

@@ -3,7 +3,7 @@
 The time is the roofline of the device (``cost.compute.op_time``): max(FLOPs / peak, bytes / bandwidth) plus the
 overhead of a launch. The FLOPs are those of ``cost.flops``, or of a formula that a program has given to torch's own
 counter; the bytes are those of all tensors that an operation is given, returns, or writes into without returning them.
-Views, empty tensors and tensors on the "meta" device cost nothing.
+Views, empty tensors and tensors without memory (on the "meta" device) cost nothing.
 
 An operation that torch makes of others is charged as these: in ``torch.inference_mode`` it arrives here whole.
 
@@ -27,7 +27,7 @@ from lockstep.cost.flops import COMPLEX, FORMULAS, Formula
 from lockstep.explain import dtype_name
 from lockstep.machines import Device
 from lockstep.residency import Residency
-from lockstep.residency.leaves import on_meta, tensors_of
+from lockstep.residency.leaves import has_memory, tensors_of
 from lockstep.virtual.arguments import nbytes
 from lockstep.virtual.streams import draws
 
@@ -106,7 +106,7 @@ class Clock(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     def _charge(self, known: Known, args: Any, kwargs: Any, out: Any) -> None:
         tensors = tensors_of((args, out))
-        if tensors and on_meta(tensors[0]):
+        if tensors and not has_memory(tensors[0], self.mode):
             return
         moved = sum(map(nbytes, tensors))
         if known.writes:
