@@ -66,7 +66,7 @@ def test_what_can_not_be_carried_out_is_told(on, call, told):
     with pytest.raises(RankRaised) as caught:
         run(call, ranks=4, on=on)
     assert told in caught.value.message
-    assert "test_demands.py" in caught.value.standings[0].where
+    assert "test_demands.py" in caught.value.states[0].where
 
 
 @pytest.mark.parametrize("on", WORLDS)
@@ -134,7 +134,7 @@ def test_pieces_that_are_not_of_the_expected_size(on, rows):
     )
     assert told in caught.value.message
     assert "let them tell each other the sizes first" in str(caught.value)
-    assert [s.rank for s in caught.value.standings] == [0, 1, 2, 3]
+    assert [s.rank for s in caught.value.states] == [0, 1, 2, 3]
 
 
 @pytest.mark.parametrize("on", WORLDS)

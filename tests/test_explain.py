@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from lockstep.errors import Deadlock, Standing
+from lockstep.errors import Deadlock, RankState
 from lockstep.explain import deadlock, some, wait_cycle
 
 
-def waits(**by_rank: tuple[int, ...]) -> list[Standing]:
-    return [Standing(int(r[1:]), "waiting", f"recv(src={w[0]})" if w else "", waits_for=w) for r, w in by_rank.items()]
+def waits(**by_rank: tuple[int, ...]) -> list[RankState]:
+    return [RankState(int(r[1:]), "waiting", f"recv(src={w[0]})" if w else "", waits_for=w) for r, w in by_rank.items()]
 
 
 def test_the_shortest_circle_is_found_among_bystanders() -> None:
@@ -26,7 +26,7 @@ def test_a_circle_is_told_rank_by_rank() -> None:
 
 
 def test_a_rank_that_has_left_is_told_before_any_circle() -> None:
-    error = deadlock([*waits(r0=(1, 2), r1=(0, 2)), Standing(2, "finished")])
+    error = deadlock([*waits(r0=(1, 2), r1=(0, 2)), RankState(2, "finished")])
     assert error.message == "Deadlock: ranks 0 and 1 wait for rank 2, whose function has already returned."
     assert "Let rank 2 take part" in error.remedy
 
@@ -44,16 +44,16 @@ def test_long_lists_of_ranks_are_cut() -> None:
 def test_a_receive_from_any_source_is_not_taken_for_the_reason() -> None:
     """Chaos, seed 175: rank 2 had yet to hear from rank 7, which polled for a message of rank 0. The sentence was about
     ranks 0 and 2, which did nothing wrong."""
-    barrier = Standing(0, "waiting", "barrier on ranks 0, 2, 7", waits_for=(2, 7))
-    funnel = Standing(2, "waiting", "recv(src=any, tag=3)", waits_for=(0, 7))
-    polls = Standing(7, "waiting", "recv(src=0, tag=99)", waits_for=(0,))
+    barrier = RankState(0, "waiting", "barrier on ranks 0, 2, 7", waits_for=(2, 7))
+    funnel = RankState(2, "waiting", "recv(src=any, tag=3)", waits_for=(0, 7))
+    polls = RankState(7, "waiting", "recv(src=0, tag=99)", waits_for=(0,))
     assert deadlock([barrier, funnel, polls]).message == "Deadlock: rank 0 waits for rank 7, rank 7 waits for rank 0."
     assert wait_cycle([replace(barrier, waits_for=(2,)), funnel]) == (0, 2)
 
 
 def test_a_receive_from_any_source_blames_those_who_left_only_when_all_have() -> None:
-    anyone = Standing(0, "waiting", "recv(src=any)", waits_for=(1, 2))
-    circle = Standing(1, "waiting", "recv(src=0)", waits_for=(0,))
-    left = Standing(2, "finished")
+    anyone = RankState(0, "waiting", "recv(src=any)", waits_for=(1, 2))
+    circle = RankState(1, "waiting", "recv(src=0)", waits_for=(0,))
+    left = RankState(2, "finished")
     assert "returned" not in deadlock([anyone, circle, left]).message
-    assert "already returned" in deadlock([anyone, Standing(1, "finished"), left]).message
+    assert "already returned" in deadlock([anyone, RankState(1, "finished"), left]).message

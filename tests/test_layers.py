@@ -3,7 +3,8 @@
 import ast
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -19,15 +20,12 @@ LAYERS = [
     [  # processes
         "launch.adoption",
         "launch.child",
-        "launch.company",
-        "launch.ending",
         "launch.forkserver",
         "launch.hugepages",
         "launch.interrupt",
         "launch.job",
-        "launch.prints",
         "launch.request",
-        "launch.reserve",
+        "launch.warm_pool",
         "launch.server",
         "launch.spares",
         "launch.store",
@@ -67,10 +65,11 @@ def part_of(module: str) -> str:
     return max(fitting, key=len)
 
 
-def imports(tree: ast.AST, deferred: bool = False) -> Iterator[tuple[str, bool]]:
-    """(module below ``lockstep``, whether only a call imports it). What ``if TYPE_CHECKING`` guards never runs."""
+def imports(tree: ast.AST, deferred: bool = False, typing: bool = False) -> Iterator[tuple[str, bool]]:
+    """(module below ``lockstep``, whether only a call imports it). What ``if TYPE_CHECKING`` guards never runs: it is
+    left out, or with ``typing`` counted as the rest."""
     for node in ast.iter_child_nodes(tree):
-        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test) and not typing:
             continue
         if isinstance(node, ast.ImportFrom):
             assert node.level == 0, "imports name the whole path: from lockstep.events import Trace"
@@ -79,7 +78,7 @@ def imports(tree: ast.AST, deferred: bool = False) -> Iterator[tuple[str, bool]]
         elif isinstance(node, ast.Import):
             yield from ((name, deferred) for alias in node.names for name in [named(alias.name)] if name)
         inside = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
-        yield from imports(node, deferred or inside)
+        yield from imports(node, deferred or inside, typing)
 
 
 def named(path: str) -> str:
@@ -106,6 +105,36 @@ def test_imports_point_down(module: str) -> None:
     found = set(imports(ast.parse(source_of(module).read_text())))
     wrong = {imported for imported, deferred in found if not allowed(module, imported, deferred)}
     assert not wrong, f"lockstep.{module} imports {sorted(wrong)}, which stand beside or above it"
+
+
+def circles(graph: Mapping[str, Iterable[str]]) -> list[list[str]]:
+    """Modules that know each other, by whichever way: each list is one circle."""
+    found = []
+    sorter = TopologicalSorter(graph)
+    try:
+        sorter.prepare()
+    except CycleError as error:
+        found.append(error.args[1])
+    return found
+
+
+def test_no_modules_know_each_other() -> None:
+    """Neither when they are imported, nor when they are called, nor in their types. (The lists of public names, which
+    packages give lazily, name what imports them: they count for what they import at once.)"""
+    graph = {}
+    for module in modules():
+        lazy = source_of(module).name == "__init__.py"
+        found = imports(ast.parse(source_of(module).read_text()), typing=not lazy)
+        graph[module] = {name for name, deferred in found if name != module and not (lazy and deferred)}
+    assert not circles(graph)
+
+
+def test_circles_are_seen() -> None:
+    assert not circles({"a": {"b"}, "b": {"c"}, "c": set()})
+    assert circles({"a": {"b"}, "b": {"c"}, "c": {"a"}})
+    code = "if TYPE_CHECKING:\n    from lockstep.checks.load import load\n"
+    assert set(imports(ast.parse(code))) == set()
+    assert set(imports(ast.parse(code), typing=True)) == {("checks.load", False)}
 
 
 def test_the_test_itself_sees_imports() -> None:

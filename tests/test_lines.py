@@ -59,9 +59,9 @@ def reads_in_vain(x):
 def test_a_rank_stands_where_it_waits(on, program):
     with pytest.raises(Deadlock) as caught:
         run(program, torch.ones(4), ranks=2, on=on)
-    standing = caught.value.standings[0]
-    assert named(standing.where).endswith("# stands")
-    assert standing.source.endswith("# stands")
+    rank_state = caught.value.states[0]
+    assert named(rank_state.where).endswith("# stands")
+    assert rank_state.source.endswith("# stands")
 
 
 @pytest.mark.parametrize("on", WORLDS)

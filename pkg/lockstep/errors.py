@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Literal
 
-if TYPE_CHECKING:
-    from lockstep.events import Trace
+from lockstep.events import Trace
+from lockstep.places import NOWHERE, Place
 
 
 @dataclass(frozen=True)
-class Standing:
+class RankState:
     """Where one rank stood when the run ended."""
 
     rank: int
@@ -25,12 +25,14 @@ class Standing:
     source: str = ""  # the text of that line
     waits_for: tuple[int, ...] = ()  # ranks whose action would let this one go on
     detail: str = ""  # "exit status 3", "ValueError: bad shape"
+    did: str = ""  # of a rank that computes: what it did with the operation: "posted", "polls", "called", "has done"
+    any_source: bool = False  # the operation is a receive from any source
     behind: tuple[int, str] | None = None  # a rank, and its operation that must be over first by the backend's rules
 
     def __str__(self) -> str:
         told = {
             "waiting": f"waits in {self.operation}{self._behind()}",
-            "computing": self.operation or "is computing",
+            "computing": f"{self.did} {self.operation}".strip() or "is computing",
             "finished": "has finished",
             "raised": f"raised {self.detail}",
             "died": self.detail,
@@ -44,6 +46,38 @@ class Standing:
             return ""
         rank, operation = self.behind
         return f", behind its {operation}" if rank == self.rank else f", which rank {rank} takes after its {operation}"
+
+
+@dataclass(frozen=True)
+class Exit:
+    """How a rank ended that did not return. Plain data: an exception itself may not be able to travel.
+
+    ::
+
+        raised         the function raised ``exception`` at ``place``
+        exited         the process ended with ``status``
+        killed         the signal ``status`` ended it
+        silent         it does not answer any more: stopped, or it has closed its files
+        gone           it has ended, and its status is known to its launcher alone
+        unavailable    the machine cannot carry it (``message``): it could not begin, or its journal has no room
+    """
+
+    rank: int
+    kind: Literal["raised", "exited", "killed", "silent", "gone", "unavailable"]
+    exception: str = ""  # the type's name
+    origin: str = ""  # whose line raised it: "learner", "torch" or "lockstep"
+    place: Place = NOWHERE  # the learner's innermost line
+    status: int = 0
+    message: str = ""
+    told: str = ""  # the learner's traceback
+    when: float = 0.0  # of time.monotonic
+    secondary: bool = False  # only what another rank's end has caused, by all that is known
+    found: RunError | None = None  # what the rank has found out about the run as a whole
+
+    @property
+    def ended(self) -> bool:
+        """Whether the process has, and not only the function."""
+        return self.kind in ("exited", "killed", "silent", "gone")
 
 
 class LockstepError(Exception):
@@ -76,27 +110,30 @@ class WorldUnavailable(LockstepError):
 
 
 class RunError(LockstepError):
-    """A run that did not end well. ``standings`` tells where each rank was, ``trace`` what had happened until then."""
+    """A run that did not end well. ``states`` tells where each rank was, ``trace`` what had happened until then, and
+    ``exit`` which rank's end was the cause, if one was."""
 
     def __init__(
         self,
         message: str,
-        standings: Sequence[Standing] = (),
+        states: Sequence[RankState] = (),
         trace: Trace | None = None,
         remedy: str = "",
         printed: str = "",
+        exit: Exit | None = None,
     ) -> None:
         super().__init__(message, remedy)
-        self.standings = tuple(standings)
+        self.states = tuple(states)
+        self.exit = exit
         self.trace = trace
         self.printed = printed
 
     def __str__(self) -> str:
-        lines = [self.message, *(f"  {s}" for s in self.standings)]
+        lines = [self.message, *(f"  {s}" for s in self.states)]
         return "\n".join([*lines, self.remedy] if self.remedy else lines)
 
     def __reduce__(self) -> tuple[object, ...]:
-        return type(self), (self.message, self.standings, self.trace, self.remedy, self.printed)
+        return type(self), (self.message, self.states, self.trace, self.remedy, self.printed, self.exit)
 
 
 class Deadlock(RunError):

@@ -6,32 +6,27 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 
-from lockstep.errors import Deadlock, Mismatch, Standing, Stuck, Unmatched
+from lockstep.errors import Deadlock, Mismatch, RankState, Stuck, Unmatched
 from lockstep.events import Trace
 
 ANY_SOURCE = -1
-ANYONE = "recv(src=any"
 IN_ORDER = (
     "NCCL carries out what two ranks post to each other one after the other, in the order of posting: post a send and "
     "a receive between them together, with batch_isend_irecv, or let one of the two receive first."
 )
 
 
-def wait_cycle(standings: Sequence[Standing]) -> tuple[int, ...]:
+def wait_cycle(states: Sequence[RankState]) -> tuple[int, ...]:
     """Ranks that wait for each other in a circle, each for the next and the last for the first; () if there is none.
 
     A shortest one, from its lowest rank on. One without a recv from any source, if there is: such a recv needs only
     one of the ranks that it waits for.
     """
-    waiting = [s for s in standings if s.state == "waiting"]
-    return _shortest([s for s in waiting if not takes_any(s)]) or _shortest(waiting)
+    waiting = [s for s in states if s.state == "waiting"]
+    return _shortest([s for s in waiting if not s.any_source]) or _shortest(waiting)
 
 
-def takes_any(standing: Standing) -> bool:
-    return standing.operation.startswith(ANYONE)
-
-
-def _shortest(waiting: Sequence[Standing]) -> tuple[int, ...]:
+def _shortest(waiting: Sequence[RankState]) -> tuple[int, ...]:
     waits_for = {s.rank: s.waits_for for s in waiting}
     best: tuple[int, ...] = ()
     for start in sorted(waits_for):
@@ -67,11 +62,11 @@ def _unwind(rank: int, start: int, came_from: dict[int, int]) -> tuple[int, ...]
     return tuple(reversed(way))
 
 
-def absentees(standings: Sequence[Standing]) -> Mapping[int, tuple[int, ...]]:
+def absentees(states: Sequence[RankState]) -> Mapping[int, tuple[int, ...]]:
     """Ranks that are gone while others wait for them: ``{finished rank: the ranks that wait for it}``. A recv from any
     source waits for one that is gone only if all are."""
-    gone = [s.rank for s in standings if s.state == "finished"]
-    waiting = [s for s in standings if s.state == "waiting" and not (takes_any(s) and set(s.waits_for) - set(gone))]
+    gone = [s.rank for s in states if s.state == "finished"]
+    waiting = [s for s in states if s.state == "waiting" and not (s.any_source and set(s.waits_for) - set(gone))]
     return {r: these for r in gone if (these := tuple(s.rank for s in waiting if r in s.waits_for))}
 
 
@@ -84,10 +79,10 @@ def some(ranks: Sequence[int]) -> str:
     return f"ranks {', '.join(map(str, ranks[:-1]))} and {ranks[-1]}"
 
 
-def deadlock(standings: Sequence[Standing], trace: Trace | None = None, printed: str = "") -> Deadlock:
+def deadlock(states: Sequence[RankState], trace: Trace | None = None, printed: str = "") -> Deadlock:
     """The error that tells who waits for whom."""
-    gone = absentees(standings)
-    cycle = wait_cycle(standings)
+    gone = absentees(states)
+    cycle = wait_cycle(states)
     if gone:
         rank, waiting = next(iter(gone.items()))
         verb = "waits" if len(waiting) == 1 else "wait"
@@ -99,12 +94,12 @@ def deadlock(standings: Sequence[Standing], trace: Trace | None = None, printed:
     elif cycle:
         circle = ", ".join(f"rank {a} waits for rank {b}" for a, b in _pairs(cycle[:6]))
         message = f"Deadlock: {circle}{' ...' if len(cycle) > 6 else ''}."
-        remedy = IN_ORDER if any(s.behind for s in standings) else ""
+        remedy = IN_ORDER if any(s.behind for s in states) else ""
     else:
-        stuck = [s.rank for s in standings if s.state == "waiting"]
+        stuck = [s.rank for s in states if s.state == "waiting"]
         message = f"Deadlock: {some(stuck)} wait for something that no rank does."
         remedy = "Compare the two ends: peer, tag, group and the number of operations must agree."
-    return Deadlock(message, standings, trace, remedy, printed)
+    return Deadlock(message, states, trace, remedy, printed)
 
 
 def _pairs(cycle: Sequence[int]) -> list[tuple[int, int]]:
@@ -136,49 +131,49 @@ def member(group: Sequence[int], index: int) -> int:
     return group[index]
 
 
-def stopped(rank: int, standings: Sequence[Standing] = ()) -> Stuck:
+def stopped(rank: int, states: Sequence[RankState] = ()) -> Stuck:
     """Its process exists, but is not carried on."""
     remedy = "Something outside of the program has stopped it: kill -STOP, a debugger, Ctrl-Z. Run it again."
-    return Stuck(f"Stuck: rank {rank} is stopped: its process got a SIGSTOP.", standings, remedy=remedy)
+    return Stuck(f"Stuck: rank {rank} is stopped: its process got a SIGSTOP.", states, remedy=remedy)
 
 
-POLLS = "polls "
+POLLS = "polls"
 IDLE = 5.0  # seconds without an operation, at the end of the time, that count as stuck
 
 
-def idle(standing: Standing, seconds: float, standings: Sequence[Standing] = ()) -> Stuck:
+def idle(state: RankState, seconds: float, states: Sequence[RankState] = ()) -> Stuck:
     """A rank that does nothing that can be seen: it computes, or asks in a loop whether something is done."""
-    if not standing.operation.startswith(POLLS):
-        told = f"Stuck: rank {standing.rank} has done no operation for {seconds:.0f} s at {standing.where}."
-        return Stuck(told, standings)
-    told = f"Stuck: rank {standing.rank} has polled {standing.operation[len(POLLS) :]} for {seconds:.0f} s"
+    if state.did != POLLS:
+        told = f"Stuck: rank {state.rank} has done no operation for {seconds:.0f} s at {state.where}."
+        return Stuck(told, states)
+    told = f"Stuck: rank {state.rank} has polled {state.operation} for {seconds:.0f} s"
     remedy = (
         "Does another rank do the other end of it? And call wait() instead: on gloo, is_completed() of what irecv "
         "returns stays False until somebody waits for it."
     )
-    return Stuck(f"{told} at {standing.where}.", standings, remedy=remedy)
+    return Stuck(f"{told} at {state.where}.", states, remedy=remedy)
 
 
-def different(kinds: Mapping[int, str], standings: Sequence[Standing]) -> Mismatch:
+def different(kinds: Mapping[int, str], states: Sequence[RankState]) -> Mismatch:
     """Two ranks met in collectives that do not fit: ``{rank: what it called}``."""
     first, other = kinds
     same = kinds[first] == kinds[other]
     what = f"{kinds[first]} with arguments that do not fit" if same else "different collectives"
-    return Mismatch(f"Mismatch: ranks {first} and {other} called {what}.", sorted(standings, key=lambda s: s.rank))
+    return Mismatch(f"Mismatch: ranks {first} and {other} called {what}.", sorted(states, key=lambda s: s.rank))
 
 
-def ill_cut(kind: str, owner: str, piece: str, target: int, room: str, standings: Sequence[Standing] = ()) -> Mismatch:
+def ill_cut(kind: str, owner: str, piece: str, target: int, room: str, states: Sequence[RankState] = ()) -> Mismatch:
     """A piece of a collective is not of the size that its receiver expects. ``owner``: "rank 1 has"."""
     return Mismatch(
         f"Mismatch: in {kind}, {owner} {piece} for rank {target}, which expects {room}.",
-        standings,
+        states,
         remedy="What a rank cuts off for another one must be as large as what that one expects from it: "
         "let them tell each other the sizes first.",
     )
 
 
-def different_groups(first: Standing, other: Standing) -> Mismatch:
-    """Two ranks made a group in turn, but not the same one. Their operations: "called new_group([0, 1])"."""
+def different_groups(first: RankState, other: RankState) -> Mismatch:
+    """Two ranks made a group in turn, but not the same one. Their operations: "new_group([0, 1])"."""
     return Mismatch(
         f"Mismatch: ranks {first.rank} and {other.rank} called new_group with different ranks.",
         sorted([first, other], key=lambda s: s.rank),
@@ -186,21 +181,21 @@ def different_groups(first: Standing, other: Standing) -> Mismatch:
     )
 
 
-def misfit(sender: int, sent: str, receiver: int, room: str, standings: Sequence[Standing]) -> Mismatch:
+def misfit(sender: int, sent: str, receiver: int, room: str, states: Sequence[RankState]) -> Mismatch:
     """A message met a receive of another size or dtype."""
     return Mismatch(
         f"Mismatch: rank {sender} sends {sent}, rank {receiver} has room for {room}.",
-        standings,
+        states,
         remedy="A recv needs a tensor with as many elements, of the same dtype, as the one that is sent.",
     )
 
 
-def left_over(kind: str, standings: Sequence[Standing]) -> Unmatched:
+def left_over(kind: str, states: Sequence[RankState]) -> Unmatched:
     """All functions have returned, but these operations (the first one is a ``kind``) never came to an end."""
     verb = {
         "send": "sent a message that nobody received",
         "recv": "posted a receive that nobody served",
     }.get(kind, f"called {kind}, which other ranks never joined")
-    more = f" ({len(standings) - 1} more like it)" if len(standings) > 1 else ""
-    posted = [replace(s, state="computing", operation=f"posted {s.operation}", waits_for=()) for s in standings[:16]]
-    return Unmatched(f"Unmatched: rank {standings[0].rank} {verb}{more}.", posted)
+    more = f" ({len(states) - 1} more like it)" if len(states) > 1 else ""
+    posted = [replace(s, state="computing", did="posted", waits_for=()) for s in states[:16]]
+    return Unmatched(f"Unmatched: rank {states[0].rank} {verb}{more}.", posted)

@@ -72,7 +72,7 @@ def judge(case: Case, found: Result | RunError) -> None:
     assert isinstance(found, kind), told
     assert sentence in found.message, told
     if case.endless:
-        (mine,) = [s for s in found.standings if s.rank == case.harm.rank]
+        (mine,) = [s for s in found.states if s.rank == case.harm.rank]
         assert f", in {case.harm.kind}" in mine.where, told
         assert ("recv(src=" in mine.operation) == (case.harm.kind == "poll"), told
 

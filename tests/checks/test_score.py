@@ -20,7 +20,7 @@ from nbgrader.utils import determine_grade
 
 from lockstep.checks import Finding, Score
 from lockstep.checks.ungraded import settle
-from lockstep.errors import Standing
+from lockstep.errors import RankState
 from lockstep.events import Event, Trace
 
 TRACE = Trace.of([Event(0, "send", 0.0, 1e-6, 8, 1), Event(1, "recv", 0.0, 1e-6, 8, 0)], 2, "virtual")
@@ -74,8 +74,8 @@ def test_the_page_shows_feedback_and_the_timeline() -> None:
 
 def test_the_page_of_a_deadlock_draws_the_circle_of_waits() -> None:
     """A deadlock at the first send has a timeline of no length: the picture that helps is who waits for whom."""
-    standings = [Standing(r, "waiting", f"send(dst={1 - r})", "Cell In[4], line 5", waits_for=(1 - r,)) for r in (0, 1)]
-    page = Score("communication.x", 0, 5, "crashed", standings=standings)._repr_mimebundle_()["text/html"]
+    states = [RankState(r, "waiting", f"send(dst={1 - r})", "Cell In[4], line 5", waits_for=(1 - r,)) for r in (0, 1)]
+    page = Score("communication.x", 0, 5, "crashed", states=states)._repr_mimebundle_()["text/html"]
     assert "The circle of waits" in page
     assert "Cell In[4], line 5" in page
 

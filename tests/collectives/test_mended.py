@@ -30,21 +30,21 @@ def tags(name: str) -> tuple[Tensor, Tensor]:
 def test_a_ring_of_sends_hangs(on: str) -> None:
     with pytest.raises(Deadlock) as failure:
         run(ring, "ring_of_sends", ranks=3, on=on)
-    assert [s.operation for s in failure.value.standings] == ["send(dst=1)", "send(dst=2)", "send(dst=0)"]
+    assert [s.operation for s in failure.value.states] == ["send(dst=1)", "send(dst=2)", "send(dst=0)"]
 
 
 @worlds
 def test_a_skipped_collective_hangs(on: str) -> None:
     with pytest.raises(Deadlock) as failure:
         run(skipped, "skipped_collective", [[1.0], [-1.0], [2.0]], ranks=3, on=on)
-    assert [s.state for s in failure.value.standings] == ["waiting", "finished", "waiting"]
+    assert [s.state for s in failure.value.states] == ["waiting", "finished", "waiting"]
 
 
 @worlds
 def test_tags_out_of_order_hang(on: str) -> None:
     with pytest.raises(Deadlock) as failure:
         run(tags, "out_of_order_tags", ranks=2, on=on)
-    assert [s.operation for s in failure.value.standings] == ["send(dst=1, tag=1)", "recv(src=0, tag=2)"]
+    assert [s.operation for s in failure.value.states] == ["send(dst=1, tag=1)", "recv(src=0, tag=2)"]
 
 
 def test_eager_sends_hide_two_of_the_three() -> None:

@@ -48,7 +48,7 @@ def error_of(fn, timeout):
     try:
         run(fn, timeout=timeout)
     except RunError as error:
-        return [type(error).__name__, error.message.splitlines()[0], [s.state for s in error.standings]]
+        return [type(error).__name__, error.message.splitlines()[0], [s.state for s in error.states]]
 
 
 if __name__ == "__main__":

@@ -55,7 +55,7 @@ def error_of(kind, fn, *args, **options):
 
 
 def states(error):
-    return [s.state for s in error.standings]
+    return [s.state for s in error.states]
 
 
 def assert_peers_were_caught(error, rank, state):
@@ -66,8 +66,8 @@ def assert_peers_were_caught(error, rank, state):
 
 
 def places(error, function, line):
-    """Whether every standing with a place is in that function, at that line's text."""
-    told = [s for s in error.standings if s.where]
+    """Whether every rank_state with a place is in that function, at that line's text."""
+    told = [s for s in error.states if s.where]
     assert told
     for s in told:
         assert s.where.startswith("failure_cases.py, line ")
@@ -85,8 +85,8 @@ def test_an_exception_names_the_rank_and_the_line():
     assert rest[0].endswith("in raise_on_one")
     assert rest[1].strip() == 'raise ValueError("bad shape in my_all_reduce")'
     assert_peers_were_caught(error, 2, "raised")
-    assert [s.waits_for for s in error.standings] == [(2,), (2,), (), (2,)]
-    assert error.standings[0].operation == "all_reduce on ranks 0, 1, 2, 3"
+    assert [s.waits_for for s in error.states] == [(2,), (2,), (), (2,)]
+    assert error.states[0].operation == "all_reduce on ranks 0, 1, 2, 3"
 
 
 def test_an_exception_on_every_rank():
@@ -141,8 +141,8 @@ def test_a_rank_that_is_killed_is_the_cause_and_not_its_peers(case):
 def test_a_ring_of_sends():
     error = error_of(Deadlock, cases.ring_of_sends)
     assert "rank 0 waits for rank 1, rank 1 waits for rank 2" in error.message
-    assert [s.operation for s in error.standings] == [f"send(dst={r})" for r in (1, 2, 3, 0)]
-    assert [s.waits_for for s in error.standings] == [(1,), (2,), (3,), (0,)]
+    assert [s.operation for s in error.states] == [f"send(dst={r})" for r in (1, 2, 3, 0)]
+    assert [s.waits_for for s in error.states] == [(1,), (2,), (3,), (0,)]
     places(error, "ring_of_sends", "dist.send(x, (rank + 1) % world)")
     assert error.trace.sent().number == 4
 
@@ -155,14 +155,14 @@ def test_a_rank_that_skips_a_collective():
 
 def test_a_recv_of_nothing():
     error = error_of(Deadlock, cases.recv_of_nothing)
-    assert error.standings[1].operation == "recv(src=2, tag=5)"
-    assert error.standings[1].waits_for == (2,)
+    assert error.states[1].operation == "recv(src=2, tag=5)"
+    assert error.states[1].waits_for == (2,)
 
 
 def test_a_recv_from_any():
     error = error_of(Deadlock, cases.recv_from_any)
-    assert error.standings[1].operation == "recv(src=any)"
-    assert error.standings[1].waits_for == (0, 2, 3)
+    assert error.states[1].operation == "recv(src=any)"
+    assert error.states[1].waits_for == (0, 2, 3)
 
 
 def test_a_wait_is_named_where_it_stands():
@@ -177,7 +177,7 @@ def test_a_wait_in_a_deep_recursion():
 def test_a_functional_collective():
     error = error_of(Deadlock, cases.functional_deadlock)
     assert states(error) == ["finished", "waiting", "waiting", "waiting"]
-    assert error.standings[1].waits_for == (0,)
+    assert error.states[1].waits_for == (0,)
 
 
 def test_a_backward_pass_of_ddp():
@@ -188,8 +188,8 @@ def test_a_backward_pass_of_ddp():
 
 def test_a_subgroup():
     error = error_of(Deadlock, cases.subgroup_deadlock)
-    assert error.standings[2].operation == "all_reduce on ranks 1, 2"
-    assert error.standings[2].waits_for == (1,)
+    assert error.states[2].operation == "all_reduce on ranks 1, 2"
+    assert error.states[2].waits_for == (1,)
 
 
 def test_some_ranks_after_some_traffic():
@@ -232,14 +232,14 @@ def test_a_sleeping_straggler_is_no_deadlock():
 def test_mismatched_collectives(case, told):
     error = error_of(Mismatch, case)
     assert told in error.message
-    assert len(error.standings) == 4
-    assert all(s.where and s.operation for s in error.standings)
+    assert len(error.states) == 4
+    assert all(s.where and s.operation for s in error.states)
 
 
 def test_mismatch_names_what_each_rank_called():
     error = error_of(Mismatch, cases.different_dtypes)
-    assert "4 elements of float64" in error.standings[0].operation
-    assert "4 elements of float32" in error.standings[1].operation
+    assert "4 elements of float64" in error.states[0].operation
+    assert "4 elements of float32" in error.states[1].operation
 
 
 @pytest.mark.parametrize(("case", "room"), [(cases.too_small_a_buffer, 4), (cases.too_large_a_buffer, 8)])
@@ -259,7 +259,7 @@ def test_a_buffer_of_another_size(case, room):
 def test_unmatched(case, told):
     error = error_of(Unmatched, case)
     assert told in error.message
-    assert error.standings[0].where
+    assert error.states[0].where
 
 
 # ---- time
@@ -277,8 +277,8 @@ def test_an_endless_loop_is_named(case, line):
     error = error_of(Stuck, case, timeout=1.5)
     doing = "polled recv(src=0)" if case is cases.endless_polling else "done no operation"
     assert f"rank 1 has {doing} for" in error.message
-    assert error.standings[1].source in (line, "pass")
-    assert error.standings[1].state == "computing"
+    assert error.states[1].source in (line, "pass")
+    assert error.states[1].state == "computing"
 
 
 def test_endless_communication_runs_out_of_time():

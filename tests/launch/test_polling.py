@@ -19,8 +19,8 @@ def error_of(kind, fn, *args, ranks=2):
 def test_ranks_that_ask_each_other_are_a_deadlock(pause):
     error = error_of(Deadlock, cases.asks_in_a_circle, pause, ranks=3)
     assert error.message.startswith("Deadlock: rank 0 waits for rank 1, rank 1 waits for rank 2, rank 2 waits for rank")
-    assert [s.operation for s in error.standings] == ["recv(src=1)", "recv(src=2)", "recv(src=0)"]
-    assert all("asks_in_a_circle" in s.where for s in error.standings)
+    assert [s.operation for s in error.states] == ["recv(src=1)", "recv(src=2)", "recv(src=0)"]
+    assert all("asks_in_a_circle" in s.where for s in error.states)
 
 
 def test_a_rank_that_has_returned_is_asked_in_vain():

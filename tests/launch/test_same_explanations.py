@@ -31,7 +31,7 @@ def test_both_worlds_explain_alike(program) -> None:
     assert type(virtual) is type(processes)
     assert virtual.message == processes.message
     assert virtual.remedy == processes.remedy
-    told, also = ({s.rank: str(s) for s in e.standings} for e in (virtual, processes))
+    told, also = ({s.rank: str(s) for s in e.states} for e in (virtual, processes))
     everyone = isinstance(virtual, Deadlock | Unmatched)
     ranks = told.keys() | also.keys() if everyone else named(virtual.message)
     assert ranks
@@ -43,5 +43,5 @@ def test_another_reduction_is_named() -> None:
     error = error_of(other_reductions, "processes")
     assert isinstance(error, Mismatch)
     assert error.message == "Mismatch: ranks 0 and 1 called all_reduce with arguments that do not fit."
-    assert "(MAX, 2 elements of float32)" in str(error.standings[1])
-    assert "(SUM, 2 elements of float32)" in str(error.standings[0])
+    assert "(MAX, 2 elements of float32)" in str(error.states[1])
+    assert "(SUM, 2 elements of float32)" in str(error.states[0])

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import pytest
 from drawn_traces import ring_trace
 
-from lockstep.errors import Deadlock, Standing, UsageError
+from lockstep.errors import Deadlock, RankState, UsageError
 from lockstep.events import Event, Outcome, Trace, Unequal
 from lockstep.show import timeline
 from lockstep.show.lanes import Lanes, collective_calls
@@ -217,13 +217,13 @@ def test_the_notebook_keeps_widget_picture_and_words() -> None:
 
 
 def deadlock(ranks: int, trace: Trace | None = None) -> Deadlock:
-    standings = [
-        Standing(
+    states = [
+        RankState(
             r, "waiting", f"send(dst={(r + 1) % ranks})", "Cell In[6], line 4", "dist.send(x, 1)", ((r + 1) % ranks,)
         )
         for r in range(ranks)
     ]
-    return Deadlock("A circle.", standings, trace)
+    return Deadlock("A circle.", states, trace)
 
 
 def test_a_deadlock_shows_its_circle_each_operation_and_each_line() -> None:
@@ -248,9 +248,9 @@ def test_a_circle_of_64_ranks_is_shortened() -> None:
 
 def test_those_who_raised_stand_first_where_there_is_no_circle() -> None:
     waits = Waiting.of(
-        [Standing(0, "waiting", "recv(src=1)", waits_for=(1,)), Standing(1, "raised", detail="ValueError: x")]
+        [RankState(0, "waiting", "recv(src=1)", waits_for=(1,)), RankState(1, "raised", detail="ValueError: x")]
     )
-    assert [s.rank for s in waits.standings] == [1, 0]
+    assert [s.rank for s in waits.states] == [1, 0]
     assert waits.sentence() == "1 of 2 ranks wait for communication"
 
 

@@ -15,7 +15,7 @@ import pytest
 from drawn_traces import ring_trace
 
 from lockstep import progress
-from lockstep.errors import Deadlock, Standing
+from lockstep.errors import Deadlock, RankState
 from lockstep.events import Event, Trace, Unequal
 from lockstep.show import costs, predict, reconcile, ring, roofline, timeline
 from lockstep.show.figure import Figure, style
@@ -262,11 +262,11 @@ def test_timeline_of_nothing(show: Any) -> None:
 
 
 def test_timeline_of_a_deadlock_draws_the_circle(show: Any) -> None:
-    standings = [
-        Standing(r, "waiting", f"send(dst={(r + 1) % 3})", "Cell In[6], line 4", "dist.send(x, right)", ((r + 1) % 3,))
+    states = [
+        RankState(r, "waiting", f"send(dst={(r + 1) % 3})", "Cell In[6], line 4", "dist.send(x, right)", ((r + 1) % 3,))
         for r in range(3)
     ]
-    page = show(timeline(Deadlock("A circle.", standings, ring_trace(3))), DARK)
+    page = show(timeline(Deadlock("A circle.", states, ring_trace(3))), DARK)
     told = page.locator(".ls-picture svg").text_content()
     assert "The circle of waits: rank 0 → 1 → 2 → 0" in told
     assert page.locator("canvas").count() == 1

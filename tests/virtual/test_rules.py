@@ -124,7 +124,7 @@ def test_buffering_hides_it_unless_both_receive_first():
         nccl(swap, 8, receive_first=True, rules=NCCL)
     with pytest.raises(Deadlock):
         nccl(swap, NCCL.eager, rules=NCCL)  # four bytes each
-    assert [s.waits_for for s in caught.value.standings] == [(1,), (0,)]
+    assert [s.waits_for for s in caught.value.states] == [(1,), (0,)]
 
 
 @pytest.mark.parametrize("receive_first", [False, True])

@@ -101,7 +101,7 @@ def test_a_thread_that_communicates_is_refused(program):
     with pytest.raises(RankRaised, match=r"rank \d communicates in a thread that it has started") as caught:
         virtual(program, ranks=3)
     assert "On the virtual cluster only a rank's own thread may" in str(caught.value)
-    assert "test_threads.py, line" in caught.value.standings[0].where
+    assert "test_threads.py, line" in caught.value.states[0].where
 
 
 def test_a_checkpoint_that_is_written_beside_the_run():

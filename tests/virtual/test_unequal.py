@@ -221,9 +221,9 @@ def test_a_rank_that_asks_for_too_much_is_told_where_and_what_it_held(fake: bool
         "80.0 MB and asked for 30.0 MB more; its device has 100.0 MB. It held: buffers 80.0 MB."
     )
     assert "buffers: let go of" in error.remedy
-    assert [s.rank for s in error.standings] == [0, 1, 2]
-    assert [s.state for s in error.standings] == ["waiting", "computing", "waiting"]
-    assert error.standings[1].source == "kept.append(torch.empty(7_500_000))"
+    assert [s.rank for s in error.states] == [0, 1, 2]
+    assert [s.state for s in error.states] == ["waiting", "computing", "waiting"]
+    assert error.states[1].source == "kept.append(torch.empty(7_500_000))"
     assert len(error.trace.of_kind("barrier")) == 3 + 2
 
 
@@ -305,7 +305,7 @@ def test_a_backward_pass_may_be_what_does_not_fit() -> None:
         return kept
 
     error = failing(backward)
-    assert error.standings[0].source == "y.backward()"
+    assert error.states[0].source == "y.backward()"
     assert "asked for 36.0 MB more" in error.message
 
 
@@ -344,7 +344,7 @@ def test_a_storage_that_grows_may_be_what_does_not_fit() -> None:
         x.untyped_storage().resize_(120 * MB)
 
     error = failing(grow)
-    assert error.standings[0].source == "x.untyped_storage().resize_(120 * MB)"
+    assert error.states[0].source == "x.untyped_storage().resize_(120 * MB)"
     assert "held 90.0 MB and asked for 30.0 MB more" in error.message
 
 

@@ -254,9 +254,9 @@ def test_a_circle_of_receives_is_told_as_one():
 
     error = explained(fn, 3, Deadlock)
     assert "rank 0 waits for rank 1, rank 1 waits for rank 2, rank 2 waits for rank 0" in str(error)
-    assert [s.operation for s in error.standings] == ["recv(src=1)", "recv(src=2)", "recv(src=0)"]
-    assert all("dist.recv(torch.zeros(1)" in s.source for s in error.standings)
-    assert all(s.where.startswith("test_virtual.py, line ") for s in error.standings)
+    assert [s.operation for s in error.states] == ["recv(src=1)", "recv(src=2)", "recv(src=0)"]
+    assert all("dist.recv(torch.zeros(1)" in s.source for s in error.states)
+    assert all(s.where.startswith("test_virtual.py, line ") for s in error.states)
     assert len(error.trace.of_kind("recv")) == 3
 
 
@@ -267,7 +267,7 @@ def test_a_rank_that_left_is_named():
 
     error = explained(fn, 4, Deadlock)
     assert "ranks 0, 1 and 2 wait for rank 3, whose function has already returned" in str(error)
-    assert str(error.standings[3]) == "rank 3 has finished"
+    assert str(error.states[3]) == "rank 3 has finished"
 
 
 def test_polling_for_what_cannot_come_is_a_deadlock_too():
@@ -277,7 +277,7 @@ def test_polling_for_what_cannot_come_is_a_deadlock_too():
             pass
 
     error = explained(fn, 3, Deadlock)
-    assert [s.operation for s in error.standings] == ["recv(src=1)", "recv(src=2)", "recv(src=0)"]
+    assert [s.operation for s in error.states] == ["recv(src=1)", "recv(src=2)", "recv(src=0)"]
 
 
 def test_polling_for_what_comes_late_ends():
@@ -318,8 +318,8 @@ def test_operations_that_do_not_fit_are_named(one, other, told):
 
     error = explained(fn, 2, Mismatch)
     assert told in str(error)
-    assert [s.rank for s in error.standings] == [0, 1]
-    assert all("test_virtual.py" in s.where for s in error.standings)
+    assert [s.rank for s in error.states] == [0, 1]
+    assert all("test_virtual.py" in s.where for s in error.states)
 
 
 @pytest.mark.parametrize("on", [CLUSTER, "processes"])
@@ -379,7 +379,7 @@ def test_a_learners_exception_comes_with_the_learners_lines_only():
     assert 'raise ValueError("bad shape")' in text
     assert "/lockstep/" not in text
     assert "/torch/" not in text
-    assert error.standings[0].rank == 2
+    assert error.states[0].rank == 2
 
 
 def test_a_rank_whose_operation_is_over_does_not_wait():
@@ -391,7 +391,7 @@ def test_a_rank_whose_operation_is_over_does_not_wait():
         raise ValueError("everybody")
 
     error = explained(fn, 3, RankRaised)
-    assert [s.state for s in error.standings] == ["raised", "computing", "computing"]
+    assert [s.state for s in error.states] == ["raised", "computing", "computing"]
     assert "rank 1 has done barrier on ranks 0, 1, 2 at test_virtual.py" in str(error)
 
 
@@ -428,8 +428,8 @@ def test_an_endless_loop_is_stopped_and_named():
     with pytest.raises(Stuck) as caught:
         run_virtual(Job.pack(fn, (), {}, 3), CLUSTER, patience=0.5)
     assert "rank 1 has done no operation" in str(caught.value)
-    standing = caught.value.standings[1]
-    assert "while dist.get_rank() == 1" in standing.source or standing.source == "pass"
+    rank_state = caught.value.states[1]
+    assert "while dist.get_rank() == 1" in rank_state.source or rank_state.source == "pass"
     assert "rank 1 has done no operation" in str(explained(fn, 3, Stuck, timeout=0.5))
 
 

@@ -132,7 +132,7 @@ def score_of(exercise: Exercise, observation: Observation) -> Score:
         [*findings, *_loud(observation)],
         shown.trace if shown else None,
         f"The figure shows your run with {shown.case}." if shown else "",
-        shown.failure.standings if shown and shown.failure else (),
+        shown.failure.states if shown and shown.failure else (),
         picture,
     )
 

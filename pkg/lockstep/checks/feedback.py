@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import html
 import textwrap
+from collections.abc import Sequence
+from typing import Protocol
 
 from lockstep import show
-from lockstep.checks.score import Score
+from lockstep.checks.judge import Finding
+from lockstep.errors import RankState
+from lockstep.events import Trace
 from lockstep.show.waiting import Waiting
 
 HEADLINES = {
@@ -20,7 +24,27 @@ REPORT = "margin:.4em 0 0;white-space:pre-wrap;word-break:normal;overflow-wrap:a
 MOST_EVENTS = 2000  # a longer timeline would weigh more than the whole notebook
 
 
-def headline(score: Score) -> str:
+class Scored(Protocol):
+    """What of a Score is told. Its ``repr`` is the number of points."""
+
+    exercise: str
+    maximum: float
+    verdict: str
+    trace: Trace | None
+    about: str
+    picture: str
+
+    @property
+    def points(self) -> float: ...
+
+    @property
+    def findings(self) -> Sequence[Finding]: ...
+
+    @property
+    def states(self) -> Sequence[RankState]: ...
+
+
+def headline(score: Scored) -> str:
     if score.verdict == "ungraded":
         return HEADLINES["ungraded"]
     if score.verdict == "crashed" and score.findings and not score.findings[0].misconception.startswith("crashed:"):
@@ -29,7 +53,7 @@ def headline(score: Score) -> str:
     return f"{partly} {score!r} of {score.maximum:g} points"
 
 
-def text(score: Score) -> str:
+def text(score: Scored) -> str:
     """For a terminal, 100 columns wide at most."""
     lines = [f"{score.exercise}: {headline(score)}"]
     for finding in score.findings:
@@ -44,7 +68,7 @@ def text(score: Score) -> str:
     return "\n".join(lines)
 
 
-def page(score: Score) -> str:
+def page(score: Scored) -> str:
     """For a notebook: stands on light and dark backgrounds, needs no script and no network."""
     colour = COLOURS[score.verdict]
     found = "".join(_paragraph(f.message, f.points) for f in score.findings)
@@ -64,10 +88,10 @@ def _paragraph(message: str, points: float) -> str:
     return f'<div style="margin:.5em 0">{html.escape(first)}{cost}{report}</div>'
 
 
-def _figure(score: Score) -> str:
+def _figure(score: Scored) -> str:
     """The exercise's own picture of the learner's run, or its timeline; if that run failed, who waits for whom."""
-    if any(s.state == "waiting" for s in score.standings):
-        return _framed(Waiting.of(score.standings).svg())
+    if any(s.state == "waiting" for s in score.states):
+        return _framed(Waiting.of(score.states).svg())
     if score.picture:
         return _framed(score.picture)
     trace = score.trace

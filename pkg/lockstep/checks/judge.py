@@ -102,7 +102,7 @@ def plainly_endless(observation: Observation) -> bool:
 
 
 def _shortened(failure: Failure, lines: int = 14) -> str:
-    ranks = [] if failure.kind == "RankRaised" else [f"  {line}" for line in failure.standings]
+    ranks = [] if failure.kind == "RankRaised" else [f"  {line}" for line in failure.states]
     told = "\n".join([failure.message, *ranks, failure.remedy]).strip().splitlines()
     return "\n".join(told if len(told) <= lines else [*told[:lines], f"... and {len(told) - lines} more lines"])
 

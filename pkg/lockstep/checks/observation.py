@@ -16,7 +16,7 @@ from safetensors.torch import load_file, save_file
 
 from lockstep.checks.case import Case
 from lockstep.checks.plain import Other
-from lockstep.errors import Standing
+from lockstep.errors import RankState
 from lockstep.events import Trace
 
 
@@ -26,11 +26,11 @@ class Failure:
 
     kind: str  # "Deadlock", "RankRaised" ...
     message: str
-    standings: tuple[Standing, ...] = ()
+    states: tuple[RankState, ...] = ()
     remedy: str = ""
 
     def __str__(self) -> str:
-        return "\n".join([self.message, *map(str, self.standings)])
+        return "\n".join([self.message, *map(str, self.states)])
 
 
 @dataclass(frozen=True)
@@ -108,8 +108,8 @@ def _seen_from_json(data: dict[str, Any], tensors: dict[str, torch.Tensor]) -> S
 
 
 def _failure_from_json(data: dict[str, Any]) -> Failure:
-    standings = [Standing(**{**s, "waits_for": tuple(s["waits_for"])}) for s in data["standings"]]
-    return Failure(data["kind"], data["message"], tuple(standings), data["remedy"])
+    states = [RankState(**{**s, "waits_for": tuple(s["waits_for"])}) for s in data["states"]]
+    return Failure(data["kind"], data["message"], tuple(states), data["remedy"])
 
 
 def _pack(value: Any, tensors: dict[str, torch.Tensor]) -> Any:

@@ -265,7 +265,7 @@ def _without_ranks(failure: Failure, seconds: float, call: str) -> Failure:
     """The failure of an exercise whose learner need not have heard of ranks. ``call`` is what was under way."""
     if failure.kind not in HANGS:
         return replace(failure, message=failure.message.replace("rank 0 raised", f"{call} raised", 1))
-    place = next((f" It stood at {s.where}: {s.source}" for s in failure.standings if s.where), "")
+    place = next((f" It stood at {s.where}: {s.source}" for s in failure.states if s.where), "")
     told = f"{call} did not end within {seconds:g} second{'s' if seconds != 1 else ''}.{place}"
     return Failure(failure.kind, told, remedy="Does every loop end? Look at what should change in each turn.")
 
@@ -274,6 +274,6 @@ def _failure(error: RunError) -> Failure:
     """A rank that waits in the mark between two cases is, for the learner, done with its case."""
     told = [
         replace(s, state="finished", operation="", waits_for=()) if s.state == "waiting" and not s.where else s
-        for s in error.standings
+        for s in error.states
     ]
     return Failure(type(error).__name__, error.message, tuple(told), error.remedy)

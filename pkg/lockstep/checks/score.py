@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from lockstep.checks.judge import Finding
-from lockstep.errors import Standing
+from lockstep.errors import RankState
 from lockstep.events import Trace
 
 VERDICTS = ("passed", "wrong", "crashed", "ungraded")
@@ -26,7 +26,7 @@ class Score(float):
     findings: tuple[Finding, ...]
     trace: Trace | None
     about: str
-    standings: tuple[Standing, ...]  # where the ranks stood, if the run that is shown failed
+    states: tuple[RankState, ...]  # where the ranks stood, if the run that is shown failed
     picture: str  # an SVG of the learner's own run, where the exercise has a better one than the timeline
 
     def __new__(
@@ -38,18 +38,18 @@ class Score(float):
         findings: Sequence[Finding] = (),
         trace: Trace | None = None,
         about: str = "",
-        standings: Sequence[Standing] = (),
+        states: Sequence[RankState] = (),
         picture: str = "",
     ) -> Score:
         finite = points if math.isfinite(points) else 0.0
         score = super().__new__(cls, min(max(0.0, finite), maximum))
         score.exercise, score.maximum, score.verdict = exercise, maximum, verdict
         score.findings, score.trace, score.about = tuple(findings), trace, about
-        score.standings, score.picture = tuple(standings), picture
+        score.states, score.picture = tuple(states), picture
         return score
 
     def __reduce__(self) -> tuple[Any, ...]:
-        rest = (self.maximum, self.verdict, self.findings, self.trace, self.about, self.standings, self.picture)
+        rest = (self.maximum, self.verdict, self.findings, self.trace, self.about, self.states, self.picture)
         return Score, (self.exercise, self.points, *rest)
 
     @property

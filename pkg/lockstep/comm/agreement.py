@@ -7,7 +7,8 @@ from itertools import product
 
 from lockstep import explain
 from lockstep.comm.operation import Operation
-from lockstep.errors import Mismatch, Standing
+from lockstep.errors import Mismatch, RankState
+from lockstep.explain import ANY_SOURCE
 
 
 def agree(a: Operation, b: Operation) -> bool:
@@ -24,7 +25,7 @@ def different(parts: Sequence[Operation]) -> Mismatch | None:
     if other is None:
         return None
     kinds = {parts[0].rank: parts[0].kind, other.rank: other.kind}
-    return explain.different(kinds, [standing(p, signed=True) for p in parts])
+    return explain.different(kinds, [rank_state(p, signed=True) for p in parts])
 
 
 def ill_cut(parts: Sequence[Operation]) -> Mismatch | None:
@@ -34,8 +35,8 @@ def ill_cut(parts: Sequence[Operation]) -> Mismatch | None:
         piece, room = source.sends[seat[target.rank]], target.takes[seat[source.rank]]
         if piece != room:
             sent, expected = (f"{n} elements of {source.fits[0][1]}" for n in (piece, room))
-            standings = list(map(standing, parts))
-            return explain.ill_cut(target.kind, f"rank {source.rank} has", sent, target.rank, expected, standings)
+            states = list(map(rank_state, parts))
+            return explain.ill_cut(target.kind, f"rank {source.rank} has", sent, target.rank, expected, states)
     return None
 
 
@@ -52,17 +53,19 @@ def of_message(send: Operation, recv: Operation) -> Mismatch | None:
     if send.fits == recv.fits:
         return None
     sent, room = (f"{n} elements of {dtype}" for o in (send, recv) for n, dtype in o.fits[:1])
-    return explain.misfit(send.rank, sent, recv.rank, room, [standing(send), standing(recv)])
+    return explain.misfit(send.rank, sent, recv.rank, room, [rank_state(send), rank_state(recv)])
 
 
-def standing(o: Operation, waits_for: tuple[int, ...] | None = None, signed: bool = False) -> Standing:
+def rank_state(o: Operation, signed: bool = False) -> RankState:
     """A rank that waits for its operation. ``signed``: with what must agree between the ranks."""
     told = f"{o} {described(o)}".rstrip() if signed else str(o)
     place = o.stands if o.waiting and o.stands.file else o.place
-    waits_for = o.waits_for if waits_for is None else waits_for
     held = next((end for end in (o, *o.together) if end.behind), None)
     behind = (held.rank, str(held.behind)) if held else None
-    return Standing(o.rank, "waiting", told, str(place), place.source, waits_for, behind=behind)
+    any_source = o.peer == ANY_SOURCE
+    return RankState(
+        o.rank, "waiting", told, str(place), place.source, o.waits_for, any_source=any_source, behind=behind
+    )
 
 
 def described(o: Operation) -> str:

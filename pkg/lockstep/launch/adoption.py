@@ -25,7 +25,7 @@ from torch.distributed import c10d_logger, distributed_c10d
 from torch.distributed.distributed_c10d import PrefixStore, Store
 
 from lockstep import explain, places
-from lockstep.errors import Standing, UsageError
+from lockstep.errors import RankState, UsageError
 from lockstep.places import Place
 
 NEED_DEVICES = {"nccl", "ucc", "xccl", "mpi"}  # or a torch that was built for them
@@ -122,8 +122,8 @@ def agree(rank: int, store: Any, name: str, ranks: Sequence[int]) -> None:
             raise explain.different_groups(called(first, said, Place(*where)), called(rank, ranks, place))
 
 
-def called(rank: int, ranks: Sequence[int], place: Place) -> Standing:
-    return Standing(rank, "computing", f"called new_group({list(ranks)})", str(place), place.source)
+def called(rank: int, ranks: Sequence[int], place: Place) -> RankState:
+    return RankState(rank, "computing", f"new_group({list(ranks)})", str(place), place.source, did="called")
 
 
 def cell_of_init() -> Any:

@@ -8,16 +8,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from lockstep import explain
-from lockstep.comm import agreement
-from lockstep.comm.agreement import standing
+from lockstep.comm import agreement, exits
+from lockstep.comm.agreement import rank_state
+from lockstep.comm.exits import first_cause
 from lockstep.comm.matcher import Matched
 from lockstep.comm.operation import Operation
-from lockstep.errors import Mismatch, RunError, Standing, TimeLimit, Unmatched
+from lockstep.errors import Exit, Mismatch, RankState, RunError, TimeLimit, Unmatched
 from lockstep.events import Trace
-from lockstep.launch.askers import asks
-from lockstep.launch.ending import End, as_error, first_cause
-from lockstep.launch.homonyms import homonyms
-from lockstep.launch.watchdog import Stack, standing_of
+from lockstep.launch.busy_polling import asks
+from lockstep.launch.watchdog import Stack, state_of
 from lockstep.record import replay
 
 CLUSTER = "this machine"
@@ -58,8 +57,6 @@ class Diagnosis:
 
     def _mismatch(self) -> Mismatch | None:
         """The first place, if any, where ranks met that do not fit together."""
-        if error := homonyms(self.logs):
-            return error
         collectives = sorted(self.matching.collectives, key=lambda parts: min(p.posted for p in parts))
         found = [*map(agreement.of_collective, collectives), *(agreement.of_message(*p) for p in self.matching.pairs)]
         return next(filter(None, found), None)
@@ -67,74 +64,74 @@ class Diagnosis:
     def _unmatched(self) -> Unmatched | None:
         """What is left over after a run that has ended."""
         left = self.matching.single
-        return explain.left_over(left[0].kind, list(map(standing, left))) if left else None
+        return explain.left_over(left[0].kind, list(map(rank_state, left))) if left else None
 
-    def of_deadlock(self, stacks: Mapping[int, Stack], ends: Mapping[int, End]) -> RunError:
-        standings = [self._asking(s) if s.rank in stacks else s for s in self.standings(stacks, ends)]
-        for s in standings:  # of what is on its way: gloo never says that it is there
+    def of_deadlock(self, stacks: Mapping[int, Stack], ends: Mapping[int, Exit]) -> RunError:
+        states = [self._asking(s) if s.rank in stacks else s for s in self.states(stacks, ends)]
+        for s in states:  # of what is on its way: gloo never says that it is there
             if s.rank in stacks and s.state == "computing":
-                return self._complete(explain.idle(s, self._idle(s.rank), standings))
-        return self._complete(self._mismatch() or explain.deadlock(standings))
+                return self._complete(explain.idle(s, self._idle(s.rank), states))
+        return self._complete(self._mismatch() or explain.deadlock(states))
 
-    def _asking(self, at: Standing) -> Standing:
+    def _asking(self, at: RankState) -> RankState:
         """A rank that asks in vain waits for what it asks about."""
         asked = asks(self.logs[at.rank])
         if asked is None:
             return at
         if self.matching.served(asked):
-            return replace(at, state="computing", operation=f"{explain.POLLS}{asked}", waits_for=())
-        return replace(at, state="waiting", operation=str(asked), waits_for=asked.waits_for)
+            return replace(at, state="computing", operation=str(asked), did=explain.POLLS, waits_for=())
+        return replace(rank_state(asked), where=at.where or str(asked.place), source=at.source or asked.place.source)
 
     def _idle(self, rank: int) -> float:
         """Seconds since the rank's last operation."""
         return self.now - max((o.end or o.posted for o in self.logs[rank]), default=0.0)
 
-    def of_failure(self, stacks: Mapping[int, Stack], ends: Mapping[int, End]) -> RunError:
+    def of_failure(self, stacks: Mapping[int, Stack], ends: Mapping[int, Exit]) -> RunError:
         """The exception or death that came first, and not what it did to the other ranks."""
-        rank, cause = first_cause(ends)
-        mismatch = self._mismatch()
-        if mismatch and self.logs[rank] and self.logs[rank][-1].end is None:  # that is what it raised about
+        cause = first_cause(ends)
+        mismatch, log = self._mismatch(), self.logs[cause.rank]
+        if mismatch and log and log[-1].end is None:  # that is what it raised about
             return self._complete(mismatch)
-        return self._complete(as_error(rank, cause, self.standings(stacks, ends)))
+        return self._complete(exits.error(cause, self.states(stacks, ends)))
 
-    def of_a_stop(self, rank: int, stacks: Mapping[int, Stack], ends: Mapping[int, End]) -> RunError:
-        return self._complete(explain.stopped(rank, self.standings(stacks, ends)))
+    def of_a_stop(self, rank: int, stacks: Mapping[int, Stack], ends: Mapping[int, Exit]) -> RunError:
+        return self._complete(explain.stopped(rank, self.states(stacks, ends)))
 
-    def of_time_limit(self, stacks: Mapping[int, Stack], ends: Mapping[int, End], limit: float) -> RunError:
-        standings = self.standings(stacks, ends)
+    def of_time_limit(self, stacks: Mapping[int, Stack], ends: Mapping[int, Exit], limit: float) -> RunError:
+        states = self.states(stacks, ends)
         idle = list(map(self._idle, range(self.ranks)))
-        for s in standings:
+        for s in states:
             if s.state == "computing" and idle[s.rank] >= min(explain.IDLE, limit / 2):
-                return self._complete(explain.idle(s, idle[s.rank], standings))
-        if self._cannot_go_on(standings, idle, min(explain.IDLE, limit / 2)):
-            return self._complete(self._mismatch() or explain.deadlock(standings))
-        return self._complete(TimeLimit(f"The run did not end within {limit:.0f} s.", standings))
+                return self._complete(explain.idle(s, idle[s.rank], states))
+        if self._cannot_go_on(states, idle, min(explain.IDLE, limit / 2)):
+            return self._complete(self._mismatch() or explain.deadlock(states))
+        return self._complete(TimeLimit(f"The run did not end within {limit:.0f} s.", states))
 
-    def _cannot_go_on(self, standings: Sequence[Standing], idle: Sequence[float], long: float) -> bool:
+    def _cannot_go_on(self, states: Sequence[RankState], idle: Sequence[float], long: float) -> bool:
         """Whether all have waited for long, and some of them for what nobody does."""
-        waiting = [s.rank for s in standings if s.state == "waiting"]
-        if any(s.state == "computing" for s in standings) or not all(idle[r] >= long for r in waiting):
+        waiting = [s.rank for s in states if s.state == "waiting"]
+        if any(s.state == "computing" for s in states) or not all(idle[r] >= long for r in waiting):
             return False
         return any(not self.matching.served(o) for r in waiting for o in self.logs[r] if o.end is None)
 
-    def of_broken_operations(self, ends: Mapping[int, End]) -> RunError:
+    def of_broken_operations(self, ends: Mapping[int, Exit]) -> RunError:
         """Operations that failed on every rank that had one, and on none for a reason of its own."""
         if any(o.end is None for r in ends for o in self.logs[r]):
             return self.of_deadlock({}, ends)
         return self.of_failure({}, ends)
 
-    def standings(self, stacks: Mapping[int, Stack], ends: Mapping[int, End]) -> list[Standing]:
-        return [self._standing(r, stacks, ends) for r in range(self.ranks)]
+    def states(self, stacks: Mapping[int, Stack], ends: Mapping[int, Exit]) -> list[RankState]:
+        return [self._state(r, stacks, ends) for r in range(self.ranks)]
 
-    def _standing(self, rank: int, stacks: Mapping[int, Stack], ends: Mapping[int, End]) -> Standing:
+    def _state(self, rank: int, stacks: Mapping[int, Stack], ends: Mapping[int, Exit]) -> RankState:
         if rank in stacks:
-            return standing_of(rank, self.logs[rank], stacks[rank])
+            return state_of(rank, self.logs[rank], stacks[rank])
         if rank not in ends:
-            return Standing(rank, "finished")
+            return RankState(rank, "finished")
         broken = [o for o in self.logs[rank] if o.end is None]
         if ends[rank].secondary and broken:  # an operation failed because another rank had ended
-            return standing(broken[-1])
-        return ends[rank].standing(rank)
+            return rank_state(broken[-1])
+        return exits.rank_state(ends[rank])
 
     def _complete(self, error: RunError) -> RunError:
         error.trace = self.trace

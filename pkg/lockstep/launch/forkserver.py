@@ -7,7 +7,7 @@
         ├──(2) pid ... (4) exit status, by pipe────┘                    │
         └──(3) messages, by socket pair ────────────────────────────────┘
 
-While nothing runs, the server forks spares for the next run (``company``): such a child is there already.
+While nothing runs, the server forks spares for the next run (``warm_pool``): such a child is there already.
 
 multiprocessing's forkserver would import the learner's ``__main__`` anew in every child; this one never does. Forking
 is safe only from a process with one thread that has not run OpenMP: hence OMP_NUM_THREADS=1 before torch is imported,
@@ -32,10 +32,9 @@ from multiprocessing.connection import Connection
 
 from lockstep.launch import hugepages
 from lockstep.launch.child import STATUS, enter, kill_group
-from lockstep.launch.company import Company, Wish
 from lockstep.launch.job import seed_rank
 from lockstep.launch.request import FILES, LONGEST, Request
-from lockstep.launch.reserve import Reserve
+from lockstep.launch.warm_pool import Slots, WarmPool, Wish
 
 PRELOAD = (
     "torch",
@@ -67,9 +66,9 @@ class Server:
     def __init__(self, control: socket.socket, parent: int) -> None:
         self._control = control
         self._reports: dict[int, int] = {}  # pid of a rank → the pipe that takes its exit status
-        self._company: Company | None = None  # that is to serve the run which is being asked for
+        self._pool: WarmPool | None = None  # that is to serve the run which is being asked for
         self._asked: list[tuple[int, int, int]] = []  # the files of that run's children so far
-        self._reserve = Reserve(self._separate)
+        self._slots = Slots(self._separate)
         self._selector = selectors.DefaultSelector()
         self._selector.register(control, selectors.EVENT_READ, self._serve)
         self._parent = -1
@@ -88,11 +87,11 @@ class Server:
     def run(self) -> None:
         self._control.send(b"ready")
         while True:
-            events = self._selector.select(None if self._reports else self._reserve.patience())
+            events = self._selector.select(None if self._reports else self._slots.patience())
             for key, _ in events:
                 key.data()
             if not events:
-                self._reserve.tend()
+                self._slots.tend()
 
     # ---- requests
 
@@ -109,32 +108,32 @@ class Server:
         if request.index == 0:
             self._begin(request, files.pop())
         conn, log, report = files
-        if not self._company:
+        if not self._pool:
             self._answer((conn, log, report), self._fork(conn, log, report))
             return
         self._asked.append((conn, log, report))
         if request.index == request.size - 1:
-            self._send(self._company)
+            self._send(self._pool)
 
     def _begin(self, request: Request, told: int) -> None:
-        """The first request of a run: is there a company for it? The next run will need the same."""
+        """The first request of a run: is there a pool for it? The next run will need the same."""
         self._bury()
         self._load(request.entry)
         with open(told, "rb") as setup:
             environment = json.loads(setup.read().decode("utf-8", "surrogateescape"))["env"]
-        if self._company:  # of a run that was taken back
-            self._company.dissolve()
-        self._company = self._reserve.take(Wish(request.entry, request.size, environment))
+        if self._pool:  # of a run that was taken back
+            self._pool.dissolve()
+        self._pool = self._slots.take(Wish(request.entry, request.size, environment))
 
-    def _send(self, company: Company) -> None:
-        """The company is the run's. Is one of it lost at the last moment, all are forked anew."""
+    def _send(self, pool: WarmPool) -> None:
+        """The pool is the run's. Is one of it lost at the last moment, all are forked anew."""
         try:
-            pids = company.hand_over([(conn, log) for conn, log, _ in self._asked])
+            pids = pool.hand_over([(conn, log) for conn, log, _ in self._asked])
         except OSError:
-            company.dissolve()
+            pool.dissolve()
             pids = [self._fork(*files) for files in self._asked]
-        company.close()
-        self._company = None
+        pool.close()
+        self._pool = None
         for files, pid in zip(self._asked, pids, strict=True):
             self._answer(files, pid)
         self._asked.clear()
@@ -155,7 +154,7 @@ class Server:
         try:
             pid = os.fork()
         except OSError as error:
-            spares = self._reserve.dissolve()
+            spares = self._slots.dissolve()
             if not spares:
                 return -(error.errno or 1)
             for spare in spares:
@@ -184,7 +183,7 @@ class Server:
         for end in (self._control, self._woken, self._wake):
             end.close()
         asked = [fd for files in self._asked for fd in files]
-        spares = [*self._reserve.files(), *(self._company.files() if self._company else [])]
+        spares = [*self._slots.files(), *(self._pool.files() if self._pool else [])]
         for fd in {self._parent, *self._reports.values(), *spares, *asked}.difference(kept):
             with contextlib.suppress(OSError):
                 os.close(fd)
@@ -216,7 +215,7 @@ class Server:
             with contextlib.suppress(BrokenPipeError):
                 os.write(report, STATUS.pack(os.waitstatus_to_exitcode(status)))
             os.close(report)
-        self._reserve.lose(pid)
+        self._slots.lose(pid)
 
     def _bury(self) -> None:
         """Whoever has let go of a child does not wait for its end. The next run does: it shall find the memory free."""
@@ -227,7 +226,7 @@ class Server:
     def _end(self) -> None:
         for pid in self._reports:
             kill_group(pid)
-        self._reserve.dissolve()
+        self._slots.dissolve()
         os._exit(0)
 
 

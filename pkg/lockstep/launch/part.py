@@ -17,18 +17,18 @@ from typing import Any, Protocol
 
 import torch.distributed as dist
 
+from lockstep.comm import exits
 from lockstep.comm.operation import Operation
-from lockstep.errors import RunError, Stuck, WorldUnavailable
+from lockstep.comm.output import StreamTo, TaggedOutput
+from lockstep.errors import Exit, RunError, Stuck, WorldUnavailable
 from lockstep.events import Outcome
 from lockstep.launch import group, values
 from lockstep.launch.adoption import Given
 from lockstep.launch.deadline import Deadline, Overdue, Terminated, TimeUp, terminable
 from lockstep.launch.diagnosis import Diagnosis
-from lockstep.launch.ending import Gone, Raised, as_error
 from lockstep.launch.exchange import Exchange, Lost
 from lockstep.launch.job import INSIDE, Job
 from lockstep.launch.launchers import Environment
-from lockstep.launch.prints import Tagged
 from lockstep.launch.watchdog import Stack
 from lockstep.launch.worker import Returned, carry_out
 from lockstep.record import Recorder
@@ -103,7 +103,7 @@ class Part:
     def _live(self) -> None:
         """Run the function, and tell what became of it: a value, an exception, or the end of the time."""
         deadline = Deadline(self.job.timeout, self._overdue, self.member.hang_up)
-        mine: Returned | Raised | None = None
+        mine: Returned | Exit | None = None
         try:
             with deadline:
                 mine = self._try()
@@ -111,11 +111,11 @@ class Part:
             mine = None
         if deadline.passed:
             return  # it was told when the time was up
-        if isinstance(mine, Raised):
+        if isinstance(mine, Exit):
             self.member.leave()  # so that ranks which wait for this one see at once that it will not come
         self.exchange.tell("ended", (mine, self.operations, dist.is_initialized()))
 
-    def _try(self) -> Returned | Raised:
+    def _try(self) -> Returned | Exit:
         residency = Residency(lambda: time.monotonic() - self.began)
         try:
             with group.adoption(self._given()):
@@ -126,7 +126,7 @@ class Part:
         except (TimeUp, Terminated):
             raise
         except BaseException as error:
-            return Raised.of(error)
+            return exits.raised(self.environment.rank, error)
 
     def _given(self) -> Given:
         here = self.environment
@@ -163,17 +163,16 @@ class Part:
             told = self.exchange.heard("ended")
         told[self.environment.rank] = told[self.environment.rank] or (None, self.operations)
         diagnosis = self._diagnosis([t[1] if t else [] for t in told])
-        ends = {r: t[0] for r, t in enumerate(told) if t and isinstance(t[0], Raised)}
+        ends = {r: t[0] for r, t in enumerate(told) if t and isinstance(t[0], Exit)}
         stacks = {r: Stack() for r, t in enumerate(told) if not t}
         if lost.how == "stopped":
             return diagnosis.of_a_stop(lost.rank, stacks, ends)
         if lost.how == "silent":
             waited = f"{self.job.timeout + PATIENCE:.0f} s"
-            return Stuck(
-                f"Stuck: rank {lost.rank} has not come back within {waited}.", diagnosis.standings(stacks, ends)
-            )
-        end = Gone(lost.exitcode, 0.0)
-        return as_error(lost.rank, end, diagnosis.standings({}, {**ends, lost.rank: end}))
+            return Stuck(f"Stuck: rank {lost.rank} has not come back within {waited}.", diagnosis.states(stacks, ends))
+        gone = Exit(lost.rank, "gone")
+        end = gone if lost.exitcode is None else exits.died(lost.rank, lost.exitcode, 0.0)
+        return exits.error(end, diagnosis.states({}, {**ends, lost.rank: end}))
 
     def _who_is_gone(self) -> Lost:
         """The launcher ends this rank, as it does when another one has died."""
@@ -193,18 +192,18 @@ class Part:
     @contextlib.contextmanager
     def _as_rank(self) -> Iterator[None]:
         """Prints are tagged and kept, run() does not nest, and a rank that never comes back is ended with its stack."""
-        out, prints = sys.stdout, Tagged(self._print, self.job.output_limit)
+        out, output = sys.stdout, TaggedOutput(self._print, self.job.output_limit)
         faulthandler.dump_traceback_later(self.job.timeout + PATIENCE, exit=True, file=sys.__stderr__ or 2)
         os.environ[INSIDE] = "spmd"
         named = {"MASTER_ADDR", "MASTER_PORT"} - set(os.environ)
         group.name_master("127.0.0.1", int(self.environment.port))
         self._out = out
-        sys.stdout = _Passing(prints, self.environment.rank)
+        sys.stdout = StreamTo(output, lambda: self.environment.rank)
         try:
             yield
         finally:
             sys.stdout = out
-            prints.close()
+            output.close()
             for name in (INSIDE, *named):
                 del os.environ[name]
             faulthandler.cancel_dump_traceback_later()
@@ -217,7 +216,7 @@ class Part:
 
 def verdict(diagnosis: Diagnosis, ends: Sequence[Any], limit: float) -> RunError | None:
     """What went wrong, from how each rank has ended; None when all is well. Every rank comes to the same."""
-    raised = {r: end for r, end in enumerate(ends) if isinstance(end, Raised)}
+    raised = {r: end for r, end in enumerate(ends) if isinstance(end, Exit)}
     overdue = {r: end.stack for r, end in enumerate(ends) if isinstance(end, Overdue)}
     if any(not end.secondary for end in raised.values()):
         return diagnosis.of_failure(overdue, raised)
@@ -226,18 +225,3 @@ def verdict(diagnosis: Diagnosis, ends: Sequence[Any], limit: float) -> RunError
     if raised:
         return diagnosis.of_broken_operations(raised)
     return diagnosis.of_success()
-
-
-class _Passing:
-    def __init__(self, prints: Tagged, rank: int) -> None:
-        self._prints, self._rank = prints, rank
-
-    def write(self, text: str) -> int:
-        self._prints.add(self._rank, text)
-        return len(text)
-
-    def flush(self) -> None:
-        """Whole lines are passed on at once."""
-
-    def isatty(self) -> bool:
-        return False

@@ -14,15 +14,16 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from multiprocessing.connection import wait
 
-from lockstep.errors import RunError, WorldUnavailable
+from lockstep.comm import exits
+from lockstep.comm.exits import first_cause
+from lockstep.comm.output import TaggedOutput, show
+from lockstep.errors import Exit, RunError, WorldUnavailable
 from lockstep.events import Outcome
 from lockstep.launch import group, server, values
-from lockstep.launch.askers import Askers
+from lockstep.launch.busy_polling import BusyPolling
 from lockstep.launch.child import Child
 from lockstep.launch.diagnosis import Diagnosis, journal_of, read_journal
-from lockstep.launch.ending import Died, End, Unavailable, first_cause
 from lockstep.launch.job import Job
-from lockstep.launch.prints import Tagged, show
 from lockstep.launch.watchdog import Watchdog
 from lockstep.launch.worker import Returned, Task
 
@@ -62,11 +63,11 @@ class Run:
         self.job, self.children, self.directory = job, children, directory
         self.watchdog = Watchdog(children)
         journals = [journal_of(directory, r) for r in range(job.ranks)]
-        self.askers = Askers(journals, partial(read_journal, directory))
+        self.busy_polling = BusyPolling(journals, partial(read_journal, directory))
         self.printed: list[str] = []
-        self.prints = Tagged(self._print, job.output_limit)
+        self.output = TaggedOutput(self._print, job.output_limit)
         self.returned: dict[int, Returned] = {}
-        self.failed: dict[int, End] = {}
+        self.failed: dict[int, Exit] = {}
         self.ready: set[int] = set()
         self.leaves = False  # whether the group must be left in due form: NCCL's
 
@@ -78,10 +79,10 @@ class Run:
             if error := diagnosis.of_success():
                 raise error
         except RunError as error:
-            self.prints.close()
+            self.output.close()
             error.printed = "".join(self.printed)
             raise
-        self.prints.close()
+        self.output.close()
         self._release()
         ended = [self.returned[r] for r in range(self.job.ranks)]
         given, memory = [values.loads(e.blob) for e in ended], [e.memory for e in ended]
@@ -98,8 +99,8 @@ class Run:
         while len(self.ready) < self.job.ranks:
             self._hear(deadline - time.monotonic())
             if self.failed:
-                rank, cause = first_cause(self.failed)
-                raise WorldUnavailable(f"Rank {rank} could not join the others: {cause}.")
+                cause = first_cause(self.failed)
+                raise WorldUnavailable(f"Rank {cause.rank} could not join the others: {exits.reason(cause)}.")
             if time.monotonic() > deadline:
                 raise WorldUnavailable(f"The ranks could not join each other within {START_LIMIT:.0f} s.")
         self.began = time.monotonic()
@@ -114,9 +115,9 @@ class Run:
             self._hear(GLANCE)
             if self.failed:
                 self._hear_more()
-                rank, cause = first_cause(self.failed)
-                if isinstance(cause, Unavailable):
-                    raise WorldUnavailable(f"Rank {rank} could not go on: {cause}.")
+                cause = first_cause(self.failed)
+                if cause.kind == "unavailable":
+                    raise WorldUnavailable(f"Rank {cause.rank} could not go on: {exits.reason(cause)}.")
                 stacks = self.watchdog.stacks(self.pending())
                 raise self._diagnosis().of_failure(stacks, self.failed)
             if not self.pending() or time.monotonic() < glance:
@@ -128,12 +129,12 @@ class Run:
             if time.monotonic() > self.began + self.job.timeout:
                 stacks = self.watchdog.stacks(self.pending())
                 raise self._diagnosis().of_time_limit(stacks, self.failed, self.job.timeout)
-            if found := self.watchdog.alarm(self.pending(), self.askers.now()):
+            if found := self.watchdog.alarm(self.pending(), self.busy_polling.now()):
                 raise self._diagnosis().of_deadlock(found, self.failed)
 
     def _hear_more(self) -> None:
         """An exception may be the consequence of one that is not told yet. A death is not."""
-        until = time.monotonic() + (0.0 if isinstance(first_cause(self.failed)[1], Died) else GRACE)
+        until = time.monotonic() + (0.0 if first_cause(self.failed).ended else GRACE)
         while self.pending() and (left := until - time.monotonic()) > 0:
             self._hear(left)
 
@@ -163,7 +164,7 @@ class Run:
             self._gone(rank)
             return
         if kind == "print":
-            self.prints.add(rank, *content)
+            self.output.add(rank, *content)
         elif kind == "ready":
             self.ready.add(rank)
             self.watchdog.threads[rank], self.leaves = content
@@ -174,7 +175,8 @@ class Run:
 
     def _gone(self, rank: int) -> None:
         code, fault = self.children[rank].wait(5), self.children[rank].fault
-        self.failed[rank] = Unavailable(fault) if fault else Died(code, time.monotonic())
+        unavailable = Exit(rank, "unavailable", message=fault)
+        self.failed[rank] = unavailable if fault else exits.died(rank, code, time.monotonic())
 
     def _print(self, text: str) -> None:
         self.printed.append(text)

@@ -1,7 +1,7 @@
 """Starting processes that have torch loaded already: forked by a server (Linux), or kept warm (elsewhere).
 
 Nothing is started until the first call. A later one costs a few milliseconds a process; less where it is like the last
-one, for which spares wait (``company``, ``spares``).
+one, for which spares wait (``warm_pool``, ``spares``).
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 A deadlock is reported when (1) no pending rank has used the processor for a second, nor wants to, (2) each of them
 stands inside a communication call, by the stack that faulthandler writes on SIGUSR1, and (3) both are still so a
 moment later. A rank that sleeps, computes or reads a file is none of that. One that asks ``is_completed()`` in vain and
-does nothing else (askers.py) is, although it uses the processor.
+does nothing else (busy_polling.py) is, although it uses the processor.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ import re
 import signal
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import psutil
 import torch
 
 from lockstep import explain, places
-from lockstep.comm.agreement import standing
+from lockstep.comm.agreement import rank_state
 from lockstep.comm.operation import Operation
-from lockstep.errors import Standing
+from lockstep.errors import RankState
 from lockstep.launch import store
-from lockstep.launch.askers import asks
+from lockstep.launch.busy_polling import asks
 from lockstep.launch.child import Child
 from lockstep.places import Place
 
@@ -163,17 +163,17 @@ class Watchdog:
         return tuple((f, int(line), function) for f, line, function in frames) if whole else ()
 
 
-def standing_of(rank: int, log: Sequence[Operation], stack: Stack) -> Standing:
-    """A pending rank's standing, from its journal and its stack."""
+def state_of(rank: int, log: Sequence[Operation], stack: Stack) -> RankState:
+    """Where a pending rank stands, from its journal and its stack."""
     waiting = [o for o in log if o.waiting]
     if waiting:
-        return standing(waiting[-1])
+        return rank_state(waiting[-1])
     place = stack.place
     unsettled = [o for o in log if o.end is None]
     if not stack.communicates:
         asked = asks(log)
-        polled = f"{explain.POLLS}{asked}" if asked and stack.at(asked.polled) else ""
-        return Standing(rank, "computing", polled, str(place), place.source)
-    operation = str(unsettled[0]) if unsettled else stack.call
-    waits_for = unsettled[0].waits_for if unsettled else ()
-    return Standing(rank, "waiting", operation, str(place), place.source, waits_for)
+        polled, did = (str(asked), explain.POLLS) if asked and stack.at(asked.polled) else ("", "")
+        return RankState(rank, "computing", polled, str(place), place.source, did=did)
+    if unsettled:
+        return replace(rank_state(unsettled[0]), where=str(place), source=place.source)
+    return RankState(rank, "waiting", stack.call, str(place), place.source)

@@ -4,7 +4,7 @@ parent → rank   Task                     what to do, as which rank
 rank → parent   ("ready", thread, leave) the group is there; it must be left in due form
 parent → rank   ("go", time)             time.monotonic() at which the run begins, alike for all
 rank → parent   ("print", text, cut)     any number of these
-rank → parent   ("ended", Returned, Raised or Unavailable)
+rank → parent   ("ended", Returned or Exit)
 parent → rank   ("leave",)               only where a group must be destroyed; elsewhere the rank is killed now. One
                                          that left earlier would break its peers' connections
 """
@@ -31,13 +31,14 @@ import torch.distributed as dist
 from torch.distributed import Store  # type: ignore[attr-defined]
 
 from lockstep import places
+from lockstep.comm import exits
+from lockstep.comm.output import RankOutput
+from lockstep.errors import Exit
 from lockstep.events import Memory
 from lockstep.launch import group, values
-from lockstep.launch.company import Seat
 from lockstep.launch.diagnosis import journal_of
-from lockstep.launch.ending import Raised, Unavailable
 from lockstep.launch.job import INSIDE, Job, seed_rank
-from lockstep.launch.prints import Prints
+from lockstep.launch.warm_pool import Seat
 from lockstep.record import Recorder
 from lockstep.residency import Residency
 
@@ -69,17 +70,18 @@ def main(conn: Connection) -> None:
 
     faulthandler.enable()
     faulthandler.register(signal.SIGUSR1, all_threads=True)
-    prints = Prints(lambda text, cut: tell("print", text, cut), task.job.output_limit)
+    prints = RankOutput(lambda text, cut: tell("print", text, cut), task.job.output_limit)
     try:
         store = enter(task)  # noqa: F841  # kept until the end
     except Exception as error:
-        tell("ended", Unavailable(str(error).partition("\n")[0] or type(error).__name__))
+        reason = str(error).partition("\n")[0] or type(error).__name__
+        tell("ended", Exit(task.rank, "unavailable", message=reason))
         return
     tell("ready", threading.main_thread().ident, dist.get_backend() != "gloo")
     _, began = conn.recv()
     sys.stdout = sys.stderr = prints
     me = os.getpid()
-    outcome = live(task, began, lambda reason: tell("ended", Unavailable(reason)))
+    outcome = live(task, began, lambda reason: tell("ended", Exit(task.rank, "unavailable", message=reason)))
     if os.getpid() != me:  # a process that the function has forked, and that came back as if it were the rank
         os._exit(0)
     prints.flush()
@@ -164,7 +166,7 @@ class Journal:
         threading.Event().wait()
 
 
-def live(task: Task, began: float, give_up: Callable[[str], None]) -> Returned | Raised:
+def live(task: Task, began: float, give_up: Callable[[str], None]) -> Returned | Exit:
     """Run the function. Whatever it raises, even SystemExit, is the answer then."""
     residency = Residency(lambda: time.monotonic() - began)
     journal = Journal(journal_of(task.directory, task.rank), give_up)
@@ -176,7 +178,7 @@ def live(task: Task, began: float, give_up: Callable[[str], None]) -> Returned |
         ended = time.monotonic() - began
         return Returned(values.dumps(value), ended, residency.memory())
     except BaseException as error:
-        return Raised.of(error)
+        return exits.raised(task.rank, error)
 
 
 def carry_out(

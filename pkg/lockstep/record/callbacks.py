@@ -15,10 +15,10 @@ NAMES = ("then", "add_done_callback")
 
 
 class Callbacks:
-    """Within it, each such call has ``eye()`` in force, a dispatch mode of the class ``kind``, unless it has one."""
+    """Within it, each such call has ``mode()`` in force, a dispatch mode of the class ``kind``, unless it has one."""
 
-    def __init__(self, kind: type, eye: Callable[[], AbstractContextManager[Any]]) -> None:
-        self._kind, self._eye = kind, eye
+    def __init__(self, kind: type, mode: Callable[[], AbstractContextManager[Any]]) -> None:
+        self._kind, self._mode = kind, mode
 
     def __enter__(self) -> Callbacks:
         self._originals = {name: getattr(torch._C.Future, name) for name in NAMES}
@@ -40,5 +40,5 @@ class Callbacks:
     def _call(self, callback: Callable[[Any], Any], settled: Any) -> Any:
         if any(isinstance(mode, self._kind) for mode in _get_current_dispatch_mode_stack()):
             return callback(settled)
-        with self._eye():
+        with self._mode():
             return callback(settled)

@@ -15,6 +15,7 @@ from typing import Any
 import torch
 import torch.distributed as dist
 from torch._subclasses.fake_tensor import FakeTensor
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from lockstep import places
 from lockstep.comm.operation import Operation
@@ -23,7 +24,6 @@ from lockstep.explain import ANY_SOURCE, member
 from lockstep.record import journal as entries
 from lockstep.record.callbacks import Callbacks
 from lockstep.record.demands import demand
-from lockstep.record.eye import Eye
 from lockstep.record.meaning import kind_of, payload, pieces, signature, tensors, what_moves, what_must_agree
 from lockstep.record.questions import Questions
 from lockstep.record.reductions import Reductions
@@ -73,8 +73,8 @@ class Recorder:
             return self._polled(work)
 
         dist.Work.wait, dist.Work.is_completed = wait, is_completed  # type: ignore[assignment,method-assign]
-        others = Started(lambda: Eye(self)), Callbacks(Eye, lambda: Eye(self))
-        for watch in (*others, self._reductions, Hooks(lambda: self.residency), Eye(self)):
+        others = Started(lambda: RecorderMode(self)), Callbacks(RecorderMode, lambda: RecorderMode(self))
+        for watch in (*others, self._reductions, Hooks(lambda: self.residency), RecorderMode(self)):
             self._watches.enter_context(watch)
         return self
 
@@ -249,6 +249,22 @@ class Recorder:
         except RuntimeError:
             return False
         return True
+
+
+class RecorderMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """The dispatch mode of one thread: torch asks it before it carries out an operation."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self._recorder = recorder
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if types and (special := [t for t in types if t.__torch_dispatch__ is not torch.Tensor.__torch_dispatch__]):
+            if any(t.__name__ == "FakeTensor" for t in special):  # DTensor asks for shapes
+                return func(*args, **(kwargs or {}))
+            self._recorder.residency.foresee(func, args)
+            return NotImplemented  # a DTensor or the like: what it does inside comes here again
+        return self._recorder.see(func, args, kwargs or {})
 
 
 def carriers(config: str) -> dict[str, str]:

@@ -39,7 +39,7 @@ class Timeline(Figure):
         return f"Timeline: {self._label()}{waits}"
 
     def svg(self) -> str:
-        """The static figure. For an error with standings the picture of the waits stands above the timeline."""
+        """The static figure. For an error with states the picture of the waits stands above the timeline."""
         if self.waits is None:
             return timeline_svg.draw(self.lanes)
         if not self.lanes.trace.events:
@@ -60,8 +60,8 @@ def timeline(of: Trace | Outcome | RunError) -> Timeline:
     if isinstance(of, Trace):
         return Timeline(of)
     if isinstance(of, RunError):
-        trace = of.trace if of.trace is not None else Trace(ranks=len(of.standings))
-        return Timeline(trace, waits=Waiting.of(of.standings) if of.standings else None)
+        trace = of.trace if of.trace is not None else Trace(ranks=len(of.states))
+        return Timeline(trace, waits=Waiting.of(of.states) if of.states else None)
     if isinstance(getattr(of, "trace", None), Trace):
         return Timeline(of.trace, getattr(of, "time", None))
     raise UsageError(f"timeline() draws a Trace, the Result of run() or the error of a run, not a {type(of).__name__}.")

@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from lockstep.errors import Standing
+from lockstep.errors import RankState
 from lockstep.explain import wait_cycle
 from lockstep.show import palette, svg
 
@@ -21,25 +21,25 @@ STATES = {"waiting": "#E69F00", "computing": "#B5B9BF", "finished": "#3F8F5F", "
 
 @dataclass(frozen=True)
 class Waiting:
-    """The standings, those of the wait-for cycle first and in its order."""
+    """The states, those of the wait-for cycle first and in its order."""
 
-    standings: tuple[Standing, ...]
+    states: tuple[RankState, ...]
     cycle: tuple[int, ...]  # ranks, each of which waits for the next and the last for the first; empty if there is none
 
     @classmethod
-    def of(cls, standings: Sequence[Standing]) -> Waiting:
-        cycle = wait_cycle(standings)
+    def of(cls, states: Sequence[RankState]) -> Waiting:
+        cycle = wait_cycle(states)
         place = {rank: i for i, rank in enumerate(cycle)}
         urgent = {"raised": 0, "died": 0, "waiting": 1, "computing": 2, "finished": 3}
-        ordered = sorted(standings, key=lambda s: (place.get(s.rank, len(place)), urgent[s.state], s.rank))
+        ordered = sorted(states, key=lambda s: (place.get(s.rank, len(place)), urgent[s.state], s.rank))
         return cls(tuple(ordered), cycle)
 
     def sentence(self) -> str:
         if self.cycle:
             around = " → ".join(str(r) for r in (*self._shortened(), self.cycle[0]))
             return f"The circle of waits: rank {around}"
-        waiting = sum(s.state == "waiting" for s in self.standings)
-        return f"{waiting} of {len(self.standings)} ranks wait for communication"
+        waiting = sum(s.state == "waiting" for s in self.states)
+        return f"{waiting} of {len(self.states)} ranks wait for communication"
 
     def _shortened(self) -> list[str]:
         names = [str(r) for r in self.cycle]
@@ -51,19 +51,19 @@ class Waiting:
         return svg.document(WIDTH, height, f"Who waits for whom. {self.sentence()}", self.words(), body)
 
     def words(self) -> str:
-        return "; ".join(str(s) for s in self.standings[:SHOWN])
+        return "; ".join(str(s) for s in self.states[:SHOWN])
 
     def parts(self) -> tuple[float, list[str]]:
         """The figure's height and what stands on it."""
-        shown = self.standings[:SHOWN]
-        left_out = len(self.standings) - len(shown)
+        shown = self.states[:SHOWN]
+        left_out = len(self.states) - len(shown)
         height = max(2 * CENTRE, 62 + 40 * len(shown) + (24 if left_out else 0))
         body = [svg.text(24, 28, self.sentence(), 13, font_weight=600), *self._circle(shown, height), *_rows(shown)]
         if left_out:
             body.append(svg.faint(2 * CENTRE + 24, 66 + 40 * len(shown), f"… and {left_out} more ranks"))
         return height, body
 
-    def _circle(self, shown: Sequence[Standing], height: float) -> Iterator[str]:
+    def _circle(self, shown: Sequence[RankState], height: float) -> Iterator[str]:
         middle = min(height / 2 + 14, 190.0)
         places = {s.rank: _on_circle(i, len(shown), middle) for i, s in enumerate(shown)}
         steps = set(zip(self.cycle, self.cycle[1:] + self.cycle[:1], strict=True))
@@ -89,7 +89,7 @@ def _on_circle(i: int, n: int, middle: float) -> tuple[float, float]:
     return CENTRE + radius * math.cos(angle), middle + radius * math.sin(angle)
 
 
-def _wait(a: tuple[float, float], b: tuple[float, float], radius: float, s: Standing, in_cycle: bool) -> str:
+def _wait(a: tuple[float, float], b: tuple[float, float], radius: float, s: RankState, in_cycle: bool) -> str:
     """From rim to rim, a little beside the direct line, so that two who wait for each other show two arrows."""
     length = math.hypot(b[0] - a[0], b[1] - a[1])
     if not length:
@@ -102,7 +102,7 @@ def _wait(a: tuple[float, float], b: tuple[float, float], radius: float, s: Stan
     return svg.element("g", svg.title(str(s)), drawn)
 
 
-def _rows(shown: Sequence[Standing]) -> Iterator[str]:
+def _rows(shown: Sequence[RankState]) -> Iterator[str]:
     """One row a rank: what it waits in, for whom, and the learner's own line."""
     x = 2 * CENTRE + 24
     for i, s in enumerate(shown):
@@ -113,11 +113,11 @@ def _rows(shown: Sequence[Standing]) -> Iterator[str]:
         yield svg.faint(x + 18, y + 16, f"{s.where}{quoted}", 11.5, font_family=svg.MONO)
 
 
-def _what(s: Standing) -> str:
+def _what(s: RankState) -> str:
     """``rank 0 waits in recv(src=3), for rank 3``"""
     told = {
         "waiting": f"waits in {s.operation}",
-        "computing": s.operation or "is computing",
+        "computing": f"{s.did} {s.operation}".strip() or "is computing",
         "finished": "has finished",
         "raised": f"raised {s.detail}",
         "died": s.detail or "died",

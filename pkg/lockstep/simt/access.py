@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from lockstep.simt.counts import LineCounts
 from lockstep.simt.errors import KernelError
-from lockstep.simt.hazards import Access
+from lockstep.simt.happens_before import Access
 from lockstep.simt.masks import LANES, Mask
 from lockstep.simt.memory import Array, Memory, rubbish
 from lockstep.simt.transactions import sectors, wavefronts

@@ -10,7 +10,7 @@ import numpy as np
 
 from lockstep.simt.access import cost, places
 from lockstep.simt.counts import LineCounts
-from lockstep.simt.hazards import Access
+from lockstep.simt.happens_before import Access
 from lockstep.simt.masks import LANES, Mask
 from lockstep.simt.memory import Array
 from lockstep.simt.values import Value, active

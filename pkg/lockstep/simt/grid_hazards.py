@@ -7,20 +7,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from lockstep.simt.counts import LineCounts
 from lockstep.simt.findings import Findings
-from lockstep.simt.happens_before import SLOTS, WHOLE, HappensBefore, Moment, Stamp, moment_of
+from lockstep.simt.happens_before import SLOTS, WHOLE, Access, Block, HappensBefore, Moment, Stamp, moment_of
 from lockstep.simt.memory import Memory
 from lockstep.simt.races import Ints, Race, Records, by_lines, contested, floats, numbered, races, rows_of
-
-if TYPE_CHECKING:
-    from lockstep.simt.hazards import Access
-    from lockstep.simt.warp import Block
-
 
 ORDERED = (
     "To order them, let both use atomic operations on one item: the first behind a threadfence, "

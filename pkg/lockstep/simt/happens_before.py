@@ -21,16 +21,15 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
+from lockstep.simt.counts import LineCounts
+from lockstep.simt.findings import Thread
 from lockstep.simt.masks import LANES, Lanes, Mask
 from lockstep.simt.memory import Memory
-
-if TYPE_CHECKING:
-    from lockstep.simt.hazards import Access
-    from lockstep.simt.warp import Block, Warp
 
 Known = Mapping[int, int]
 NOTHING: Known = {}
@@ -49,6 +48,108 @@ class Stamp(NamedTuple):
 
 
 START = Stamp(0, [0] * LANES, [0] * LANES, [NOTHING] * LANES)
+
+
+class Fenced(NamedTuple):
+    """What came before a lane's fence: it may be released by an atomic operation."""
+
+    known: Known
+    fences: int
+    epoch: int
+    phase: int
+
+
+@dataclass(eq=False)
+class Chain:
+    """Atomic operations on one item, each of which reads what the one before it wrote.
+
+    ``wide``: what its releases tell everybody, ``near``: the threads of a block. A plain store breaks the chain: it is
+    noticed by the ``value``.
+    """
+
+    value: Any = None
+    wide: Known = field(default_factory=dict)
+    near: dict[int, Known] = field(default_factory=dict)
+
+
+class Clock:
+    """What the lanes of one warp know, have seen in atomic operations, and have put behind a fence."""
+
+    def __init__(self) -> None:
+        self.fences = [0] * LANES
+        self.releases = [0] * LANES
+        self.known: list[Known] = [NOTHING] * LANES
+        self.seen: list[dict[tuple[Memory, int], tuple[Known, Known]]] = [{} for _ in range(LANES)]
+        self.wide: list[Fenced | None] = [None] * LANES  # by threadfence
+        self.near: list[Fenced | None] = [None] * LANES  # by any fence
+
+    def acquire(self, lane: int, wide: bool) -> None:
+        """A fence behind atomic operations: what they saw is known from here on."""
+        for far, near in self.seen[lane].values():
+            self.known[lane] = merged(self.known[lane], merged(near, far) if wide else near)
+        if wide:
+            self.seen[lane].clear()
+
+
+class Hazards(Protocol):
+    """Of a block: ``phase`` counts its barriers; ``fenced``: a fence or release since the last one."""
+
+    phase: int
+    fenced: bool
+
+
+class Block(Protocol):
+    """What of a block (``warp.Block``) the search for races asks."""
+
+    @property
+    def number(self) -> int: ...
+
+    @property
+    def warps(self) -> Sequence[int]: ...
+
+    @property
+    def hazards(self) -> Hazards: ...
+
+    def thread(self, number: int) -> Thread: ...
+
+
+class Warp(Protocol):
+    """What of a warp (``warp.Warp``) the search for races asks."""
+
+    clock: Clock | None
+    stamp: Stamp
+
+    @property
+    def number(self) -> int: ...
+
+    @property
+    def epoch(self) -> int: ...
+
+    @property
+    def block(self) -> Block: ...
+
+    @property
+    def started(self) -> Mask: ...
+
+    @property
+    def thread_ids(self) -> Any: ...
+
+
+class Access(NamedTuple):
+    """One request of a warp; ``epoch`` counts the warp's syncwarps. One item stands for all lanes, if all read it."""
+
+    items: NDArray[np.int64]
+    warp: Warp
+    mask: Mask
+    epoch: int
+    stamp: Stamp
+    line: LineCounts
+    write: bool
+    atomic: bool
+    values: Any
+
+    def of_each_lane(self) -> NDArray[np.int64]:
+        return self.items if len(self.items) == self.mask.count else np.repeat(self.items, self.mask.count)
 
 
 class Moment(NamedTuple):
@@ -111,47 +212,6 @@ def merged(one: Known, other: Known) -> Known:
         if found.get(slot, 0) < time:
             found[slot] = time
     return found
-
-
-class Fenced(NamedTuple):
-    """What came before a lane's fence: it may be released by an atomic operation."""
-
-    known: Known
-    fences: int
-    epoch: int
-    phase: int
-
-
-@dataclass(eq=False)
-class Chain:
-    """Atomic operations on one item, each of which reads what the one before it wrote.
-
-    ``wide``: what its releases tell everybody, ``near``: the threads of a block. A plain store breaks the chain: it is
-    noticed by the ``value``.
-    """
-
-    value: Any = None
-    wide: Known = field(default_factory=dict)
-    near: dict[int, Known] = field(default_factory=dict)
-
-
-class Clock:
-    """What the lanes of one warp know, have seen in atomic operations, and have put behind a fence."""
-
-    def __init__(self) -> None:
-        self.fences = [0] * LANES
-        self.releases = [0] * LANES
-        self.known: list[Known] = [NOTHING] * LANES
-        self.seen: list[dict[tuple[Memory, int], tuple[Known, Known]]] = [{} for _ in range(LANES)]
-        self.wide: list[Fenced | None] = [None] * LANES  # by threadfence
-        self.near: list[Fenced | None] = [None] * LANES  # by any fence
-
-    def acquire(self, lane: int, wide: bool) -> None:
-        """A fence behind atomic operations: what they saw is known from here on."""
-        for far, near in self.seen[lane].values():
-            self.known[lane] = merged(self.known[lane], merged(near, far) if wide else near)
-        if wide:
-            self.seen[lane].clear()
 
 
 class HappensBefore:

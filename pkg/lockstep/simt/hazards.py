@@ -8,38 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from lockstep.simt.counts import LineCounts
 from lockstep.simt.findings import Findings
 from lockstep.simt.grid_hazards import GridHazards
-from lockstep.simt.happens_before import Moment, Stamp, moment_of
-from lockstep.simt.masks import LANES, Mask
+from lockstep.simt.happens_before import Access, Block, Moment, Warp, moment_of
+from lockstep.simt.masks import LANES
 from lockstep.simt.memory import Memory
 from lockstep.simt.races import Ints, Race, Records, by_lines, contested, floats, numbered, races, rows_of
 from lockstep.simt.values import active
-
-if TYPE_CHECKING:
-    from lockstep.simt.warp import Block, Warp
-
-
-class Access(NamedTuple):
-    """One request of a warp; ``epoch`` counts the warp's syncwarps. One item stands for all lanes, if all read it."""
-
-    items: Ints
-    warp: Warp
-    mask: Mask
-    epoch: int
-    stamp: Stamp
-    line: LineCounts
-    write: bool
-    atomic: bool
-    values: Any
-
-    def of_each_lane(self) -> Ints:
-        return self.items if len(self.items) == self.mask.count else np.repeat(self.items, self.mask.count)
 
 
 class BlockHazards:

@@ -21,7 +21,7 @@ import functools
 import threading
 from collections.abc import Callable, Sequence
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 import torch.distributed as dist
@@ -30,16 +30,14 @@ from torch.distributed import distributed_c10d
 from torch.distributed.distributed_c10d import PrefixStore
 
 from lockstep import explain, places
-from lockstep.errors import Standing, UsageError
+from lockstep.errors import RankState, UsageError
 from lockstep.launch.adoption import Adoption, Given, called
 from lockstep.virtual import futures, modules, profilers
 from lockstep.virtual.clock import Clock
 from lockstep.virtual.group import VirtualGroup
+from lockstep.virtual.protocol import Simulator
 from lockstep.virtual.shared_torch import count_loss_parallel, hide_from_compiler
 from lockstep.virtual.store import RankStore
-
-if TYPE_CHECKING:
-    from lockstep.virtual.simulation import Simulation
 
 LONG = timedelta(days=30)  # a rank that waits in vain is told at once, whatever a program asks
 
@@ -64,7 +62,7 @@ class ThreadWorld(threading.local):
 
 
 def create_group(options: Any, _: Any) -> VirtualGroup:
-    simulation: Simulation = _local.simulation
+    simulation: Simulator = _local.simulation
     ranks = list(options.global_ranks_in_group) or list(range(simulation.ranks))
     return VirtualGroup(simulation, _local.rank, ranks, str(options.group_id))
 
@@ -73,7 +71,7 @@ class Agreement:
     """What ranks have said of each group: those of one name must be the same, or have no rank in common."""
 
     def __init__(self) -> None:
-        self._said: dict[tuple[int, str], dict[tuple[int, ...], Standing]] = {}  # by name and ranks: who said it first
+        self._said: dict[tuple[int, str], dict[tuple[int, ...], RankState]] = {}  # by name and ranks: who said it first
 
     def __call__(self, _: Any, name: str, ranks: Sequence[int]) -> None:
         if not hasattr(_local, "rank"):
@@ -110,7 +108,7 @@ def in_batches(post: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(post)
     def posting(operations: list[Any]) -> Any:
-        simulation: Simulation = _local.simulation
+        simulation: Simulator = _local.simulation
         with simulation.batch(_local.rank):
             return post(operations)
 
@@ -142,7 +140,7 @@ def install() -> None:
     torch.autograd.set_multithreading_enabled(False)
 
 
-def enter(simulation: Simulation, rank: int) -> None:
+def enter(simulation: Simulator, rank: int) -> None:
     """Make the calling thread a rank: it gets a default process group of its own."""
     modules.forget_classes()
     _set_thread_isolation_mode(True)

@@ -21,14 +21,14 @@ from typing import Any
 import torch
 
 from lockstep import explain, places
+from lockstep.comm import exits
+from lockstep.comm.output import TaggedOutput, show
 from lockstep.comm.rules import RENDEZVOUS, Rules
-from lockstep.errors import RankDied, RunError, Standing, Stuck, WorldUnavailable
+from lockstep.errors import RunError, Stuck, WorldUnavailable
 from lockstep.events import Outcome
 from lockstep.launch import server, values
 from lockstep.launch.child import Child
-from lockstep.launch.ending import Died, as_error
 from lockstep.launch.job import INSIDE, Job
-from lockstep.launch.prints import show
 from lockstep.machines import Cluster
 
 PATIENCE = 10.0  # seconds of host time without any operation, after which a rank counts as stuck
@@ -124,18 +124,17 @@ def running_place(dump: str) -> places.Place:
     return places.NOWHERE
 
 
-def died(child: Child) -> RankDied:
+def died(child: Child) -> RunError:
     """The ranks share a process: the one whose turn it was ends all of them."""
-    end, rank = Died(child.wait(5), time.monotonic()), whose_turn(child)
+    end = exits.died(whose_turn(child), child.wait(5), time.monotonic())
     if child.fault:
         raise WorldUnavailable(f"The virtual cluster has failed: {child.fault}.", "Restart the kernel, and try again.")
     place = running_place(child.tail())
-    at = Standing(rank, "died", where=str(place), source=place.source, detail=str(end))
-    return RankDied(as_error(rank, end, ()).message, [at] if place.file else [])
+    return exits.error(end, [exits.rank_state(end, place)] if place.file else [])
 
 
 def prepare(seat: object) -> None:
-    """What a spare does ahead (``lockstep.launch.company``): load what ``main`` needs."""
+    """What a spare does ahead (``lockstep.launch.warm_pool``): load what ``main`` needs."""
     importlib.import_module("lockstep.virtual.backend")
     importlib.import_module("lockstep.virtual.fake_simulation")
     torch.set_num_threads(1)
@@ -153,18 +152,18 @@ def main(conn: Connection) -> None:
     warnings.filterwarnings("ignore", module=r"(torch|lockstep)\.")  # here torch is often called by Lockstep
     torch.set_num_threads(1)
     job.sources.install()
-    prints = rank.Prints(lambda text: conn.send(("print", text)), job.output_limit)
+    output = TaggedOutput(lambda text: conn.send(("print", text)), job.output_limit)
     backend.install()
     simulation = (FakeSimulation if job.fake else Simulation)(job, cluster, rules, ties)
     simulation.scheduler.baton = show_whose_turn()
     os.environ[INSIDE] = "virtual"
-    rank.install(prints, simulation.streams, job.ranks, cluster.ranks_per_node)
+    rank.install(output, simulation.streams, job.ranks, cluster.ranks_per_node)
     modules.install(job.ranks, job.isolate)
     try:
         answer: tuple[str, Any] = ("done", simulation.run(patience))
     except RunError as error:
         answer = ("failed", error)
-    prints.close_lines()
+    output.close()
     conn.send(answer)
     with contextlib.suppress(EOFError, OSError):
         conn.recv_bytes()  # the starter hangs up

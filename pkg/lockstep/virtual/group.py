@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 import torch.distributed as dist
@@ -21,10 +21,8 @@ from lockstep.virtual import movement
 from lockstep.virtual.arguments import check_contiguous, detached, nbytes, reduction, split
 from lockstep.virtual.movement import quietly
 from lockstep.virtual.profilers import mark, profiling
+from lockstep.virtual.protocol import Simulator
 from lockstep.virtual.work import VirtualWork
-
-if TYPE_CHECKING:
-    from lockstep.virtual.simulation import Simulation
 
 Tensors = Sequence[torch.Tensor]
 
@@ -34,7 +32,7 @@ _ProcessGroup: Any = dist.ProcessGroup  # untyped: its stubs overload every meth
 class VirtualGroup(_ProcessGroup):  # type: ignore[misc]
     """One rank's end of a process group."""
 
-    def __init__(self, simulation: Simulation, me: int, ranks: Sequence[int], name: str) -> None:
+    def __init__(self, simulation: Simulator, me: int, ranks: Sequence[int], name: str) -> None:
         self._seat = ranks.index(me)
         super().__init__(self._seat, len(ranks))
         self._simulation, self._me, self._ranks, self._name = simulation, me, tuple(ranks), name
@@ -90,7 +88,7 @@ class VirtualGroup(_ProcessGroup):  # type: ignore[misc]
         return self._recv(tensors, member(self._ranks, src), tag)
 
     def recv_anysource(self, tensors: Tensors, tag: int = 0) -> VirtualWork:
-        if not self._simulation.network.rules.any_source:
+        if not self._simulation.rules.any_source:
             raise RuntimeError("NCCL has no receive from any source: name it, recv(x, src=...)")
         return self._recv(tensors, ANY_SOURCE, tag)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from lockstep.errors import OutOfMemory, Standing
+from lockstep.errors import OutOfMemory, RankState
 from lockstep.places import Place
 
 UNITS = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
@@ -18,7 +18,7 @@ REMEDIES: Mapping[str, str] = {
 
 
 def out_of_memory(
-    rank: int, place: Place, held: Mapping[str, int], asked: int, limit: int, others: Sequence[Standing]
+    rank: int, place: Place, held: Mapping[str, int], asked: int, limit: int, others: Sequence[RankState]
 ) -> OutOfMemory:
     """``held``: bytes by kind when ``rank`` asked for ``asked`` more of a device that has ``limit``."""
     where = f" at {place}" if place.file else " before its function began"
@@ -29,7 +29,7 @@ def out_of_memory(
     )
     most = max(held, key=lambda kind: held[kind])
     remedy = f"Most of it is {most}: {REMEDIES[most]}." if held[most] else "Make smaller tensors."
-    mine = Standing(rank, "computing", f"asked for {size(asked)}", str(place), place.source)
+    mine = RankState(rank, "computing", f"asked for {size(asked)}", str(place), place.source)
     return OutOfMemory(told, sorted([mine, *others], key=lambda s: s.rank), remedy=remedy)
 
 

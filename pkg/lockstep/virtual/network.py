@@ -100,7 +100,7 @@ class Network:
                 for p in parts:
                     p.tensors = None
             except Mismatch as error:
-                error.standings = tuple(map(agreement.standing, parts))
+                error.states = tuple(map(agreement.rank_state, parts))
                 raise
             self._is_ready(tuple(parts), part.posted)
 

@@ -9,21 +9,19 @@ switch of ranks costs next to nothing.
 from __future__ import annotations
 
 import asyncio
-import io
 import os
 import random
 import sys
 import threading
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy
 
+from lockstep.comm.output import StreamTo, TaggedOutput
+from lockstep.virtual.protocol import Simulator
 from lockstep.virtual.streams import Streams
-
-if TYPE_CHECKING:
-    from lockstep.virtual.simulation import Simulation
 
 FREE_LOOKS = 100  # at the clock, one after the other
 LOOK_COST = 1e-7  # virtual seconds of one more
@@ -33,7 +31,7 @@ _real_sleep, _real_monotonic = time.sleep, time.monotonic
 _real_exit = os._exit
 
 
-def become(rank: int, simulation: Simulation) -> None:
+def become(rank: int, simulation: Simulator) -> None:
     """The calling thread is this rank from now on."""
     _local.rank, _local.simulation = rank, simulation
 
@@ -43,7 +41,7 @@ def current() -> int | None:
     return getattr(_local, "rank", None)
 
 
-def belong(rank: int, simulation: Simulation) -> None:
+def belong(rank: int, simulation: Simulator) -> None:
     """The calling thread was started by this rank, or by another thread that belongs to it (threads.py)."""
     _local.owner, _local.simulation = rank, simulation
 
@@ -52,40 +50,6 @@ def owner() -> int | None:
     """The rank that the calling thread is, or belongs to; None for the threads of the cluster itself."""
     rank = current()
     return getattr(_local, "owner", None) if rank is None else rank
-
-
-class Prints(io.TextIOBase):
-    """A standard output that knows who prints. Lines are told whole, as ``[rank 2] text``."""
-
-    def __init__(self, tell: Callable[[str], None], limit: int) -> None:
-        super().__init__()
-        self._tell, self._left = tell, limit
-        self._parts: dict[int | None, str] = {}
-
-    def writable(self) -> bool:
-        return True
-
-    def write(self, text: str) -> int:
-        rank = owner()
-        *lines, rest = (self._parts.pop(rank, "") + text[: self._left + 1]).split("\n")
-        for line in lines:
-            self._line(rank, line)
-        if rest:
-            self._parts[rank] = rest
-        return len(text)
-
-    def close_lines(self) -> None:
-        """Tell what was printed without a newline at its end."""
-        for rank, rest in sorted(self._parts.items(), key=str):
-            self._line(rank, rest)
-        self._parts.clear()
-
-    def _line(self, rank: int | None, line: str) -> None:
-        if self._left < 0:
-            return
-        self._left -= len(line)
-        told = line if self._left >= 0 else "... (more was printed than is shown: the rest is left out)"
-        self._tell(f"[rank {rank}] {told}\n" if rank is not None else f"{told}\n")
 
 
 class RankEnvironment(type(os.environ)):  # type: ignore[misc]
@@ -100,9 +64,9 @@ class RankEnvironment(type(os.environ)):  # type: ignore[misc]
         return value
 
 
-def install(prints: Prints, streams: Streams, ranks: int, ranks_per_node: int) -> None:
+def install(output: TaggedOutput, streams: Streams, ranks: int, ranks_per_node: int) -> None:
     """Route what programs take for global to the rank that asks. For a process that is the cluster's alone."""
-    sys.stdout = sys.stderr = prints
+    sys.stdout = sys.stderr = StreamTo(output, owner)
     os.environ.update(WORLD_SIZE=str(ranks), LOCAL_WORLD_SIZE=str(min(ranks, ranks_per_node)))
     os.environ.update(RANK="0", LOCAL_RANK="0")
     os.environ.setdefault("MASTER_ADDR", "127.0.0.1")
@@ -151,7 +115,7 @@ def _virtual(real: Callable[[], float], unit: int) -> Callable[[], float]:
 def _look(rank: int) -> float:
     """The rank's clock. Who looks at it again and again, and does nothing else, takes time, more and more: so a loop
     that waits for the clock ends."""
-    clock: list[float] = _local.simulation.scheduler.clock
+    clock: list[float] = _local.simulation.clock
     if clock[rank] != getattr(_local, "seen", None):
         _local.since, _local.looks = clock[rank], 0
     _local.looks += 1
@@ -175,5 +139,5 @@ def _leave(status: int) -> None:
     rank = owner()
     if rank is None or os.getpid() != _local.simulation.pid:
         _real_exit(status)
-    _local.simulation.left(rank, f"ended with exit status {status}")
+    _local.simulation.left(rank, status)
     threading.Event().wait()

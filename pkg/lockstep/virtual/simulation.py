@@ -14,14 +14,14 @@ from typing import Any
 from torch._C._distributed_c10d import HashStore
 
 from lockstep import explain, places
-from lockstep.comm.agreement import standing
+from lockstep.comm import exits
+from lockstep.comm.agreement import rank_state
 from lockstep.comm.operation import Operation
 from lockstep.comm.rules import RENDEZVOUS, Rules
 from lockstep.cost.jitter import Draws
-from lockstep.errors import RankDied, RunError, Standing, TimeLimit
+from lockstep.errors import Exit, RunError, TimeLimit
 from lockstep.events import POINT_TO_POINT, Memory, Trace
 from lockstep.launch import values
-from lockstep.launch.ending import Raised, as_error
 from lockstep.launch.job import Job
 from lockstep.machines import Cluster
 from lockstep.record.threads import Started
@@ -31,8 +31,8 @@ from lockstep.virtual.clock import Clock
 from lockstep.virtual.ledger import Ledger
 from lockstep.virtual.memory_limit import out_of_memory
 from lockstep.virtual.network import NEVER, Network
+from lockstep.virtual.rank_states import RankStates
 from lockstep.virtual.scheduler import Scheduler
-from lockstep.virtual.standings import Standings
 from lockstep.virtual.streams import Streams
 from lockstep.virtual.threads import belonging, refusal
 from lockstep.virtual.watch import Watch
@@ -46,9 +46,10 @@ class Simulation:
     so a process should run one Simulation and end."""
 
     def __init__(self, job: Job, cluster: Cluster, rules: Rules = RENDEZVOUS, ties: int | None = None) -> None:
-        self.job, self.cluster, self.ranks = job, cluster, job.ranks
+        self.job, self.cluster, self.rules, self.ranks = job, cluster, rules, job.ranks
         self.streams = Streams(job.ranks, job.seed)
         self.scheduler = Scheduler(job.ranks, self._stalled, self.streams.switch_to, ties)
+        self.clock = self.scheduler.clock
         self.network = Network(job.ranks, cluster, rules, self.scheduler.wake)
         self.scheduler.agenda = self.network
         self.batches = [0] * job.ranks  # the number of the batch that each rank posts at the moment
@@ -58,7 +59,7 @@ class Simulation:
         self.store, self.pid, self._own = HashStore(), os.getpid(), [0] * job.ranks  # each rank's own thread
         self._goes_on = rules.eager < 0 and cluster.cores is None  # a rank that posts a message
         self._shares_cores = cluster.cores is not None
-        self._standings = Standings(self.scheduler)
+        self._states = RankStates(self.scheduler)
         self._residency = [self._book_of(r) for r in range(job.ranks)]
         self._draws = [Draws(cluster.jitter, r) for r in range(job.ranks)] if cluster.jitter else None
         self._pace = [draws.compute() for draws in self._draws] if self._draws else [1.0] * job.ranks
@@ -72,8 +73,8 @@ class Simulation:
         without any operation."""
         watch = Watch()
         for r in range(self.ranks):
-            self._standings.threads[r] = threading.Thread(target=self._live, args=(r,), name=f"rank {r}", daemon=True)
-            self._standings.threads[r].start()
+            self._states.threads[r] = threading.Thread(target=self._live, args=(r,), name=f"rank {r}", daemon=True)
+            self._states.threads[r].start()
         with Hooks(self._book), Started(self._around):
             self.scheduler.start()
             if late := watch.wait(self._ended, lambda: self.scheduler.operations, self.job.timeout, patience):
@@ -99,7 +100,7 @@ class Simulation:
             self._check_thread(me)
         if not self._goes_on or kind not in POINT_TO_POINT:
             self.scheduler.pause(me)
-        self._standings.posted()
+        self._states.posted()
         now = self.scheduler.clock[me]
         operation = Operation(me, kind, now, nbytes, peer, group, name, tag, places.here(), next(self._numbers))
         operation.tensors = tensors
@@ -134,9 +135,9 @@ class Simulation:
         if operation.end is None:
             self._check_thread(me)
             operation.waiting = True
-            self._standings.waiting[me] = operation
+            self._states.waiting[me] = operation
             self.scheduler.block(me)
-            del self._standings.waiting[me]
+            del self._states.waiting[me]
         assert operation.end is not None
         self.scheduler.clock[me] = max(before, operation.end)
         operation.wait += self.scheduler.clock[me] - before
@@ -149,7 +150,7 @@ class Simulation:
         if operation.end is None:
             self.scheduler.ask(me)
         if operation.end is None or operation.end > clock[me]:
-            self._standings.asks(me, operation)
+            self._states.asks(me, operation)
             self._give_up_if_all_poll()
             upcoming = self.scheduler.next_time()  # nothing can happen before
             if not clock[me] < upcoming < NEVER:
@@ -164,7 +165,7 @@ class Simulation:
         alive = [r for r in range(self.ranks) if not self.scheduler.finished[r]]
         if self.network.moment < NEVER or any(map(self.scheduler.is_due, alive)):
             return
-        if all(self._standings.idles(r, FRUITLESS_POLLS) for r in alive):
+        if all(self._states.idles(r, FRUITLESS_POLLS) for r in alive):
             self._stalled()
             threading.Event().wait()
 
@@ -195,7 +196,7 @@ class Simulation:
     def _check_thread(self, me: int) -> None:
         """Only the rank's own thread has the baton to give away."""
         if get_ident() != self._own[me]:
-            self._fail(refusal(me, self._standings.place(me), self._standings.others(me)))
+            self._fail(refusal(me, self._states.place(me), self._states.others(me)))
             threading.Event().wait()
 
     # ---- a rank's life
@@ -244,29 +245,28 @@ class Simulation:
     def _out_of_memory(self, me: int, asked: int) -> None:
         """As a mismatch, no exception that a learner's code may catch."""
         place, limit = places.here(), self.cluster.memory_among(self.ranks, me)
-        place = place if place.file else self._standings.place(me)
+        place = place if place.file else self._states.place(me)
         held = self._residency[me].held()
-        self._fail(out_of_memory(me, place, held, asked, limit, self._standings.others(me)))
+        self._fail(out_of_memory(me, place, held, asked, limit, self._states.others(me)))
         threading.Event().wait()
 
     def _complete(self) -> None:
         left = list(self.network.unmatched())
         if left:
-            self._fail(explain.left_over(left[0].kind, [standing(o) for o in left]))
+            self._fail(explain.left_over(left[0].kind, [rank_state(o) for o in left]))
         self._ended.set()
 
     def _raised(self, me: int, error: BaseException) -> RunError:
-        end = Raised.of(error)
-        return as_error(me, end, [end.standing(me), *self._standings.others(me)])
+        end = exits.raised(me, error)
+        return exits.error(end, [exits.rank_state(end), *self._states.others(me)])
 
-    def left(self, me: int, how: str) -> None:
+    def left(self, me: int, status: int) -> None:
         """The rank ends its process: no peer can go on without it."""
-        place = self._standings.place(me)
-        mine = Standing(me, "died", where=str(place), source=place.source, detail=how)
-        self._fail(RankDied(f"rank {me} {how}.", [mine, *self._standings.others(me)]))
+        end = Exit(me, "exited", status=status)
+        self._fail(exits.error(end, [exits.rank_state(end, self._states.place(me)), *self._states.others(me)]))
 
     def _stalled(self) -> None:
-        self._fail(explain.deadlock(self._standings.all()))
+        self._fail(explain.deadlock(self._states.all()))
 
     def _fail(self, error: RunError) -> None:
         if not self._ended.is_set():
@@ -275,11 +275,11 @@ class Simulation:
             self._ended.set()
 
     def _give_up(self, idle: float, stuck: bool) -> None:
-        standings = self._standings.all()
+        states = self._states.all()
         if stuck:
-            self._fail(explain.idle(standings[self.scheduler.running], idle, standings))
+            self._fail(explain.idle(states[self.scheduler.running], idle, states))
         else:
-            self._fail(TimeLimit(f"The run did not end within {self.job.timeout:.0f} s.", standings))
+            self._fail(TimeLimit(f"The run did not end within {self.job.timeout:.0f} s.", states))
 
     def trace(self) -> Trace:
         events, unequal = self._ledger.events(max(self.scheduler.clock)), self.cluster.differences(self.ranks)

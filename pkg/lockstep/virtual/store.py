@@ -8,12 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 from lockstep.launch.store import PythonStore
-
-if TYPE_CHECKING:
-    from lockstep.virtual.simulation import Simulation
+from lockstep.virtual.protocol import Simulator
 
 FIRST_PAUSE = 1e-6  # virtual seconds
 GROWTH = 1.1
@@ -22,7 +19,7 @@ GROWTH = 1.1
 class RankStore(PythonStore):
     """The store of ``simulation`` as rank ``me`` uses it. The ``timeout`` of a wait is virtual time."""
 
-    def __init__(self, simulation: Simulation, me: int) -> None:
+    def __init__(self, simulation: Simulator, me: int) -> None:
         super().__init__(simulation.store)
         self._simulation, self._me = simulation, me
 

@@ -12,20 +12,18 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from torch.distributed import distributed_c10d
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from lockstep import places
-from lockstep.errors import RankRaised, Standing
+from lockstep.errors import RankRaised, RankState
 from lockstep.places import Place
 from lockstep.residency import Residency
 from lockstep.virtual import rank
+from lockstep.virtual.protocol import Simulator
 from lockstep.virtual.streams import draws
-
-if TYPE_CHECKING:
-    from lockstep.virtual.simulation import Simulation
 
 
 class Books(TorchDispatchMode):  # type: ignore[no-untyped-call]
@@ -43,7 +41,7 @@ class Books(TorchDispatchMode):  # type: ignore[no-untyped-call]
         return out
 
 
-def belonging(simulation: Simulation, residency: Residency, me: int) -> AbstractContextManager[None]:
+def belonging(simulation: Simulator, residency: Residency, me: int) -> AbstractContextManager[None]:
     """What is in force in a thread that rank ``me`` starts. Called by the thread that starts it."""
     groups = dict(vars(distributed_c10d._world))
 
@@ -57,7 +55,7 @@ def belonging(simulation: Simulation, residency: Residency, me: int) -> Abstract
     return inside()
 
 
-def refusal(me: int, stands: Place, others: Sequence[Standing]) -> RankRaised:
+def refusal(me: int, stands: Place, others: Sequence[RankState]) -> RankRaised:
     """A thread that rank ``me`` has started communicates. ``stands``: the rank's own line; ``others``: other ranks."""
     place, name = places.here(), threading.current_thread().name
     place = place if place.file else stands
@@ -66,5 +64,5 @@ def refusal(me: int, stands: Place, others: Sequence[Standing]) -> RankRaised:
         "On the virtual cluster only a rank's own thread may: post the operation there, with isend, irecv or "
         'async_op=True, and let the thread do the rest. Or run it on processes: on="processes".'
     )
-    mine = Standing(me, "raised", where=str(place), source=place.source, detail="UsageError")
+    mine = RankState(me, "raised", where=str(place), source=place.source, detail="UsageError")
     return RankRaised(told, [mine, *others], remedy=remedy)

@@ -15,7 +15,7 @@ import sys
 import threading
 from collections.abc import Callable, Sequence
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch._C import _current_autograd_node
@@ -25,9 +25,7 @@ from torch.futures import Future
 
 from lockstep import places
 from lockstep.comm.operation import Operation
-
-if TYPE_CHECKING:
-    from lockstep.virtual.simulation import Simulation
+from lockstep.virtual.protocol import Simulator
 
 _local = threading.local()
 
@@ -35,7 +33,7 @@ _local = threading.local()
 class VirtualWork(Work):
     """What ``async_op=True``, ``isend`` and ``irecv`` return."""
 
-    def __init__(self, simulation: Simulation, operation: Operation, result: Sequence[torch.Tensor]) -> None:
+    def __init__(self, simulation: Simulator, operation: Operation, result: Sequence[torch.Tensor]) -> None:
         super().__init__()
         self._simulation, self._operation, self._result = simulation, operation, list(result)
 

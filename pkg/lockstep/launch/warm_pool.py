@@ -1,4 +1,4 @@
-"""Spares, forked ahead: a company of processes that have joined each other, and wait for their job.
+"""Spares, forked ahead: a pool of processes that have joined each other, and wait for their job.
 
 ::
 
@@ -7,7 +7,7 @@
 
 A spare goes as far as a rank can go without its job (``prepare`` of the entry's module: ``rehearsal``). What comes next
 is not known, but most runs are like the last one: the same entry, as many ranks, the same environment. For any other
-run, or when a spare was killed or stopped meanwhile, the company is dissolved, and the run gets fresh forks. A spare is
+run, or when a spare was killed or stopped meanwhile, the pool is dissolved, and the run gets fresh forks. A spare is
 used once: nothing of a run is left for the next one. (Where ranks have GPUs they do not join ahead.)
 """
 
@@ -19,13 +19,17 @@ import importlib
 import os
 import signal
 import socket
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 
 from lockstep.launch.child import enter, kill_group, take_over
 
 PREPARES, WAITS = b"lockstep-warms", b"lockstep-spare"  # as ps shows one (15 characters); a rank is "python" again
+MOST = 8  # spares of a pool: each holds some 12 MB of its own, and uses 0.2 % of a core
+QUIET = 0.05  # seconds without a rank or a request, after which spares are forked
+REST = 600.0  # seconds after which spares that nobody needed are given back
 PATIENCE = 1.0  # seconds until a spare confirms its job
 _READY, _JOB = b"ready", b"job"
 _PR_SET_NAME, _PR_GET_NAME = 15, 16
@@ -49,7 +53,7 @@ class Seat:
     store: str  # a file in which the ranks meet
 
 
-class Company:
+class WarmPool:
     """The server's side."""
 
     def __init__(self, wish: Wish) -> None:
@@ -136,3 +140,80 @@ def rename(name: bytes) -> bytes:
     prctl(_PR_GET_NAME, had)
     prctl(_PR_SET_NAME, name)
     return had.value
+
+
+class Slots:
+    """``separate`` makes a fork of the server a process of its own. It closes ``files()`` there."""
+
+    def __init__(self, separate: Callable[[], None]) -> None:
+        self._separate = separate
+        self._pools: dict[str, WarmPool] = {}  # by entry
+        self._wishes: dict[str, Wish] = {}  # for which there is no pool yet
+
+    def take(self, wish: Wish) -> WarmPool | None:
+        """A run begins that is like this, and so will be the next. The pool for it; one that does not fit goes."""
+        pool = self._pools.pop(wish.entry, None)
+        if pool and not pool.fits(wish):
+            pool.dissolve()
+            pool = None
+        self._wishes.pop(wish.entry, None)
+        if wish.size <= MOST and prepares(wish.entry):
+            self._wishes[wish.entry] = wish
+        return pool
+
+    def lose(self, pid: int) -> None:
+        """A process has ended. If it was a spare, its pool is no use any more."""
+        for entry in [entry for entry, pool in self._pools.items() if pid in pool]:
+            self._pools.pop(entry).dissolve()
+
+    def files(self) -> list[int]:
+        return [fd for pool in self._pools.values() for fd in pool.files()]
+
+    def patience(self) -> float | None:
+        """Seconds of quiet after which there is something to do here."""
+        return QUIET if self._wishes else REST if self._pools else None
+
+    def tend(self) -> None:
+        """All has been quiet: form what is wished for; or else give back what nobody needed."""
+        if not self._wishes:
+            self.dissolve()
+        for wish in self._wishes.values():
+            if wish.entry not in self._pools:
+                self._form(wish)
+        self._wishes.clear()
+
+    def dissolve(self) -> list[int]:
+        """Give all spares back. Returns their pids."""
+        pools = list(self._pools.values())
+        self._pools.clear()
+        return [pid for pool in pools for pid in pool.dissolve()]
+
+    def _form(self, wish: Wish) -> None:
+        pool, store = WarmPool(wish), os.memfd_create("store")
+        try:
+            for rank in range(wish.size):
+                self._fork(pool, Seat(rank, wish.size, f"/proc/self/fd/{store}"))
+            self._pools[wish.entry] = pool
+        except OSError:  # there are no more processes or files: runs do without
+            pool.dissolve()
+        os.close(store)
+
+    def _fork(self, pool: WarmPool, seat: Seat) -> None:
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs:
+            try:
+                pid = os.fork()
+            except OSError:
+                ours.close()
+                raise
+            if pid == 0:
+                self._separate()
+                pool.close()
+                ours.close()
+                attend(theirs, pool.wish, seat)
+            pool.add(pid, ours)
+
+
+def prepares(entry: str) -> bool:
+    """Whether the entry's module says what a spare can do ahead."""
+    return hasattr(sys.modules.get(entry.split(":")[0]), "prepare")

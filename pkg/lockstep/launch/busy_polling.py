@@ -18,7 +18,7 @@ STILL = 0.5  # seconds without a new entry
 LATELY = 1.2  # seconds in which a rank asks often enough to touch its journal
 
 
-class Askers:
+class BusyPolling:
     """``now()``: the line on which each of them asks, by rank. ``read``: the journal of a rank."""
 
     def __init__(self, paths: Sequence[str], read: Callable[[int], Sequence[Operation]]) -> None:

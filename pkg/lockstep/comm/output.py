@@ -1,4 +1,9 @@
-"""What a rank prints, on its way to the parent: whole lines, soon, and not without end."""
+"""What ranks print, on its way to the learner: whole lines, each with its rank, soon, and not without end.
+
+RankOutput      the standard output of a rank that is a process: its text travels to the parent
+StreamTo        that of a rank whose text need not travel: a rank of a launcher, a thread of the virtual cluster
+TaggedOutput    where the text of all ranks arrives
+"""
 
 from __future__ import annotations
 
@@ -13,7 +18,7 @@ _LINGER = 0.02  # seconds that text may wait for more, so that many short lines 
 _ENOUGH = 8192  # characters that travel at once
 
 
-class Prints(io.TextIOBase):
+class RankOutput(io.TextIOBase):
     """A standard output that passes its text on, up to ``limit`` characters: ``send(text)``, ``send("", True)`` when
     there was more. A thread sends what has waited long enough, also while the rank stands in a deadlock."""
 
@@ -57,7 +62,7 @@ class Prints(io.TextIOBase):
     def _begin(self) -> None:
         """Most functions print nothing: the thread comes with the first text. Not in a process that the rank forks."""
         if self._thread is None and os.getpid() == self._process:
-            self._thread = threading.Thread(target=self._linger, name="prints", daemon=True)
+            self._thread = threading.Thread(target=self._linger, name="output", daemon=True)
             self._thread.start()
 
     def _pass_on(self, truncated: bool = False) -> None:
@@ -79,16 +84,17 @@ def show(text: str) -> None:
         sys.stdout.flush()
 
 
-class Tagged:
+class TaggedOutput:
     """The parent's side: lines of all ranks, each with its rank, up to ``limit`` characters in all."""
 
     CUT = "... (more was printed than is shown: the rest is left out)\n"
 
     def __init__(self, tell: Callable[[str], None], limit: int) -> None:
         self._tell, self._left, self._cut = tell, limit, False
-        self._parts: dict[int, str] = {}
+        self._parts: dict[int | None, str] = {}
 
-    def add(self, rank: int, text: str, truncated: bool = False) -> None:
+    def add(self, rank: int | None, text: str, truncated: bool = False) -> None:
+        """``rank``: None for what no rank has printed."""
         *lines, rest = (self._parts.pop(rank, "") + text).split("\n")
         for line in lines:
             self._line(rank, line)
@@ -101,13 +107,14 @@ class Tagged:
 
     def close(self) -> None:
         """Tell what was printed without a newline at its end."""
-        for rank, rest in sorted(self._parts.items()):
+        for rank, rest in sorted(self._parts.items(), key=str):
             self._line(rank, rest)
         self._parts.clear()
 
-    def _line(self, rank: int, line: str) -> None:
+    def _line(self, rank: int | None, line: str) -> None:
         if self._left > 0:
-            self._tell(f"[rank {rank}] {line[: self._left]}\n")
+            tag = "" if rank is None else f"[rank {rank}] "
+            self._tell(f"{tag}{line[: self._left]}\n")
             cut, self._left = len(line) > self._left, max(0, self._left - len(line) - 1)
             if not cut:
                 return
@@ -118,3 +125,18 @@ class Tagged:
         if not self._cut:
             self._cut = True
             self._tell(self.CUT)
+
+
+class StreamTo(io.TextIOBase):
+    """A standard output whose text goes to ``output`` at once, as that of the rank ``whose()``."""
+
+    def __init__(self, output: TaggedOutput, whose: Callable[[], int | None]) -> None:
+        super().__init__()
+        self._output, self._whose = output, whose
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        self._output.add(self._whose(), text)
+        return len(text)

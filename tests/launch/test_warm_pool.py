@@ -17,11 +17,10 @@ from server_children import children, killed, pid, ranks, settled
 
 from lockstep import machines
 from lockstep.launch import server
-from lockstep.launch.company import Company, Wish, is_ready, waits
 from lockstep.launch.job import Job
 from lockstep.launch.pool import run_processes
 from lockstep.launch.request import Request
-from lockstep.launch.reserve import MOST, Reserve
+from lockstep.launch.warm_pool import MOST, Slots, WarmPool, Wish, is_ready, waits
 from lockstep.virtual import run_virtual
 
 HERE = Path(__file__).resolve().parent
@@ -30,7 +29,7 @@ PKG = HERE.parents[1] / "pkg"
 
 @pytest.fixture(autouse=True)
 def without_pytest() -> Iterator[None]:
-    """pytest notes test and phase in the environment, and another environment is another company's."""
+    """pytest notes test and phase in the environment, and another environment is another pool's."""
     yield
     os.environ["PYTEST_CURRENT_TEST"] = "for pytest to remove"
 
@@ -51,27 +50,27 @@ def a_server_of_its_own() -> Iterator[None]:
 
 
 @pytest.fixture
-def company() -> Iterator[list[int]]:
+def pool() -> Iterator[list[int]]:
     """Two spares that wait."""
     run(cases.process)
     yield settled(2)
     assert run(cases.environment) == [([r, r, 2, 2], r, 2, "gloo") for r in (0, 1)]
 
 
-def test_the_next_run_takes_the_spares_by_rank(company) -> None:
-    assert run(cases.process) == company
+def test_the_next_run_takes_the_spares_by_rank(pool) -> None:
+    assert run(cases.process) == pool
     assert ranks() == []
-    assert set(settled(2)).isdisjoint(company)
+    assert set(settled(2)).isdisjoint(pool)
 
 
-def test_a_spare_is_used_once(company) -> None:
+def test_a_spare_is_used_once(pool) -> None:
     """What a run leaves behind in its process, the next one does not find."""
     assert run(cases.mark) == [False, False]
     settled(2)
     assert run(cases.mark) == [False, False]
 
 
-def test_a_spare_is_like_a_fresh_fork(company, monkeypatch) -> None:
+def test_a_spare_is_like_a_fresh_fork(pool, monkeypatch) -> None:
     of_spares = run(cases.state)
     monkeypatch.setenv("FRUIT", "apple")
     for of_spare, of_fork in zip(of_spares, run(cases.state), strict=True):
@@ -80,7 +79,7 @@ def test_a_spare_is_like_a_fresh_fork(company, monkeypatch) -> None:
     assert run(cases.draw, seed=3) == run(cases.draw, seed=3)
 
 
-def test_a_spare_communicates_without_a_record(company) -> None:
+def test_a_spare_communicates_without_a_record(pool) -> None:
     assert run(cases.total, record=False) == [1.0, 1.0]
 
 
@@ -98,27 +97,27 @@ def test_the_virtual_cluster_has_a_spare_of_its_own(monkeypatch) -> None:
     fresh.close()
 
 
-def test_another_environment_gets_fresh_forks(company, monkeypatch) -> None:
+def test_another_environment_gets_fresh_forks(pool, monkeypatch) -> None:
     monkeypatch.setenv("FRUIT", "apple")
     (first, second) = run(cases.variable, "FRUIT")
     assert first == second == "apple"
-    assert all(map(killed, company))
+    assert all(map(killed, pool))
     settled(2)
     assert run(cases.variable, "FRUIT") == ["apple", "apple"]
     monkeypatch.delenv("FRUIT")
     assert run(cases.variable, "FRUIT") == [None, None]
 
 
-def test_the_directory_and_the_import_path_are_those_of_the_run(company, monkeypatch, tmp_path) -> None:
+def test_the_directory_and_the_import_path_are_those_of_the_run(pool, monkeypatch, tmp_path) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
     assert run(cases.whereabouts) == [(str(tmp_path), str(tmp_path))] * 2
-    assert all(map(killed, company))
+    assert all(map(killed, pool))
 
 
 @pytest.mark.parametrize("number", [1, 3])
-def test_another_number_of_ranks_gets_fresh_forks(company, number: int) -> None:
-    assert len(set(run(cases.process, ranks=number)) - set(company)) == number
+def test_another_number_of_ranks_gets_fresh_forks(pool, number: int) -> None:
+    assert len(set(run(cases.process, ranks=number)) - set(pool)) == number
     settled(number)
 
 
@@ -128,62 +127,62 @@ def test_many_ranks_have_no_spares() -> None:
 
 
 @pytest.mark.parametrize("sign", [signal.SIGKILL, signal.SIGSTOP])
-def test_a_spare_that_was_killed_or_stopped_is_no_harm(company, sign) -> None:
-    os.kill(company[1], sign)
-    assert set(run(cases.process)).isdisjoint(company)
-    assert all(map(killed, company))
+def test_a_spare_that_was_killed_or_stopped_is_no_harm(pool, sign) -> None:
+    os.kill(pool[1], sign)
+    assert set(run(cases.process)).isdisjoint(pool)
+    assert all(map(killed, pool))
 
 
-def test_a_company_that_has_lost_one_goes_as_a_whole(company) -> None:
-    os.kill(company[0], signal.SIGKILL)
+def test_a_company_that_has_lost_one_goes_as_a_whole(pool) -> None:
+    os.kill(pool[0], signal.SIGKILL)
     settled(0)
 
 
-def test_a_spare_that_dies_while_the_run_asks_for_it(company) -> None:
+def test_a_spare_that_dies_while_the_run_asks_for_it(pool) -> None:
     """The server hears of both at the same time."""
     found: list[list[int]] = []
     os.kill(pid(), signal.SIGSTOP)
     thread = threading.Thread(target=lambda: found.append(run(cases.process)))
     thread.start()
-    os.kill(company[0], signal.SIGKILL)
+    os.kill(pool[0], signal.SIGKILL)
     os.kill(pid(), signal.SIGCONT)
     thread.join(60)
-    assert set(found[0]).isdisjoint(company)
+    assert set(found[0]).isdisjoint(pool)
 
 
-def test_a_run_that_fails_has_spares_too(company) -> None:
+def test_a_run_that_fails_has_spares_too(pool) -> None:
     with pytest.raises(Exception, match="rank 0 ended with exit status 3"):
         run(cases.leaves)
     assert ranks() == []
     settled(2)
 
 
-def test_the_server_has_one_thread_when_it_forks(company) -> None:
+def test_the_server_has_one_thread_when_it_forks(pool) -> None:
     assert len(os.listdir(f"/proc/{pid()}/task")) == 1
 
 
-def test_a_spare_has_no_file_of_another(company) -> None:
+def test_a_spare_has_no_file_of_another(pool) -> None:
     """Its connections to the other spare are not those of the server."""
-    sockets = {p: {os.readlink(f"/proc/{p}/fd/{fd}") for fd in os.listdir(f"/proc/{p}/fd")} for p in [pid(), *company]}
+    sockets = {p: {os.readlink(f"/proc/{p}/fd/{fd}") for fd in os.listdir(f"/proc/{p}/fd")} for p in [pid(), *pool]}
     first, second, third = ({name for name in found if name.startswith("socket")} for found in sockets.values())
     assert first.isdisjoint(second | third)
     assert second.isdisjoint(third)
 
 
-def test_the_notebook_has_no_file_of_a_spare(company) -> None:
+def test_the_notebook_has_no_file_of_a_spare(pool) -> None:
     files = len(os.listdir("/proc/self/fd"))
     run(cases.process)
     assert len(os.listdir("/proc/self/fd")) == files
 
 
-def test_what_a_kill_leaves_unfinished_the_next_run_awaits(company) -> None:
+def test_what_a_kill_leaves_unfinished_the_next_run_awaits(pool) -> None:
     """A run returns when its ranks are killed; the system still clears their memory. The next run finds it free."""
     before = run(cases.process)
     run(cases.process)
     assert set(before).isdisjoint(children())
 
 
-def test_a_request_that_is_taken_back_leaves_the_server_well(company) -> None:
+def test_a_request_that_is_taken_back_leaves_the_server_well(pool) -> None:
     forked = server._starter._server
     assert isinstance(forked, server.Forked)
     os.environ.pop("PYTEST_CURRENT_TEST")
@@ -231,18 +230,18 @@ def test_a_reserve_gives_back_what_nobody_needed() -> None:
     """In an interpreter of its own: this one has threads, and must not fork."""
     script = """
 import json, os, time
-from lockstep.launch.company import Wish, waits
-from lockstep.launch.reserve import QUIET, REST, Reserve
+from lockstep.launch.warm_pool import Wish, waits
+from lockstep.launch.warm_pool import QUIET, REST, Slots
 import launch_entries
-reserve = Reserve(os.setsid)
+reserve = Slots(os.setsid)
 wish = Wish("launch_entries:echo", 2, json.dumps(dict(os.environ)))
 assert reserve.patience() is None
 assert reserve.take(wish) is None
 assert reserve.patience() == QUIET
 reserve.tend()
 assert reserve.patience() == REST
-company = reserve._companies[wish.entry]
-pids = list(company._ends)
+pool = reserve._companies[wish.entry]
+pids = list(pool._ends)
 assert len(pids) == 2 and all(map(waits, pids))
 reserve.tend()
 assert reserve.patience() is None
@@ -258,14 +257,14 @@ def test_spares_give_way_where_processes_are_limited() -> None:
     """The system refuses a process: the spares go, and it is asked again. Without spares the refusal is told."""
     script = """
 import errno, json, os, socket
-from lockstep.launch.company import Wish
+from lockstep.launch.warm_pool import Wish
 from lockstep.launch.forkserver import Server
 import launch_entries
 fork = os.fork
 server = Server(socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)[0], os.getpid())
-server._reserve.take(Wish("launch_entries:echo", 2, json.dumps(dict(os.environ))))
-server._reserve.tend()
-spares = list(server._reserve._companies["launch_entries:echo"]._ends)
+server._slots.take(Wish("launch_entries:echo", 2, json.dumps(dict(os.environ))))
+server._slots.tend()
+spares = list(server._slots._companies["launch_entries:echo"]._ends)
 def limited():
     if spares_alive():
         raise OSError(errno.EAGAIN, "Resource temporarily unavailable")
@@ -275,7 +274,7 @@ def spares_alive():
     return any(os.path.exists(f"/proc/{pid}") for pid in spares)
 os.fork = limited
 pid = server._fork(0, 1, 2)
-print(pid > 0, os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), server._reserve.patience())
+print(pid > 0, os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), server._slots.patience())
 spares = [os.getpid()]
 print(server._fork(0, 1, 2) == -errno.EAGAIN)
 """
@@ -286,19 +285,19 @@ print(server._fork(0, 1, 2) == -errno.EAGAIN)
 
 
 def test_an_entry_that_prepares_nothing_has_no_spares() -> None:
-    reserve = Reserve(os.setsid)
+    reserve = Slots(os.setsid)
     assert reserve.take(Wish("launch_server_children:none", 2, "{}")) is None
     assert reserve.patience() is None
 
 
 def test_a_company_that_is_gone_is_told_by_the_hand_over() -> None:
-    company, (ours, theirs) = Company(Wish("", 1, "{}")), socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    company.add(1, ours)
+    pool, (ours, theirs) = WarmPool(Wish("", 1, "{}")), socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    pool.add(1, ours)
     assert not is_ready(ours)
     theirs.close()
     with pytest.raises(OSError, match="Broken pipe"):
-        company.hand_over([(0, 0)])
-    company.close()
+        pool.hand_over([(0, 0)])
+    pool.close()
 
 
 def test_a_process_that_has_ended_does_not_wait() -> None:

@@ -10,13 +10,13 @@ from dataclasses import replace
 from types import FrameType
 
 from lockstep import places
-from lockstep.comm.agreement import standing
+from lockstep.comm.agreement import rank_state
 from lockstep.comm.operation import Operation
-from lockstep.errors import Standing
+from lockstep.errors import RankState
 from lockstep.virtual.scheduler import Scheduler
 
 
-class Standings:
+class RankStates:
     """``waiting``: the operation for which a rank stands still. ``threads``: those of the ranks, once they are
     started."""
 
@@ -45,28 +45,28 @@ class Standings:
             operation = self._asked[rank]
         return operation is not None and operation.end is None
 
-    def all(self) -> list[Standing]:
+    def all(self) -> list[RankState]:
         frames = sys._current_frames()
         return [self._of(r, frames) for r in range(len(self._scheduler.clock))]
 
-    def others(self, rank: int) -> list[Standing]:
+    def others(self, rank: int) -> list[RankState]:
         return [s for s in self.all() if s.rank != rank]
 
     def place(self, rank: int) -> places.Place:
         return self._place(rank, sys._current_frames())
 
-    def _of(self, r: int, frames: Mapping[int, FrameType]) -> Standing:
+    def _of(self, r: int, frames: Mapping[int, FrameType]) -> RankState:
         if self._scheduler.finished[r]:
-            return Standing(r, "finished")
+            return RankState(r, "finished")
         place = self._place(r, frames)
         operation = self.waiting.get(r) or self._asked.get(r)
         if operation and operation.end is None:
-            waits = standing(operation)
+            waits = rank_state(operation)
             return replace(waits, where=str(place), source=place.source) if place.file else waits
         if not place.file:
-            return Standing(r, "computing", "has not begun")
-        done = f"has done {operation}" if operation else ""  # and it is another rank's turn
-        return Standing(r, "computing", done, str(place), place.source)
+            return RankState(r, "computing", did="has not begun")
+        done, did = (str(operation), "has done") if operation else ("", "")  # and it is another rank's turn
+        return RankState(r, "computing", done, str(place), place.source, did=did)
 
     def _place(self, r: int, frames: Mapping[int, FrameType]) -> places.Place:
         return places.of_frame(frames.get(self.threads[r].ident or 0))
