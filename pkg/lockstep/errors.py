@@ -14,6 +14,11 @@ from lockstep.events import Trace
 from lockstep.places import NOWHERE, Place
 
 
+Queue = Literal[
+    "", "pair", "group"
+]  # of what two ranks post singly to each other; of a group's collectives and batches
+
+
 @dataclass(frozen=True)
 class RankState:
     """Where one rank stood when the run ended."""
@@ -28,6 +33,8 @@ class RankState:
     did: str = ""  # of a rank that computes: what it did with the operation: "posted", "polls", "called", "has done"
     any_source: bool = False  # the operation is a receive from any source
     behind: tuple[int, str] | None = None  # a rank, and its operation that must be over first by the backend's rules
+    kind: str = ""  # of the operation: "send", "all_reduce"
+    queue: Queue = ""  # in which the backend carries out the operation, or what holds it up, if it does so in order
 
     def __str__(self) -> str:
         told = {
