@@ -30,20 +30,15 @@ class Matcher:
     """``send`` and ``recv`` return the other end if it is there, ``join`` whether all parts are."""
 
     def __init__(self, rules: Rules = RENDEZVOUS) -> None:
-        self._rules = rules
+        self._tags = rules.tags
         self._sends: dict[Channel, deque[Operation]] = {}
         self._recvs: dict[Channel, deque[Operation]] = {}
         self._from_any: dict[Inbox, deque[Operation]] = {}  # open receives from any source
         self._collectives: dict[tuple[str, tuple[int, ...], int], list[Operation]] = {}  # that not all have joined
 
-    def channel(self, group_name: str, source: int, destination: int, operation: Operation) -> Channel:
-        if self._rules.tags:
-            return group_name, source, destination, operation.tag
-        return group_name, source, destination, bool(operation.batch)  # NCCL: singly and in a batch go different ways
-
     def send(self, send: Operation) -> Operation | None:
         assert send.peer is not None
-        channel = self.channel(send.group_name, send.rank, send.peer, send)
+        channel = send.group_name, send.rank, send.peer, send.tag if self._tags else without_tags(send)
         if not self._from_any or not self._contested(channel):
             waiting = self._recvs.get(channel)
             if waiting:
@@ -57,7 +52,7 @@ class Matcher:
             self._from_any.setdefault(inbox, deque()).append(recv)
             return None
         assert recv.peer is not None
-        channel = self.channel(recv.group_name, recv.peer, recv.rank, recv)
+        channel = recv.group_name, recv.peer, recv.rank, recv.tag if self._tags else without_tags(recv)
         if not self._from_any or not self._contested(channel):
             waiting = self._sends.get(channel)
             if waiting:
@@ -122,6 +117,11 @@ class Matcher:
             send, channel = min(sends, key=lambda found: (found[0].posted, found[0].rank))
             self._sends[channel].popleft()
             yield send, takers.popleft()
+
+
+def without_tags(operation: Operation) -> int:
+    """Instead of a tag: on NCCL what is posted singly and what is posted in a batch go different ways."""
+    return int(operation.batch > 0)
 
 
 def put(queues: dict[Channel, deque[Operation]], channel: Channel, operation: Operation) -> None:

@@ -36,11 +36,12 @@ class Calendar:
     def book(self, start: float, end: float, now: float = 0.0) -> None:
         """It is busy from ``start`` until ``end``. Nothing will be booked for before ``now`` any more."""
         spans = self.spans
+        if now >= self.free:  # all that was booked is over
+            self.spans, self.free = [(start, end)], end
+            return
         if start > self.free:
-            if now >= self.free:
-                spans.clear()
             spans.append((start, end))
-        elif start == self.free and spans:
+        elif start == self.free:
             spans[-1] = spans[-1][0], end
         else:
             self._fill(start, end)

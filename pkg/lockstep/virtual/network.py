@@ -20,7 +20,6 @@ that is ready could use it.
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Callable, Iterator, Sequence
 from itertools import count
 
@@ -55,8 +54,8 @@ class Network:
         self._wake = wake
         self._matcher = Matcher(rules)
         self._queues = Queues(self._resume) if rules.in_order else None
-        self._ready: dict[float, list[Ends]] = {}  # by moment: ends of a message, parts of a collective
-        self._moments: list[float] = []  # a heap
+        self._ready: list[Ends] = []  # at ``moment``
+        self._later: dict[float, list[Ends]] = {}  # by moment
         ports = [[Calendar() for _ in range(ranks)] for _ in range(4)]
         self._inside, self._between = (ports[0], ports[1]), (ports[2], ports[3])  # ways out, ways in: by rank
         self._last: dict[tuple[int, int], float] = {}  # by source and destination: when their last message ends
@@ -91,10 +90,12 @@ class Network:
         if self._queues:
             self._queues.post(part)
         whole = self._matcher.join(part, sequence)
-        if error := agreement.of_collective(part.together) if whole or differs(part) else None:
+        doubtful = not agreement.agree(part, part.together[0]) or (whole and part.kind == "all_to_all")
+        if doubtful and (error := agreement.of_collective(part.together)):
             raise error
         if whole:
-            parts = sorted(part.together, key=lambda p: part.group.index(p.rank))
+            seats = {rank: seat for seat, rank in enumerate(part.group)}
+            parts = sorted(part.together, key=lambda p: seats[p.rank])
             try:
                 move(parts)
                 for p in parts:
@@ -114,11 +115,9 @@ class Network:
         if self._matcher.contested:
             for send, recv in self._matcher.settle():
                 self._meet(send, recv)
-        now = self.moment
-        due = self._ready.pop(now, ())
-        while self._moments and self._moments[0] <= now:
-            heapq.heappop(self._moments)
-        self.moment = self._moments[0] if self._moments else NEVER
+        now, due = self.moment, self._ready
+        self.moment = min(self._later, default=NEVER)
+        self._ready = self._later.pop(self.moment, [])
         for operations in sorted(due, key=turn) if len(due) > 1 else due:
             if operations[0].kind == "send":
                 self._book_message(operations[0], operations[1], now)
@@ -147,12 +146,14 @@ class Network:
             self._due(moment).append(operations)
 
     def _due(self, moment: float) -> list[Ends]:
-        due = self._ready.get(moment)
-        if due is None:
-            due = self._ready[moment] = []
-            heapq.heappush(self._moments, moment)
-            self.moment = self._moments[0]
-        return due
+        """What is to be settled then: nearly always the next moment, and the only one."""
+        if moment > self.moment:
+            return self._later.setdefault(moment, [])
+        if moment < self.moment:
+            if self.moment < NEVER:
+                self._later[self.moment] = self._ready
+            self.moment, self._ready = moment, []
+        return self._ready
 
     def _book_message(self, send: Operation, recv: Operation, now: float) -> None:
         source, destination = pair = send.rank, recv.rank
@@ -225,10 +226,6 @@ def turn(operations: Ends) -> tuple[int, int, int]:
     """What is booked first of what is ready at one moment."""
     first = operations[0]
     return first.turn, first.rank, first.number
-
-
-def differs(part: Operation) -> bool:
-    return not agreement.agree(part, part.together[0])
 
 
 def check_fits(send: Operation, recv: Operation) -> None:
