@@ -13,10 +13,8 @@ from typing import Literal
 from lockstep.events import Trace
 from lockstep.places import NOWHERE, Place
 
-
-Queue = Literal[
-    "", "pair", "group"
-]  # of what two ranks post singly to each other; of a group's collectives and batches
+# Of what two ranks post singly to each other, or of a group's collectives and batches; "" where there is no order.
+Queue = Literal["", "pair", "group"]
 
 
 @dataclass(frozen=True)

@@ -64,8 +64,8 @@ def rank_state(o: Operation, signed: bool = False) -> RankState:
     behind = (held.rank, str(held.behind())) if held and held.behind else None
     any_source = o.peer == ANY_SOURCE
     return RankState(
-        o.rank, "waiting", told, str(place), place.source, o.waits_for, any_source=any_source, behind=behind, kind=o.kind,
-        queue=(held or o).queue,
+        o.rank, "waiting", told, str(place), place.source, o.waits_for, any_source=any_source, behind=behind,
+        kind=o.kind, queue=(held or o).queue,
     )  # fmt: skip
 
 

@@ -10,9 +10,9 @@ first in fact.
                                               ask(r)        lets all go first that can act at this time
 
 At one virtual time ranks act first, each in its turn; then what they have posted is settled together (``network``);
-then ranks that asked go on, all in one such turn. A rank that only posts a message need not give the baton away for it: a switch of threads
-is spared. Whose turn comes first at one time is luck on a real machine. Here it is the lower rank's, or with ``ties``
-that of a random order: no result should depend on it.
+then ranks that asked go on, all of them before anything is settled again. A rank that only posts a message need not
+give the baton away for it: a switch of threads is spared. Whose turn comes first at one time is luck on a real machine.
+Here it is the lower rank's, or with ``ties`` that of a random order: no result should depend on it.
 
 (Threads it has to be: torch keeps its modes for each thread, and autograd the queue of a backward pass. Coroutines
 would share them.)
