@@ -35,6 +35,13 @@ def test_a_rank_that_waits_for_itself() -> None:
     assert "rank 3 waits for itself" in deadlock(waits(r3=(3,))).message
 
 
+def test_two_ends_that_do_not_meet_are_to_be_compared() -> None:
+    """send(dst=1, tag=3) and recv(src=0, tag=4) were told to do what the other waits for: they did."""
+    ends = [RankState(0, "waiting", "send", waits_for=(1,), kind="send"), RankState(1, "waiting", waits_for=(0,))]
+    assert "same tag and group" in deadlock([ends[0], replace(ends[1], kind="recv")]).remedy
+    assert deadlock([ends[0], replace(ends[1], kind="send")]).remedy == Deadlock.remedy
+
+
 def test_long_lists_of_ranks_are_cut() -> None:
     assert some([4]) == "rank 4"
     assert some([0, 1, 2]) == "ranks 0, 1 and 2"

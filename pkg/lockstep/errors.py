@@ -13,6 +13,9 @@ from typing import Literal
 from lockstep.events import Trace
 from lockstep.places import NOWHERE, Place
 
+# Of what two ranks post singly to each other, or of a group's collectives and batches; "" where there is no order.
+Queue = Literal["", "pair", "group"]
+
 
 @dataclass(frozen=True)
 class RankState:
@@ -28,6 +31,8 @@ class RankState:
     did: str = ""  # of a rank that computes: what it did with the operation: "posted", "polls", "called", "has done"
     any_source: bool = False  # the operation is a receive from any source
     behind: tuple[int, str] | None = None  # a rank, and its operation that must be over first by the backend's rules
+    kind: str = ""  # of the operation: "send", "all_reduce"
+    queue: Queue = ""  # in which the backend carries out the operation, or what holds it up, if it does so in order
 
     def __str__(self) -> str:
         told = {

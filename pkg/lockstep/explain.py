@@ -14,6 +14,18 @@ IN_ORDER = (
     "NCCL carries out what two ranks post to each other one after the other, in the order of posting: post a send and "
     "a receive between them together, with batch_isend_irecv, or let one of the two receive first."
 )
+GROUP_IN_ORDER = (
+    "NCCL carries out the collectives and the batches of a group one after the other, in the order of posting: let all "
+    "of its ranks post them in the same order."
+)
+APART = (
+    "NCCL lets a message of a batch (batch_isend_irecv) and one that is posted singly never meet: post both ends in "
+    "the same way."
+)
+UNLIKE = (
+    "A send meets a receive of the same tag and group: compare these two. If each is meant for another operation, do "
+    "that one first, or both at once with isend and irecv."
+)
 
 
 def wait_cycle(states: Sequence[RankState]) -> tuple[int, ...]:
@@ -94,12 +106,21 @@ def deadlock(states: Sequence[RankState], trace: Trace | None = None, printed: s
     elif cycle:
         circle = ", ".join(f"rank {a} waits for rank {b}" for a, b in _pairs(cycle[:6]))
         message = f"Deadlock: {circle}{' ...' if len(cycle) > 6 else ''}."
-        remedy = IN_ORDER if any(s.behind for s in states) else ""
+        remedy = way_out([s for s in states if s.rank in cycle])
     else:
         stuck = [s.rank for s in states if s.state == "waiting"]
         message = f"Deadlock: {some(stuck)} wait for something that no rank does."
         remedy = "Compare the two ends: peer, tag, group and the number of operations must agree."
     return Deadlock(message, states, trace, remedy, printed)
+
+
+def way_out(circle: Sequence[RankState]) -> str:
+    """What to do about these ranks, which wait for each other in a circle; "" for Deadlock's own remedy."""
+    if held := next((s for s in circle if s.behind), None):
+        return GROUP_IN_ORDER if held.queue == "group" else IN_ORDER
+    if sorted(s.kind for s in circle) == ["recv", "send"]:
+        return UNLIKE if circle[0].queue == circle[1].queue else APART
+    return ""
 
 
 def _pairs(cycle: Sequence[int]) -> list[tuple[int, int]]:

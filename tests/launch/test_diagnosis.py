@@ -6,7 +6,7 @@ import pytest
 
 from lockstep.comm.operation import Operation
 from lockstep.errors import Deadlock, TimeLimit
-from lockstep.launch import diagnosis
+from lockstep.launch import diagnosis, store
 from lockstep.launch.diagnosis import Diagnosis
 from lockstep.launch.watchdog import Stack
 
@@ -43,3 +43,9 @@ def test_a_run_that_goes_on_is_no_deadlock_because_its_journals_are_long(monkeyp
 def test_a_run_that_stood_still_for_long_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
     found = at_the_limit(monkeypatch, last=0.2, takes=0.0)
     assert type(found.of_time_limit({0: IN_ALL_REDUCE, 1: IN_ALL_REDUCE}, {}, 2.0)) is Deadlock
+
+
+def test_who_waits_for_the_store_is_not_said_to_be_in_a_backward_pass():
+    stack = Stack(((store.__file__, 5, "wait"), (store.__file__, 9, "get"), ("mine.py", 3, "fn")))
+    assert stack.communicates
+    assert stack.call == "the store's get"

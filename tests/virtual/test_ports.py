@@ -164,6 +164,26 @@ def test_the_same_trace_whatever_the_rules_and_the_ranks_are(cluster, rules):
         assert traces[0] == traces[1] == traces[2] == traces[3]
 
 
+def test_what_ranks_post_after_a_look_at_one_time_is_of_one_moment():
+    """Two ranks looked with is_completed() at one time, and then both sent to a third: the rank that came first had its
+    message booked before the other could send."""
+
+    def fn():
+        rank, x = dist.get_rank(), torch.zeros(3, 100)
+        if rank == 2:
+            works = [dist.irecv(x[0], 0), dist.irecv(x[1], 1)]
+        else:
+            works = [dist.irecv(x[0], 1 - rank)]
+            works[0].is_completed()
+            works += [dist.isend(x[1], 2), dist.isend(x[2], 1 - rank)]
+        for work in works:
+            work.wait()
+
+    traces = [run(fn, ranks=3, on=CLUSTER, ties=ties).trace for ties in (None, *range(6))]
+    assert all(trace == traces[0] for trace in traces)
+    assert [e.peer for e in sorted(traces[0].of_kind("recv"), key=lambda e: e.start) if e.rank == 2] == [1, 0]
+
+
 def test_a_receive_from_any_source_takes_the_oldest_send_and_then_the_lowest_rank_whoever_acts_first():
     def fn():
         rank, x = dist.get_rank(), torch.zeros(1)

@@ -297,3 +297,73 @@ def test_rules_are_named():
     assert rules.find(STRICT) is STRICT
     with pytest.raises(UsageError, match="Did you mean 'nccl'"):
         rules.find("NCC")
+
+
+# ---- what a deadlock under these rules is told to be
+
+
+def batch(*posts, n=1 << 18):
+    for work in dist.batch_isend_irecv([dist.P2POp(post, torch.zeros(n), peer) for post, peer in posts]):
+        work.wait()
+
+
+def test_a_batch_behind_a_collective_is_not_told_to_be_what_two_ranks_post_to_each_other():
+    """It said: post them together, with batch_isend_irecv. They were."""
+
+    def fn():
+        if dist.get_rank() == 0:
+            work = dist.all_reduce(torch.zeros(8), async_op=True)
+            batch((dist.isend, 1))
+            work.wait()
+        else:
+            batch((dist.irecv, 0))
+            dist.all_reduce(torch.zeros(8))
+
+    assert run(fn, ranks=2, on="dgx-a100").time > 0
+    with pytest.raises(Deadlock, match="the collectives and the batches of a group one after the other") as caught:
+        nccl(fn, rules="nccl")
+    assert "behind its all_reduce on ranks 0, 1" in str(caught.value)
+
+
+def test_a_batch_that_faces_a_single_message_is_told_why_they_do_not_meet():
+    """It said that send(dst=1) waits for rank 1 and recv(src=0) for rank 0, and to do both at once."""
+
+    def fn():
+        batch((dist.isend, 1)) if dist.get_rank() == 0 else dist.recv(torch.zeros(1 << 18), 0)
+
+    assert run(fn, ranks=2, on="dgx-a100").time > 0
+    with pytest.raises(Deadlock, match="posted singly never meet: post both ends in the same way"):
+        nccl(fn, rules="nccl")
+
+
+def test_a_circle_of_which_nobody_waits_in_a_queue_is_not_put_down_to_one():
+    """Ranks 1 to 3 wait in a ring. Rank 0 waits behind its own send, and has no part in that."""
+
+    def fn():
+        rank, x = dist.get_rank(), torch.zeros(8)
+        if rank == 0:
+            dist.isend(x, 4)
+            dist.recv(x, 4)
+        elif rank == 4:
+            dist.recv(x, 1)
+        else:
+            dist.send(x, rank % 3 + 1)
+
+    with pytest.raises(Deadlock) as caught:
+        nccl(fn, ranks=5)
+    assert caught.value.states[0].behind == (0, "send(dst=4)")
+    assert caught.value.remedy == Deadlock.remedy
+
+
+def test_who_waits_is_told_to_be_behind_what_stands_first_in_the_queue():
+    """It named the operation just before, which waited itself: a receive, where two sends had caused it all."""
+
+    def fn():
+        other = 1 - dist.get_rank()
+        small, big = torch.zeros(4), torch.zeros(NCCL.eager)
+        works = [dist.isend(small, other), dist.isend(big, other), dist.irecv(small.clone(), other)]
+        for work in [*works, dist.irecv(big.clone(), other)]:
+            work.wait()
+
+    with pytest.raises(Deadlock, match=r"rank 0 waits in send\(dst=1\), which rank 1 takes after its send\(dst=0\)"):
+        nccl(fn, rules="nccl")

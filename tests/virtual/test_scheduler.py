@@ -132,6 +132,18 @@ def test_who_asks_goes_on_after_all_others_have_acted_and_all_is_settled():
     assert play(3, life)[0] == [("acts", 1), ("acts", 2), ("settled", 0.0), ("goes on", 0)]
 
 
+def test_all_who_asked_at_one_time_go_on_before_anything_is_settled_again():
+    def life(scheduler, rank, log):
+        scheduler.ask(rank)
+        log.append(("goes on", rank))
+        scheduler.agenda.add(0.0)
+
+    for ties in (None, *range(6)):
+        log = play(3, life, ties)[0]
+        assert sorted(log[:3]) == [("goes on", 0), ("goes on", 1), ("goes on", 2)]
+        assert log[3:] == [("settled", 0.0)]
+
+
 def test_ties_are_broken_by_a_seed_and_time_goes_on_as_ever():
     def life(scheduler, rank, log):
         for _ in range(2):

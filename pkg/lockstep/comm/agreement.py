@@ -61,11 +61,12 @@ def rank_state(o: Operation, signed: bool = False) -> RankState:
     told = f"{o} {described(o)}".rstrip() if signed else str(o)
     place = o.stands if o.waiting and o.stands.file else o.place
     held = next((end for end in (o, *o.together) if end.behind), None)
-    behind = (held.rank, str(held.behind)) if held else None
+    behind = (held.rank, str(held.behind())) if held and held.behind else None
     any_source = o.peer == ANY_SOURCE
     return RankState(
-        o.rank, "waiting", told, str(place), place.source, o.waits_for, any_source=any_source, behind=behind
-    )
+        o.rank, "waiting", told, str(place), place.source, o.waits_for, any_source=any_source, behind=behind,
+        kind=o.kind, queue=(held or o).queue,
+    )  # fmt: skip
 
 
 def described(o: Operation) -> str:

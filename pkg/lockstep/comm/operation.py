@@ -10,11 +10,12 @@ Three times belong to it, in seconds since the run began:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from lockstep.errors import Queue
 from lockstep.events import POINT_TO_POINT, Event
 from lockstep.explain import ANY_SOURCE, spelled
 from lockstep.places import NOWHERE, Place
@@ -52,7 +53,8 @@ class Operation:
 
     message: int | None = None  # joins the two ends of a message, and the parts of a collective
     together: Sequence[Operation] = ()  # of a collective, the parts that are there; of a message held up, its ends
-    behind: Operation | None = None  # what must be over before this may begin, by the backend's rules
+    queue: Queue = ""  # in which the backend carries it out, if it does so in order
+    behind: Callable[[], Operation] | None = None  # tells what stands first in its queue, while it does not itself
     tensors: Any = None  # of the virtual cluster: what movement.py needs
     stretch: float = 1.0  # what jitter multiplies its time by; a collective takes the longest of its parts
     turn: int = 0  # of a send: (destination - source) mod K, in ranks of the group

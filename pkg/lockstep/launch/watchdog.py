@@ -73,9 +73,10 @@ class Stack:
 
     @property
     def call(self) -> str:
-        """The torch.distributed function that was called: "all_reduce", "new_group"."""
+        """What was called: a function of torch.distributed ("all_reduce", "new_group"), or one of the store."""
         inside = [f for file, _, f in self.frames if file.startswith(_WAITS[0]) and f not in ("wrapper", "wait")]
-        return inside[-1] if inside else "a backward pass"
+        asked = [f for file, _, f in self.frames if file == store.__file__]
+        return inside[-1] if inside else f"the store's {asked[-1]}" if asked else "a backward pass"
 
 
 class Watchdog:

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 
 from lockstep.comm.operation import Operation
 from lockstep.events import POINT_TO_POINT
@@ -45,6 +46,7 @@ class Queues:
         single = operation.kind in POINT_TO_POINT and not operation.batch
         key = operation.group_name, operation.rank, operation.peer if single else None
         queue = self._queues.setdefault(key, deque())
+        operation.queue = "pair" if single else "group"
         if queue and operation.batch and queue[-1].batch == operation.batch:
             entry = queue[-1]
         else:
@@ -53,7 +55,7 @@ class Queues:
         entry.operations.append(operation)
         self._entries[id(operation)] = entry
         if entry.free is None:
-            operation.behind = queue[queue.index(entry) - 1].operations[0]
+            operation.behind = partial(first, queue)
 
     def ready(self, ends: Ends) -> float | None:
         """From when on they may begin; None if something else must be over first."""
@@ -89,3 +91,8 @@ class Queues:
             moment = self.ready(ends)
             if moment is not None:
                 self._resume(ends, moment)
+
+
+def first(queue: deque[Entry]) -> Operation:
+    """What all others in the queue wait for."""
+    return queue[0].operations[0]

@@ -10,9 +10,9 @@ first in fact.
                                               ask(r)        lets all go first that can act at this time
 
 At one virtual time ranks act first, each in its turn; then what they have posted is settled together (``network``);
-then ranks that asked go on. A rank that only posts a message need not give the baton away for it: a switch of threads
-is spared. Whose turn comes first at one time is luck on a real machine. Here it is the lower rank's, or with ``ties``
-that of a random order: no result should depend on it.
+then ranks that asked go on, all of them before anything is settled again. A rank that only posts a message need not
+give the baton away for it: a switch of threads is spared. Whose turn comes first at one time is luck on a real machine.
+Here it is the lower rank's, or with ``ties`` that of a random order: no result should depend on it.
 
 (Threads it has to be: torch keeps its modes for each thread, and autograd the queue of a backward pass. Coroutines
 would share them.)
@@ -140,6 +140,17 @@ class Scheduler:
         if self._ready and self._ready[0] < mine:
             heapq.heappush(self._ready, mine)
             self._switch_from(rank)
+        elif mine[1] > self._settling:
+            self._all_who_asked(mine[0])
+
+    def _all_who_asked(self, now: float) -> None:
+        """One of those who asked at this time goes on. So do the others, each in its turn, before anything that they
+        post then is settled: it is of one moment."""
+        ready, asked = self._ready, []
+        while ready and ready[0][0] == now and ready[0][1] > self._settling:
+            asked.append(heapq.heappop(ready))
+        for _, turn in asked:
+            heapq.heappush(ready, (now, turn - self._settling - 1))
 
     def _catch_up(self, until: Moment) -> None:
         """All that comes before ``until``, and before any rank that is able to run: what is due takes effect, and what
@@ -165,6 +176,8 @@ class Scheduler:
         if not self._ready:
             self._on_stall()
             return
-        _, turn = heapq.heappop(self._ready)
+        now, turn = heapq.heappop(self._ready)
+        if turn > self._settling:
+            self._all_who_asked(now)
         self.baton[0] = following = self._rank_at[turn % (self._settling + 1)]
         self._batons[following].release()
