@@ -67,14 +67,14 @@ class Network:
         if self._queues:
             self._queues.post(send)
         recv = self._matcher.send(send)
+        if send.nbytes <= self.rules.eager:
+            if recv is None:
+                send.tensors = movement.buffered(send.tensors)
+            self._let_go(send)
         if recv is not None:
             self._meet(send, recv)
-        else:
-            if send.nbytes <= self.rules.eager:
-                send.tensors = movement.buffered(send.tensors)
-                self._let_go(send)
-            if self._matcher.contested:
-                self._due(send.posted)
+        elif self._matcher.contested:
+            self._due(send.posted)
 
     def recv(self, recv: Operation) -> None:
         if self._queues:
