@@ -367,3 +367,46 @@ def test_who_waits_is_told_to_be_behind_what_stands_first_in_the_queue():
 
     with pytest.raises(Deadlock, match=r"rank 0 waits in send\(dst=1\), which rank 1 takes after its send\(dst=0\)"):
         nccl(fn, rules="nccl")
+
+
+# ---- short sends and time
+
+
+@pytest.mark.parametrize("rule", ["mpi", "nccl"])
+def test_a_short_send_is_over_at_once_whoever_came_first(rule):
+    """It took the message's time if its receive was there already. So at one time the order of ranks decided."""
+
+    def fn(late):
+        rank, x = dist.get_rank(), torch.empty(256)
+        time.sleep(late[rank])
+        dist.send(x, 1) if rank == 0 else dist.recv(x, 0)
+        return time.perf_counter()
+
+    for late in ((1.0, 0.0), (0.0, 1.0), (0.0, 0.0)):
+        runs = [nccl(fn, late, rules=rule, ties=ties) for ties in (None, *range(4))]
+        assert all(r.trace == runs[0].trace for r in runs)
+        sender, receiver = runs[0].values
+        assert sender == late[0]
+        assert receiver > 1.0 * max(late)
+
+
+def test_a_short_message_behind_a_batch_does_not_arrive_before_it_is_sent():
+    """Rank 2 had it after 13 µs; the batch before it was over after a second."""
+
+    def fn():
+        rank = dist.get_rank()
+        if rank == 0:
+            x, y = torch.zeros(1 << 18), torch.zeros(4)
+            works = [*dist.batch_isend_irecv([dist.P2POp(dist.isend, x, 1)])]
+            works += dist.batch_isend_irecv([dist.P2POp(dist.isend, y, 2)])
+            for work in works:
+                work.wait()
+        elif rank == 1:
+            time.sleep(1.0)
+            batch((dist.irecv, 0))
+        else:
+            batch((dist.irecv, 0), n=4)
+
+    first, second = nccl(fn, ranks=3, rules="nccl").trace.of_kind("recv")
+    assert {first.rank, second.rank} == {1, 2}
+    assert min(first.end, second.end) > 1.0

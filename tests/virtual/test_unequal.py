@@ -18,6 +18,8 @@ from lockstep.cost.network import collective_time
 from lockstep.errors import OutOfMemory
 from lockstep.events import Trace, Unequal
 from lockstep.machines import Cluster, Device, Link
+from lockstep.places import NOWHERE
+from lockstep.virtual.memory_limit import out_of_memory
 
 SECOND = 10**9  # bytes that the device moves in a second
 MB = 10**6
@@ -226,6 +228,17 @@ def test_a_rank_that_asks_for_too_much_is_told_where_and_what_it_held(fake: bool
     assert [s.state for s in error.states] == ["waiting", "computing", "waiting"]
     assert error.states[1].source == "kept.append(torch.empty(7_500_000))"
     assert len(error.trace.of_kind("barrier")) == 3 + 2
+
+
+def test_a_third_is_not_most_of_it() -> None:
+    """Parameters, gradients and half of Adam's state, 16 MB each: "Most of it is parameters"."""
+    at_most = 48 * MB
+    third = dict.fromkeys(("parameters", "gradients", "optimizer state"), 16 * MB)
+    told = [
+        out_of_memory(0, NOWHERE, held, MB, at_most, []).remedy for held in (third, third | {"parameters": 64 * MB})
+    ]
+    assert told[0].startswith("The largest part of it is parameters: divide them among ranks")
+    assert told[1].startswith("Most of it is parameters: divide them among ranks")
 
 
 def test_what_is_let_go_makes_room() -> None:

@@ -28,7 +28,8 @@ def out_of_memory(
         f"its device has {size(limit)}. It held: {kinds}."
     )
     most = max(held, key=lambda kind: held[kind])
-    remedy = f"Most of it is {most}: {REMEDIES[most]}." if held[most] else "Make smaller tensors."
+    part = "Most of it is" if 2 * held[most] > sum(held.values()) else "The largest part of it is"
+    remedy = f"{part} {most}: {REMEDIES[most]}." if held[most] else "Make smaller tensors."
     mine = RankState(rank, "computing", f"asked for {size(asked)}", str(place), place.source)
     return OutOfMemory(told, sorted([mine, *others], key=lambda s: s.rank), remedy=remedy)
 

@@ -90,7 +90,7 @@ class Queues:
         for ends in following.held:
             moment = self.ready(ends)
             if moment is not None:
-                self._resume(ends, moment)
+                self._resume(ends, max(moment, following.free))
 
 
 def first(queue: deque[Entry]) -> Operation:
