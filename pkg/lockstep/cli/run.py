@@ -72,8 +72,7 @@ def summary(result: Result) -> str:
     sent = sum(count.nbytes for (_, kind), count in result.trace.counts().items() if kind != "recv")
     where = result.trace.cluster or result.trace.world
     took = f"{len(values)} ranks on {where}: {result.time * 1e3:.3g} ms, {sent:,} bytes handed to communication"
-    printed = [result.printed.rstrip("\n")] if result.printed else []
-    return "\n".join([*printed, *values, took])
+    return "\n".join([*values, took])
 
 
 def shortened(text: str) -> str:
