@@ -44,11 +44,11 @@ class Cores:
 
     def message(self, source: int, destination: int) -> Demand:
         """What a message needs for as long as it lasts: a core at both of its ends."""
-        return self._demand(Counter([self._cluster.node(source), self._cluster.node(destination)]))
+        return self._demand((source, destination))
 
     def collective(self, group: Sequence[int]) -> Demand:
         """What a collective needs: all that its ranks can keep busy of the cores of each node."""
-        return self._demand(Counter(self._cluster.node(rank) for rank in group for _ in range(ENDS)))
+        return self._demand([*group] * ENDS)
 
     def earliest(self, demand: Demand, ready: float, seconds: float) -> float:
         """The first moment from ``ready`` on from which so many cores are idle for so long."""
@@ -71,9 +71,12 @@ class Cores:
     def _of(self, node: int) -> list[Calendar]:
         return self._nodes.setdefault(node, [Calendar() for _ in range(self._cluster.cores or 0)])
 
-    def _demand(self, wanted: Mapping[int, int]) -> Demand:
+    def _demand(self, ends: Sequence[int]) -> Demand:
+        """``ends``: the rank of each piece of work."""
         most = self._cluster.cores
-        return {} if most is None else {node: min(jobs, most) for node, jobs in wanted.items()}
+        if most is None:
+            return {}
+        return {node: min(jobs, most) for node, jobs in Counter(map(self._cluster.node, ends)).items()}
 
 
 def shared(link: Link, ranks: int, cores: int | None) -> Link:

@@ -161,14 +161,15 @@ class Network:
         seconds = link.time(send.nbytes) * send.stretch if source != destination else 0.0
         ready = max(now, self._last.get(pair, 0.0))
         out, into = self._inside if self.cluster.is_inside(source, destination) else self._between
-        ports = out[source], into[destination]
-        if self.cluster.cores is None and ready >= ports[0].free and ready >= ports[1].free:
+        way_out, way_in = out[source], into[destination]
+        if ready >= way_out.free and ready >= way_in.free and self.cluster.cores is None:
             start = ready
         else:
-            start = self._idle(ports, self.cores.message(source, destination), ready, seconds)
+            start = self._idle((way_out, way_in), self.cores.message(source, destination), ready, seconds)
         end = start + seconds
         if seconds:
-            self._hold(ports, start, end, now)
+            way_out.book(start, end, now)
+            way_in.book(start, end, now)
             self._last[pair] = end
         send.message = recv.message = next(self._ids)
         self._over(recv, start, end)
@@ -182,7 +183,8 @@ class Network:
         ports = self._ports(group)
         start = self._idle(ports, self.cores.collective(group), now, seconds)
         if seconds:
-            self._hold(ports, start, start + seconds, now)
+            for port in ports:
+                port.book(start, start + seconds, now)
         message = next(self._ids)
         for part in parts:
             part.message = message
@@ -202,10 +204,6 @@ class Network:
                 start = together(ports, later, seconds)
             self.cores.book(cores, start, seconds)
         return start
-
-    def _hold(self, ports: Sequence[Calendar], start: float, end: float, now: float) -> None:
-        for port in ports:
-            port.book(start, end, now)
 
     def _let_go(self, send: Operation) -> None:
         """It has been copied: the sender need not wait for the receiver."""

@@ -17,32 +17,31 @@ from lockstep.virtual.scheduler import Scheduler
 
 
 class RankStates:
-    """``waiting``: the operation for which a rank stands still. ``threads``: those of the ranks, once they are
-    started."""
+    """``waiting``: the operation for which a rank stands still. ``asked``: what each rank asked about last, until
+    something is posted. ``threads``: those of the ranks, once they are started."""
 
     def __init__(self, scheduler: Scheduler) -> None:
         self.waiting: dict[int, Operation] = {}
         self.threads: dict[int, threading.Thread] = {}
-        self._asked: dict[int, Operation] = {}  # what each rank asked about last
+        self.asked: dict[int, Operation] = {}
         self._questions: Counter[int] = Counter()  # in vain, since anything was posted: by rank
         self._scheduler = scheduler
 
     def asks(self, rank: int, operation: Operation) -> None:
         """``is_completed()``, in vain."""
-        self._asked[rank] = operation
+        self.asked[rank] = operation
         self._questions[rank] += 1
 
     def posted(self) -> None:
         """Something was: who asks may get another answer."""
-        if self._asked:
-            self._asked.clear()
-            self._questions.clear()
+        self.asked.clear()
+        self._questions.clear()
 
     def idles(self, rank: int, patience: int) -> bool:
         """Whether the rank only waits, or has only asked, and more than ``patience`` times."""
         operation = self.waiting.get(rank)
         if operation is None and self._questions[rank] > patience:
-            operation = self._asked[rank]
+            operation = self.asked[rank]
         return operation is not None and operation.end is None
 
     def all(self) -> list[RankState]:
@@ -59,7 +58,7 @@ class RankStates:
         if self._scheduler.finished[r]:
             return RankState(r, "finished")
         place = self._place(r, frames)
-        operation = self.waiting.get(r) or self._asked.get(r)
+        operation = self.waiting.get(r) or self.asked.get(r)
         if operation and operation.end is None:
             waits = rank_state(operation)
             return replace(waits, where=str(place), source=place.source) if place.file else waits

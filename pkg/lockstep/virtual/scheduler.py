@@ -95,12 +95,12 @@ class Scheduler:
         """The rank does something now and goes on: ``effect(what)`` comes when every rank that is behind has caught
         up."""
         self.operations += 1
-        ready, now = self._ready, (self.clock[rank], self._turn[rank])
-        if not self._due and not (ready and ready[0] < now) and self.agenda.moment >= now[0]:
+        time, turn, ready = self.clock[rank], self._turn[rank], self._ready
+        if not self._due and time <= self.agenda.moment and not (ready and ready[0] < (time, turn)):
             effect(what)  # nobody is behind
         else:
-            heapq.heappush(self._due, (*now, next(self._posted), effect, what))
-            self._catch_up(now)
+            heapq.heappush(self._due, (time, turn, next(self._posted), effect, what))
+            self._catch_up((time, turn))
 
     def is_due(self, rank: int) -> bool:
         """Whether something that the rank did is still without effect."""

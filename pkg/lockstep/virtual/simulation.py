@@ -58,7 +58,7 @@ class Simulation:
         self._join = self._guarded(self.network.join)
         self.store, self.pid, self._own = HashStore(), os.getpid(), [0] * job.ranks  # each rank's own thread
         self._goes_on = rules.eager < 0 and cluster.cores is None  # a rank that posts a message
-        self._shares_cores = cluster.cores is not None
+        self._shares_cores, self._in_order = cluster.cores is not None, rules.in_order
         self._states = RankStates(self.scheduler)
         self._residency = [self._book_of(r) for r in range(job.ranks)]
         self._draws = [Draws(cluster.jitter, r) for r in range(job.ranks)] if cluster.jitter else None
@@ -100,11 +100,13 @@ class Simulation:
             self._check_thread(me)
         if not self._goes_on or kind not in POINT_TO_POINT:
             self.scheduler.pause(me)
-        self._states.posted()
+        if self._states.asked:
+            self._states.posted()
         now = self.scheduler.clock[me]
         operation = Operation(me, kind, now, nbytes, peer, group, name, tag, places.here(), next(self._numbers))
         operation.tensors = tensors
-        operation.batch = self.batches[me]
+        if self._in_order:
+            operation.batch = self.batches[me]
         if self._draws:
             self._pace[me], operation.stretch = self._draws[me].compute(), self._draws[me].message()
         self._ledger.post(operation)
