@@ -4,11 +4,12 @@ from numba import cuda, float32
 
 MISCONCEPTION = "bank-conflicts"
 TILE = 32
+PADDED = TILE + 2
 
 
 @cuda.jit
 def transpose(source, target):
-    tile = cuda.shared.array((TILE, TILE + 2), float32)
+    tile = cuda.shared.array((TILE, PADDED), float32)
     tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
     x, y = cuda.grid(2)
     if y < source.shape[0] and x < source.shape[1]:
