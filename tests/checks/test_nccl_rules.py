@@ -41,12 +41,14 @@ def test_references_pass(exercise):
         assert verdict(exercise, exercise.reference_function(), rules) == "passed"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("exercise", COMMUNICATING, ids=lambda e: e.id)
 def test_solved_labs_pass(exercise):
     (lab,) = PROJECT.glob(f"solutions/*_{exercise.topic}/lab.ipynb")
     assert verdict(exercise, load(lab, exercise.function)) == "passed"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("exercise", "path"), ALTERNATIVES, ids=lambda x: getattr(x, "stem", getattr(x, "id", "")))
 def test_other_right_answers_pass_or_say_why_not(exercise, path):
     told = verdict(exercise, load(path, exercise.function))
