@@ -7,7 +7,7 @@ A receive from any source takes the send that was posted first; among those of o
 one that is can't be said before all sends of that time are there. So where a rank has such a receive open, nothing that
 concerns the rank is matched at once: ``settle`` matches it, when nothing more can come.
 
-The virtual cluster posts to a Matcher while its ranks run; ``matched`` does the same afterwards, with journals.
+The virtual cluster posts to a Matcher while its ranks run; ``Matched`` does the same afterwards, with journals.
 """
 
 from __future__ import annotations

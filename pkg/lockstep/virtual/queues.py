@@ -43,10 +43,9 @@ class Queues:
         self._entries: dict[int, Entry] = {}  # by id of an operation that is not over
 
     def post(self, operation: Operation) -> None:
-        single = operation.kind in POINT_TO_POINT and not operation.batch
-        key = operation.group_name, operation.rank, operation.peer if single else None
+        key = key_of(operation)
         queue = self._queues.setdefault(key, deque())
-        operation.queue = "pair" if single else "group"
+        operation.queue = "group" if key[2] is None else "pair"
         if queue and operation.batch and queue[-1].batch == operation.batch:
             entry = queue[-1]
         else:
@@ -78,8 +77,7 @@ class Queues:
             self._next(operation, entry)
 
     def _next(self, operation: Operation, entry: Entry) -> None:
-        single = operation.kind in POINT_TO_POINT and not operation.batch
-        queue = self._queues[operation.group_name, operation.rank, operation.peer if single else None]
+        queue = self._queues[key_of(operation)]
         queue.remove(entry)
         if not queue:
             return
@@ -91,6 +89,12 @@ class Queues:
             moment = self.ready(ends)
             if moment is not None:
                 self._resume(ends, max(moment, following.free))
+
+
+def key_of(operation: Operation) -> Key:
+    """The queue of an operation."""
+    single = operation.kind in POINT_TO_POINT and not operation.batch
+    return operation.group_name, operation.rank, operation.peer if single else None
 
 
 def first(queue: deque[Entry]) -> Operation:
