@@ -76,8 +76,10 @@ def test_a_profiler_records_its_own_rank_only(options):
     assert run(fn, ranks=4, **options).values == [1, 2, 3, 4]
 
 
-def test_profilers_that_begin_and_end_in_turn(tmp_path):
-    """Rank 0 is warm before rank 1 has stopped, rank 1 begins again after rank 0 has. Each step can be written down."""
+@pytest.mark.parametrize("warmup", [(1, 2), (2, 1), (1, 3), (3, 1, 2)], ids=str)
+def test_profilers_that_begin_and_end_in_turn(warmup, tmp_path):
+    """Rank 0 is warm before rank 1 has stopped, rank 1 begins again after rank 0 has. Each step can be written down.
+    What rank 1 had prepared ended with rank 0's trace: it began nothing, and its stop was a SIGSEGV."""
 
     def fn():
         path, seen = tmp_path / f"{dist.get_rank()}.json", []
@@ -86,14 +88,14 @@ def test_profilers_that_begin_and_end_in_turn(tmp_path):
             profiler.export_chrome_trace(str(path))
             seen.append(sum(e["name"] == "virtual:all_reduce" for e in json.loads(path.read_text())["traceEvents"]))
 
-        plan = schedule(wait=0, warmup=1 + dist.get_rank(), active=2, repeat=2)
+        plan = schedule(wait=0, warmup=warmup[dist.get_rank()], active=2, repeat=2)
         with profile(schedule=plan, on_trace_ready=ready) as profiler:
-            for _ in range(8):
+            for _ in range(2 * max(warmup) + 4):
                 dist.all_reduce(torch.ones(2, 2) @ torch.ones(2, 2))
                 profiler.step()
         return seen
 
-    assert run(fn, ranks=2, on="dgx-a100").values == [[2, 2], [2, 2]]
+    assert run(fn, ranks=len(warmup), on="dgx-a100").values == [[2, 2]] * len(warmup)
 
 
 def test_a_profiler_that_is_never_stopped_hurts_nobody():

@@ -3,7 +3,8 @@
 A profiler records the operations of its own thread, so each rank may have one. But the library under all of them
 (Kineto) keeps one trace for a process: the first profiler to stop ends it, and the next one to stop dereferences a
 trace that is not there (SIGSEGV; two threads of plain torch do the same). So whoever stops when the trace has ended
-has it begun again first, by a thread that does nothing else: for a thread may begin only one.
+has it begun again first, by a thread that does nothing else: for a thread may begin only one. And whoever begins after
+another's stop has ended what it had prepared prepares again.
 
 A collective reaches a virtual group without passing C++'s dispatcher, which would tell the profiler. The group marks it
 itself, as gloo does: "virtual:all_reduce".
@@ -35,27 +36,37 @@ def mark(name: str) -> None:
 
 def install() -> None:
     """Once in a process."""
-    begin, end = profiler._enable_profiler, profiler._disable_profiler
-    lasts = [False]  # the process's trace
-
-    def enable(*args: Any) -> None:
-        begin(*args)
-        lasts[0] = True
-
-    def disable() -> Any:
-        if not lasts[0]:
-            in_a_thread_of_its_own(lambda: begin_trace(begin))
-        lasts[0] = False
-        return end()
-
-    setattr(profiler, "_enable_profiler", enable)  # noqa: B010
-    setattr(profiler, "_disable_profiler", disable)  # noqa: B010
+    trace = _Trace()
+    for name in ("_prepare_profiler", "_enable_profiler", "_disable_profiler"):
+        setattr(profiler, name, getattr(trace, name.removeprefix("_").removesuffix("_profiler")))
 
 
-def begin_trace(begin: Callable[..., None]) -> None:
-    config = profiler.profile(use_kineto=True).config()
-    profiler._prepare_profiler(config, ON_CPU)
-    begin(config, ON_CPU)
+class _Trace:
+    """The process's one trace: it is prepared, lasts, and is over."""
+
+    def __init__(self) -> None:
+        self._prepare, self._begin = profiler._prepare_profiler, profiler._enable_profiler
+        self._end = profiler._disable_profiler
+        self._prepared = self._lasts = False
+
+    def prepare(self, *args: Any, **options: Any) -> None:
+        """To prepare one that lasts would cancel it."""
+        if not self._prepared:
+            self._prepare(*args, **options)
+        self._prepared = True
+
+    def enable(self, config: Any, activities: Any, *rest: Any) -> None:
+        """What this rank had prepared may have ended since, with another rank's."""
+        self.prepare(config, activities)
+        self._begin(config, activities, *rest)
+        self._lasts = True
+
+    def disable(self) -> Any:
+        if not self._lasts:
+            config = profiler.profile(use_kineto=True).config()
+            in_a_thread_of_its_own(lambda: self.enable(config, ON_CPU))
+        self._prepared = self._lasts = False
+        return self._end()
 
 
 def in_a_thread_of_its_own(act: Callable[[], None]) -> None:

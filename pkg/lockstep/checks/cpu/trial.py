@@ -13,6 +13,7 @@ from lockstep.checks.judge import Fault
 from lockstep.errors import UsageError
 from lockstep.places import innermost
 
+ENOUGH = 64  # accesses for each element, before a run counts as endless: right ones make three
 NOTHING = {"problem": "", "told": ""}
 
 
@@ -41,7 +42,7 @@ def trial_of_kernel(fn: Callable[..., Any], *arguments: Any) -> dict[str, str]:
     since the compiler tells of everything else."""
     from lockstep.cpu.traced import Memory
 
-    memory = Memory()
+    memory = Memory(most=ENOUGH * (100 + sum(a.size for a in arguments if isinstance(a, np.ndarray))))
     placed = [memory.place(a) if isinstance(a, np.ndarray) else a for a in arguments]
     try:
         found = trial(fn, memory, *placed)

@@ -6,5 +6,5 @@ from numba import njit
 @njit
 def saxpy(a, x, y):
     factor = x.dtype.type(a)
-    for i, value in enumerate(x):
-        y[i] = factor * value + y[i]
+    for i in range(x.size):
+        y[i] = factor * x[i] + y[i]
