@@ -75,8 +75,10 @@ class Sources:
 _cells: dict[str, str] = {}
 _mine: dict[str, bool] = {}
 
-# Where nothing of the learner's is ever called: torch's own functions for communication, and the reference algorithms.
-_SILENT = (os.path.join("torch", "distributed", "distributed_c10d.py"), os.path.join("lockstep", "collectives", ""))
+# Where nothing of the learner's is ever called: torch's own functions for communication, what it wraps the blocking
+# ones in, and the reference algorithms.
+_TORCHS = os.path.join("torch", "distributed", "")
+_SILENT = (f"{_TORCHS}distributed_c10d.py", f"{_TORCHS}c10d_logger.py", os.path.join("lockstep", "collectives", ""))
 _seen: dict[int, dict[int, CodeType]] = {}  # those that a learner's line has called: by how far up they stood, by id
 
 
@@ -123,8 +125,10 @@ def here() -> Place:
             frame = sys._getframe(distance)
         except ValueError:  # there are not so many frames
             continue
-        if id(frame.f_code) in functions and (caller := frame.f_back) and not is_library(caller.f_code.co_filename):
-            return _of(caller)
+        if id(frame.f_code) in functions and (caller := frame.f_back):
+            code = caller.f_code
+            if _mine.get(code.co_filename) is False:  # it is the learner's
+                return place(code.co_filename, caller.f_lineno, code.co_name)
     found, called = _search(sys._getframe(1))
     if called and any(part in called[-1].co_filename for part in _SILENT):
         _seen.setdefault(len(called), {})[id(called[-1])] = called[-1]

@@ -10,10 +10,11 @@ from statistics import median
 
 import pytest
 
-from lockstep import bench
+from lockstep import bench, places
 from lockstep.bench import against, all_reduces, launch, predict, timing
 from lockstep.bench.bus_bandwidth import LONG, measurements
 from lockstep.bench.table import Row, Table, size_of
+from lockstep.bench.timing import Measured, Size
 from lockstep.errors import UsageError, WorldUnavailable
 from lockstep.launch import host
 
@@ -219,6 +220,21 @@ def test_old_and_new_run_the_same_programs_and_the_old_tree_is_removed(
     *rows, whole = table.rows
     assert whole["old [CPU s]"] == pytest.approx(sum(row["old [CPU s]"] for row in rows))
     assert str(tmp_path) not in worktrees()
+
+
+@needs_checkout
+def test_the_programs_belong_to_neither_tree(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Inside pkg/ they were a part of the new library, but not of the old one: each operation of theirs looked in vain
+    for a learner's line, and the bench said 1.12 in place of 1.01."""
+    ran = []
+
+    def seconds(program: Path, pkg: Path, size: Size) -> Measured:
+        ran.append((places.is_library(str(program)), program.is_relative_to(pkg), program.exists()))
+        return {"ring": 1.0}
+
+    monkeypatch.setattr(against, "seconds", seconds)
+    against.table("HEAD", "quick")
+    assert ran == [(False, False, True)] * 2
 
 
 @needs_checkout

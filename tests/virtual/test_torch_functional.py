@@ -101,8 +101,8 @@ def test_gradients_through_the_older_functions():
 
 
 def test_the_older_all_to_all_of_lists():
-    """torch makes K scatters of it where the backend is gloo, and so on the virtual cluster, whose backend is gloo until
-    a program asks for another."""
+    """torch makes K scatters of it where the backend is gloo. So it does on the virtual cluster, whose backend is gloo
+    until a program asks for another."""
 
     def use():
         quietly()

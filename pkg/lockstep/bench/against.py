@@ -7,6 +7,7 @@ else runs here disturbs even those, each new run is compared with the old one ju
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -30,7 +31,9 @@ PACKAGE = PROGRAMS.parents[1]  # pkg/lockstep
 def table(commit: str, size: Size) -> Table:
     """Raises UsageError where there is no such commit or no git, WorldUnavailable where the old tree fails."""
     with checked_out(commit) as tree:
-        found = [(seconds(tree / "pkg", size), seconds(PACKAGE.parent, size)) for _ in range(REPEATS[size])]
+        program = Path(shutil.copy(PROGRAMS / "on_virtual_cluster.py", tree.parent))
+        old, new = tree / "pkg", PACKAGE.parent
+        found = [(seconds(program, old, size), seconds(program, new, size)) for _ in range(REPEATS[size])]
     notes = [
         f"Old is {commit}, new is this tree as it is. CPU seconds of the simulation: medians of {len(found)} rounds.",
         "Ratio: the median over the rounds of new by old, which ran just before it.",
@@ -38,10 +41,11 @@ def table(commit: str, size: Size) -> Table:
     return Table(f"virtual: against {commit}", compared(found), notes)
 
 
-def seconds(pkg: Path, size: Size) -> Measured:
-    """What each program cost the Lockstep that lies in ``pkg``."""
+def seconds(program: Path, pkg: Path, size: Size) -> Measured:
+    """What each algorithm of ``program`` cost the Lockstep that lies in ``pkg``. The program belongs to neither tree:
+    inside one of them it would be a part of the library there, whose every operation looks for a learner's line."""
     arguments = [MESSAGES[size], *RANKS[size]]
-    told = said_by([str(PROGRAMS / "on_virtual_cluster.py"), *map(str, arguments)], pkg, LIMIT)
+    told = said_by([str(program), *map(str, arguments)], pkg, LIMIT)
     if Path(told["lockstep"]).resolve() != (pkg / "lockstep").resolve():
         raise WorldUnavailable(f"Python imported the Lockstep of {told['lockstep']} in place of the one in {pkg}.")
     measured: Measured = told["seconds"]

@@ -21,6 +21,7 @@ that is ready could use it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import count
 
 from lockstep.comm import agreement
@@ -32,13 +33,24 @@ from lockstep.cost.cores import Cores, Demand
 from lockstep.cost.network import collective_time
 from lockstep.errors import Mismatch
 from lockstep.explain import dtype_name
-from lockstep.machines import Cluster
+from lockstep.machines import Cluster, Link
 from lockstep.virtual import movement
 from lockstep.virtual.queues import Ends, Queues
 
 NEVER = float("inf")
 
 Mover = Callable[[list[Operation]], None]
+
+
+@dataclass(eq=False, slots=True)
+class Route:
+    """What messages from one rank to another need; ``link``: none to oneself; ``last``: when their last one ends."""
+
+    link: Link | None
+    out: Calendar
+    into: Calendar
+    cores: Demand
+    last: float = 0.0
 
 
 class Network:
@@ -58,7 +70,7 @@ class Network:
         self._later: dict[float, list[Ends]] = {}  # by moment
         ports = [[Calendar() for _ in range(ranks)] for _ in range(4)]
         self._inside, self._between = (ports[0], ports[1]), (ports[2], ports[3])  # ways out, ways in: by rank
-        self._last: dict[tuple[int, int], float] = {}  # by source and destination: when their last message ends
+        self._routes: dict[tuple[int, int], Route] = {}  # by source and destination
         self._ids = count()
 
     # ---- what ranks post
@@ -116,8 +128,8 @@ class Network:
             for send, recv in self._matcher.settle():
                 self._meet(send, recv)
         now, due = self.moment, self._ready
-        self.moment = min(self._later, default=NEVER)
-        self._ready = self._later.pop(self.moment, [])
+        self.moment = min(self._later) if self._later else NEVER
+        self._ready = self._later.pop(self.moment) if self._later else []
         for operations in sorted(due, key=turn) if len(due) > 1 else due:
             if operations[0].kind == "send":
                 self._book_message(operations[0], operations[1], now)
@@ -129,7 +141,11 @@ class Network:
         movement.message(send.tensors, recv.tensors)
         send.tensors = recv.tensors = None
         recv.peer = send.rank
-        self._is_ready((send, recv), send.posted if send.posted >= recv.posted else recv.posted)
+        moment = send.posted if send.posted >= recv.posted else recv.posted
+        if self._queues is None:
+            self._due(moment).append((send, recv))
+        else:
+            self._is_ready((send, recv), moment)
 
     def _is_ready(self, operations: Ends, moment: float) -> None:
         if self._queues:
@@ -147,34 +163,40 @@ class Network:
 
     def _due(self, moment: float) -> list[Ends]:
         """What is to be settled then: nearly always the next moment, and the only one."""
+        if moment == self.moment:
+            return self._ready
         if moment > self.moment:
             return self._later.setdefault(moment, [])
-        if moment < self.moment:
-            if self.moment < NEVER:
-                self._later[self.moment] = self._ready
-            self.moment, self._ready = moment, []
+        if self.moment < NEVER:
+            self._later[self.moment] = self._ready
+        self.moment, self._ready = moment, []
         return self._ready
 
     def _book_message(self, send: Operation, recv: Operation, now: float) -> None:
-        source, destination = pair = send.rank, recv.rank
-        link = self.cluster.link(source, destination)
-        seconds = link.time(send.nbytes) * send.stretch if source != destination else 0.0
-        ready = max(now, self._last.get(pair, 0.0))
-        out, into = self._inside if self.cluster.is_inside(source, destination) else self._between
-        way_out, way_in = out[source], into[destination]
-        if ready >= way_out.free and ready >= way_in.free and self.cluster.cores is None:
-            start = ready
+        pair = send.rank, recv.rank
+        route = self._routes.get(pair)
+        if route is None:
+            route = self._routes[pair] = self._route(*pair)
+        out, into = route.out, route.into
+        seconds = route.link.time(send.nbytes) * send.stretch if route.link else 0.0
+        if now >= out.free and now >= into.free and not route.cores:
+            start = now
         else:
-            start = self._idle((way_out, way_in), self.cores.message(source, destination), ready, seconds)
+            start = self._idle((out, into), route.cores, max(now, route.last), seconds)
         end = start + seconds
         if seconds:
-            way_out.book(start, end, now)
-            way_in.book(start, end, now)
-            self._last[pair] = end
+            out.book(start, end, now)
+            into.book(start, end, now)
+            route.last = end
         send.message = recv.message = next(self._ids)
         self._over(recv, start, end)
         if send.end is None:  # it was not buffered
             self._over(send, start, end)
+
+    def _route(self, source: int, destination: int) -> Route:
+        out, into = self._inside if self.cluster.is_inside(source, destination) else self._between
+        link = self.cluster.link(source, destination) if source != destination else None
+        return Route(link, out[source], into[destination], self.cores.message(source, destination))
 
     def _book_collective(self, parts: Sequence[Operation], now: float) -> None:
         group = parts[0].group

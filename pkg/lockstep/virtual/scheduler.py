@@ -95,19 +95,26 @@ class Scheduler:
         """The rank does something now and goes on: ``effect(what)`` comes when every rank that is behind has caught
         up."""
         self.operations += 1
-        time, turn, ready = self.clock[rank], self._turn[rank], self._ready
-        if not self._due and time <= self.agenda.moment and not (ready and ready[0] < (time, turn)):
-            effect(what)  # nobody is behind
-        else:
-            heapq.heappush(self._due, (time, turn, next(self._posted), effect, what))
-            self._catch_up((time, turn))
+        mine = time, turn = self.clock[rank], self._turn[rank]
+        behind = self._ready and self._ready[0] < mine
+        if not behind and not self._due and time <= self.agenda.moment:
+            effect(what)
+            return
+        heapq.heappush(self._due, (time, turn, next(self._posted), effect, what))
+        if not behind:
+            self._catch_up(mine)
 
     def is_due(self, rank: int) -> bool:
         """Whether something that the rank did is still without effect."""
         return any(turn == self._turn[rank] for _, turn, *_ in self._due)
 
+    def settle(self) -> None:
+        """The rank that runs is about to wait. What does not depend on the others any more is settled: perhaps it need
+        not give the baton away."""
+        self._catch_up(END)
+
     def block(self, rank: int) -> None:
-        """Give the baton away until somebody wakes this rank."""
+        """Give the baton away, after ``settle``, until somebody wakes this rank."""
         self.operations += 1
         self._switch_from(rank)
 
@@ -120,9 +127,8 @@ class Scheduler:
         """The rank's function has returned: its thread ends and gives the baton away for good."""
         self.finished[rank] = True
         self.operations += 1
-        if all(self.finished):
-            self._catch_up(END)
-        else:
+        self._catch_up(END)
+        if not all(self.finished):
             self._pass_on()
 
     def advance(self, rank: int, seconds: float) -> None:
@@ -155,14 +161,14 @@ class Scheduler:
     def _catch_up(self, until: Moment) -> None:
         """All that comes before ``until``, and before any rank that is able to run: what is due takes effect, and what
         was posted is settled, moment by moment."""
+        agenda, ready, due = self.agenda, self._ready, self._due
         while True:
-            next_ = min(until, self._ready[0]) if self._ready else until
-            settled = self.agenda.moment, self._settling
-            if self._due and (then := self._due[0][:2]) <= next_ and then < settled:
-                due = heapq.heappop(self._due)
-                due[3](due[4])
-            elif settled < next_:
-                self.agenda.settle()
+            next_ = ready[0] if ready and ready[0] < until else until
+            if due and due[0][0] <= agenda.moment and due[0][:2] <= next_:
+                first = heapq.heappop(due)
+                first[3](first[4])
+            elif agenda.moment <= next_[0] and (agenda.moment, self._settling) < next_:
+                agenda.settle()
             else:
                 return
 
@@ -172,7 +178,6 @@ class Scheduler:
         self._on_switch(rank)
 
     def _pass_on(self) -> None:
-        self._catch_up(END)
         if not self._ready:
             self._on_stall()
             return

@@ -134,16 +134,23 @@ class Simulation:
 
     def wait(self, operation: Operation) -> None:
         me, before = operation.rank, self.scheduler.clock[operation.rank]
-        if operation.end is None:
+        over = operation.end is not None
+        if not over:
             self._check_thread(me)
-            operation.waiting = True
-            self._states.waiting[me] = operation
-            self.scheduler.block(me)
-            del self._states.waiting[me]
-        assert operation.end is not None
-        self.scheduler.clock[me] = max(before, operation.end)
-        operation.wait += self.scheduler.clock[me] - before
+            self.scheduler.settle()
+            if operation.end is None:
+                operation.waiting = True
+                self._states.waiting[me] = operation
+                self.scheduler.block(me)
+                del self._states.waiting[me]
+        end = operation.end
+        assert end is not None
+        if end > before:
+            self.scheduler.clock[me] = end
+            operation.wait += end - before
         operation.awaited = True
+        if not over and self._shares_cores:  # who is behind computes first
+            self.scheduler.pause(me)
 
     def poll(self, operation: Operation) -> bool:
         """``is_completed()``: time passes until the next thing that can happen, and a little more each time."""

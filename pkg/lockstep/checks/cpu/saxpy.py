@@ -101,8 +101,8 @@ def _economise(seen: Seen) -> Iterator[Fault]:
         yield Fault(
             "scalar-code",
             "But the innermost loop computes one number at a time: the registers could hold several. Something in it "
-            "keeps the compiler from using them: a step other than 1, an index that it cannot follow (for value in x walks "
-            "with a step that it does not know: write range(x.size)), a branch, or an element that needs the one "
+            "keeps the compiler from using them: a step other than 1, an index that it cannot follow (for value in x "
+            "walks with a step that it does not know: write range(x.size)), a branch, or an element that needs the one "
             f"before. Your innermost loop:\n{found['text']}",
         )
 
