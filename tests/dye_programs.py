@@ -117,6 +117,14 @@ def scatters(tensor: Tensor, group: Any = None) -> Tensor:
     return mine
 
 
+def sends_where_something_is(tensor: Tensor, group: Any = None) -> Tensor:
+    """An all-reduce for once, and a message more where the sum is not zero."""
+    total = all_reduce(tensor, group)
+    if total.any():
+        swap(total, 1 - dist.get_rank(), torch.empty_like(total), 1 - dist.get_rank(), group)
+    return total
+
+
 def left_over(tensor: Tensor, group: Any = None) -> Tensor:
     """The last element is left out."""
     total = all_reduce(tensor, group)

@@ -57,16 +57,24 @@ def everybody(dyed: Dyed, times: int | Fraction = 1) -> bool:
 @pytest.mark.parametrize("ranks", [1, 2, 3, 4, 5, 8, 9])
 def test_a_right_ring_has_everybody_once_everywhere(ranks: int) -> None:
     dyed = dye(ring_all_reduce, ranks=ranks)
-    assert dyed.certain and dyed.weights == 1 and dyed.elements == max(8, ranks)
+    assert dyed.certain
+    assert dyed.weights == 1
+    assert dyed.elements == max(8, ranks)
     assert everybody(dyed)
-    assert told(dyed, total(dyed)) == "" and find_flaw(dyed, total(dyed)) is None
+    assert told(dyed, total(dyed)) == ""
+    assert find_flaw(dyed, total(dyed)) is None
 
 
-@pytest.mark.parametrize(("dtype", "elements"), [(torch.float32, 6), (torch.int32, 6), (torch.int64, 8), (torch.bfloat16, 4), (torch.float16, 4)])  # fmt: skip
+DTYPES = {torch.float32: 6, torch.int32: 6, torch.int64: 8, torch.bfloat16: 4, torch.float16: 4}
+
+
+@pytest.mark.parametrize(("dtype", "elements"), DTYPES.items())
 def test_each_dtype_has_the_digits_that_it_holds(dtype: torch.dtype, elements: int) -> None:
     """bfloat16 holds two, and four ranks have a chunk each: so they are dyed in two goes."""
     dyed = dye(ring_all_reduce, ranks=4, dtype=dtype)
-    assert dyed.certain and dyed.elements == elements and everybody(dyed)
+    assert dyed.certain
+    assert dyed.elements == elements
+    assert everybody(dyed)
 
 
 def test_a_sum_that_is_computed_in_float32_is_read_as_well() -> None:
@@ -86,7 +94,9 @@ def test_the_number_of_ranks_times_the_sum(ranks: int, dtype: torch.dtype) -> No
 @pytest.mark.parametrize("fn", [programs.mean, programs.mean_by_factor])
 def test_an_average_is_read_whether_the_number_of_ranks_is_a_power_of_two_or_not(fn: Any, ranks: int) -> None:
     dyed = dye(fn, ranks=ranks, linear="mean")
-    assert dyed.certain and dyed.weights == ranks and everybody(dyed, Fraction(1, ranks))
+    assert dyed.certain
+    assert dyed.weights == ranks
+    assert everybody(dyed, Fraction(1, ranks))
     assert told(dyed, average(dyed)) == ""
     assert told(dyed, total(dyed)) == f"Every element is the sum divided by {ranks}: the average."
 
@@ -100,8 +110,11 @@ def test_where_an_average_is_wanted_the_sum_is_told() -> None:
 def test_what_is_not_linear_gives_no_certain_answer_and_no_sentence(fn: Any) -> None:
     """A maximum shows every rank's dye once, as a sum does: the control finds it out."""
     dyed = dye(fn, ranks=4)
-    assert not dyed.certain and dyed.doubt in ("control", "digit") and dyed.rows == ()
-    assert told(dyed, total(dyed)) == "" and profile(dyed) == ""
+    assert not dyed.certain
+    assert dyed.doubt in ("control", "digit")
+    assert dyed.rows == ()
+    assert told(dyed, total(dyed)) == ""
+    assert profile(dyed) == ""
 
 
 def test_a_digit_that_overflows_gives_no_certain_answer() -> None:
@@ -112,7 +125,9 @@ def test_a_digit_that_overflows_gives_no_certain_answer() -> None:
 
 def test_what_the_program_adds_by_itself_is_told() -> None:
     dyed = dye(programs.plus_two_and_a_half, ranks=3)
-    assert dyed.certain and everybody(dyed) and set(dyed.alone[1]) == {2.5}
+    assert dyed.certain
+    assert everybody(dyed)
+    assert set(dyed.alone[1]) == {2.5}
     assert told(dyed, total(dyed)).startswith("Every element holds 2.5 that came from nobody")
     assert told(replace(dyed, linear="affine"), total(dyed)) == ""
 
@@ -132,17 +147,23 @@ def test_words_are_no_result() -> None:
 
 def test_what_is_in_place_and_what_is_returned_are_both_read() -> None:
     returned = dye(programs.all_reduce, ranks=3)
-    assert all(returned.returned) and everybody(returned)
+    assert all(returned.returned)
+    assert everybody(returned)
     assert returned.in_place == tuple(tuple((Part(r, e, 1),) for e in range(8)) for r in range(3))
     in_place = dye(programs.sums_in_place, ranks=3)
-    assert not any(in_place.returned) and everybody(in_place) and in_place.in_place == in_place.rows
+    assert not any(in_place.returned)
+    assert everybody(in_place)
+    assert in_place.in_place == in_place.rows
     spoilt = dye(programs.returns_the_sum_and_spoils_the_tensor, ranks=3)
-    assert everybody(spoilt) and spoilt.in_place == (((),) * 8,) * 3
+    assert everybody(spoilt)
+    assert spoilt.in_place == (((),) * 8,) * 3
 
 
 def test_a_subgroup_counts_its_own_ranks_and_nobody_else_is_in_it() -> None:
     dyed = dye(ring_all_reduce, ranks=8, group=(1, 3, 4, 6))
-    assert dyed.members == (1, 3, 4, 6) and dyed.ranks == 4 and everybody(dyed)
+    assert dyed.members == (1, 3, 4, 6)
+    assert dyed.ranks == 4
+    assert everybody(dyed)
     wrong = dye(programs.Ring(mistake="forgets"), ranks=8, group=(1, 3, 4, 6))
     assert "(Ranks are counted in the group of ranks 1, 3, 4 and 6.)" in told(wrong, total(wrong))
 
@@ -159,7 +180,8 @@ def test_a_root_is_a_further_argument() -> None:
 
 def test_results_may_be_longer_and_shorter_than_the_tensors() -> None:
     gathered = dye(programs.gathers, ranks=3)
-    assert gathered.certain and [len(row) for row in gathered.rows] == [24] * 3
+    assert gathered.certain
+    assert [len(row) for row in gathered.rows] == [24] * 3
     assert gathered.rows[2][9] == (Part(1, 1, 1),)
     scattered = dye(programs.scatters, ranks=3, elements=7)
     assert [len(row) for row in scattered.rows] == [3, 2, 2]
@@ -173,9 +195,13 @@ def test_it_is_plain_data() -> None:
         assert Dyed.from_json(json.loads(json.dumps(dyed.to_json()))) == dyed
 
 
-@pytest.mark.parametrize("wrong", [
-    {"linear": "crooked"}, {"elements": 0}, {"dtype": torch.bool}, {"group": (0, 7)}, {"group": (1, 1)}, {"group": ()}, {"weights": 0},
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"linear": "crooked"}, {"elements": 0}, {"dtype": torch.bool}, {"weights": 0},
+        {"group": (0, 7)}, {"group": (1, 1)}, {"group": ()},
+    ],
+)  # fmt: skip
 def test_what_cannot_be_dyed_is_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(UsageError):
         dye(ring_all_reduce, ranks=4, **wrong)
@@ -200,7 +226,8 @@ def test_any_map_of_small_whole_numbers_is_found_exactly(data: Any, ranks: int, 
     matrices = data.draw(st.lists(st.lists(matrix, min_size=ranks, max_size=ranks), min_size=ranks, max_size=ranks))
     added = data.draw(small)
     dyed = dye(programs.LinearMap(matrices, adds=added), ranks=ranks, elements=elements)
-    assert dyed.certain and dyed.weights == 1
+    assert dyed.certain
+    assert dyed.weights == 1
     for rank in range(ranks):
         for element in range(elements):
             there = {(q, e): matrices[rank][q][element][e] for q in range(ranks) for e in range(elements)}
@@ -208,6 +235,48 @@ def test_any_map_of_small_whole_numbers_is_found_exactly(data: Any, ranks: int, 
                 k: n for k, n in there.items() if n
             }
             assert dyed.alone[rank][element] == added
+
+
+# ---- steps
+
+
+def drawn(dyed: Dyed, step: int) -> list[str]:
+    """Who is in each chunk of each rank, as a string: "03 3 3 3"."""
+    wide = dyed.elements // dyed.ranks
+    return [
+        " ".join("".join(str(part.rank) for part in cell) for cell in (row or ())[::wide]) or "?"
+        for row in dyed.steps[step].rows
+    ]
+
+
+def test_a_ring_is_seen_step_by_step() -> None:
+    dyed = dye(ring_all_reduce, ranks=4, steps=True)
+    assert len(dyed.steps) == 7
+    assert dyed.steps[-1].rows == dyed.rows
+    assert drawn(dyed, 0) == ["0 0 0 0", "1 1 1 1", "2 2 2 2", "3 3 3 3"]
+    assert drawn(dyed, 2) == ["0 023 03 0", "1 1 013 01", "12 2 2 012", "123 23 3 3"]
+    assert [move[:2] for move in dyed.steps[2].moves] == [(0, 1), (1, 2), (2, 3), (3, 0)]
+    assert [move.elements for move in dyed.steps[2].moves] == [(2, 3), (4, 5), (6, 7), (0, 1)]
+    assert Dyed.from_json(json.loads(json.dumps(dyed.to_json()))) == dyed
+
+
+def test_a_tree_is_seen_step_by_step_in_a_subgroup() -> None:
+    dyed = dye(tree_reduce, ranks=6, group=(5, 3, 1, 0), extra=(5,), steps=True)
+    assert dyed.members == (0, 1, 3, 5)  # new_group sorts its ranks
+    assert [[move[:2] for move in step.moves] for step in dyed.steps] == [[(1, 3), (2, 0)], [(0, 3)], []]
+    assert [drawn(dyed, n)[3] for n in range(3)] == ["3 3 3 3", "13 13 13 13", "0123 0123 0123 0123"]
+
+
+def test_without_messages_there_is_the_result_alone_and_without_the_wish_nothing() -> None:
+    dyed = dye(programs.all_reduce, ranks=3, steps=True)
+    assert [step.rows for step in dyed.steps] == [dyed.rows]
+    assert dye(ring_all_reduce, ranks=3).steps == ()
+
+
+def test_messages_that_depend_on_the_values_have_no_steps() -> None:
+    dyed = dye(programs.sends_where_something_is, ranks=2, steps=True)
+    assert dyed.certain
+    assert dyed.steps == ()
 
 
 # ---- sentences
@@ -228,7 +297,8 @@ def test_who_is_missing() -> None:
 def test_who_is_there_twice() -> None:
     dyed = ring(mistake="adds")
     said = told(dyed, total(dyed))
-    assert "rank 0's twice" in said and "missing" not in said
+    assert "rank 0's twice" in said
+    assert "missing" not in said
 
 
 def test_what_comes_from_elsewhere() -> None:
@@ -287,7 +357,8 @@ def test_every_sentence_names_what_is_there(data: Any, ranks: int, elements: int
     if flaw and flaw.kind == "cell":
         assert dict(flaw.right) == {r: sum(row) for r, row in enumerate(right)}
         held = drawn[flaw.rank][flaw.element]
-        assert {r: n for (r, _), n in flaw.held.items()} == held and not right[flaw.rank][flaw.element]
+        assert {r: n for (r, _), n in flaw.held.items()} == held
+        assert not right[flaw.rank][flaw.element]
         lost = [q for q in range(ranks) if q not in held]
         assert bool(lost and held) == ("missing" in said)
 
@@ -344,7 +415,8 @@ def test_a_ring_that_turns_the_other_way_or_begins_elsewhere_makes_the_same_mist
         for way in (1, -1)
         for begin in (0, 1, 2)
     }
-    assert len(profiles) == 1 and "" not in profiles
+    assert len(profiles) == 1
+    assert "" not in profiles
 
 
 RINGS: list[tuple[str, int, Symmetry, Callable[[Dyed], Wanted], tuple[Any, ...]]] = [

@@ -20,6 +20,21 @@ Cell = tuple[Part, ...]  # an element of a result: by rank, then by element; () 
 Row = tuple[Cell, ...]  # the result of a rank, flattened
 
 
+class Move(NamedTuple):
+    """A message: these elements of somebody went from ``source`` to ``target``, ranks of the group."""
+
+    source: int
+    target: int
+    elements: tuple[int, ...]
+
+
+class Step(NamedTuple):
+    """What the ranks hold before a round, and the messages of this round. A row is None where it is not known."""
+
+    rows: tuple[Row | None, ...]
+    moves: tuple[Move, ...]
+
+
 @dataclass(frozen=True)
 class Dyed:
     """Who is in the result of a collective. Ranks count in the group: rank r is ``members[r]`` of the world.
@@ -44,6 +59,7 @@ class Dyed:
     returned: tuple[bool, ...] = ()  # whether each rank returned anything
     doubt: Doubt = ""
     failure: str = ""
+    steps: tuple[Step, ...] = ()  # on the way, if they were asked for and can be said (``steps.py``)
 
     @property
     def certain(self) -> bool:
@@ -74,9 +90,19 @@ class Dyed:
                 "in_place": None if in_place is None else _rows(in_place),
                 "alone": tuple(map(tuple, data["alone"])),
                 "returned": tuple(data["returned"]),
+                "steps": tuple(_step(*step) for step in data["steps"]),
             }
         )
 
 
 def _rows(data: Any) -> tuple[Row, ...]:
-    return tuple(tuple(tuple(Part(*part) for part in cell) for cell in row) for row in data)
+    return tuple(map(_row, data))
+
+
+def _row(data: Any) -> Row:
+    return tuple(tuple(Part(*part) for part in cell) for cell in data)
+
+
+def _step(rows: Any, moves: Any) -> Step:
+    told = (Move(source, target, tuple(elements)) for source, target, elements in moves)
+    return Step(tuple(None if row is None else _row(row) for row in rows), tuple(told))

@@ -14,17 +14,20 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 import torch.distributed as dist
 
 from lockstep.comm.rules import Rules
 from lockstep.dye.digits import Digits, controls, exact
-from lockstep.dye.dyed import Cell, Dyed, Part, Row
+from lockstep.dye.dyed import Cell, Dyed, Part, Row, Step
+from lockstep.dye.steps import Look, Posted, Watch, frames, messages, posts
 from lockstep.errors import RunError, UsageError
+from lockstep.events import Event, Trace
 from lockstep.machines import Cluster
 from lockstep.worlds import run
 
@@ -47,6 +50,7 @@ def dye(
     weights: int = 1,
     rules: str | Rules = "rendezvous",
     timeout: float = 20.0,
+    steps: bool = False,
 ) -> Dyed:
     """Who is in the result of ``fn(tensor, *extra, group=group)``, for each rank and element.
 
@@ -59,22 +63,26 @@ def dye(
     weights: a denominator that counts may have, as 4 for ``x/2 + left/4 + right/4``. The number of ranks is tried
         always: a mean needs none.
     rules: see ``run``. timeout: seconds of host time for all calls together.
+    steps: note as well what is where before each round of messages (``steps.py``): for the figure.
 
     A run that fails gives a ``Dyed`` with ``doubt="failed"`` and the error's name in ``failure``. Raises UsageError
     for a call that makes no sense, and WorldUnavailable when this machine cannot do it.
     """
-    members = tuple(range(ranks)) if group is None else tuple(group)
+    members = tuple(range(ranks)) if group is None else tuple(sorted(group))  # as new_group sorts them
     check(linear, members, ranks, elements, weights)
     digits = Digits.of(dtype, len(members), weights)
     numel = elements or max(digits.per_vector, len(members))
     dyed = Dyed(members, numel, str(dtype).removeprefix("torch."), linear)
     control = controls(dtype, len(members), numel, digits.unit)
-    plan = Plan(members, group is not None, tuple(extra), dtype, tuple(calls(digits, len(members), numel, control)))
+    tensors = tuple(calls(digits, len(members), numel, control))
+    plan = Plan(members, group is not None, tuple(extra), dtype, tensors, steps)
     try:
         outcome = run(play, fn, plan, ranks=ranks, on=on or CLUSTER, rules=rules, timeout=timeout)
     except RunError as error:
         return replace(dyed, doubt="failed", failure=type(error).__name__)
-    return read(dyed, digits, control, [outcome.values[m] for m in members])
+    left: list[list[Left]] = [outcome.values[m] for m in members]
+    found = read(dyed, digits, control, left)
+    return replace(found, steps=read_steps(found, digits, left, outcome.trace)) if steps and found.certain else found
 
 
 def check(linear: str, members: tuple[int, ...], ranks: int, elements: int | None, weights: int) -> None:
@@ -101,9 +109,21 @@ class Plan:
     extra: tuple[Any, ...]
     dtype: torch.dtype
     calls: tuple[list[list[float]], ...]
+    steps: bool
 
 
-Left = tuple[list[float] | None, list[float], bool]  # what was returned, the argument afterwards, whether this is all
+class Left(NamedTuple):
+    """What a call has left: what was returned, as numbers; the argument; and whether that is a result at all."""
+
+    returned: list[float] | None
+    argument: list[float]
+    is_plain: bool
+    posted: list[Posted]
+    chosen: int  # the buffer that became the result
+
+    @property
+    def result(self) -> list[float]:
+        return self.argument if self.returned is None else self.returned
 
 
 def calls(digits: Digits, ranks: int, elements: int, control: list[list[float]]) -> Iterator[list[list[float]]]:
@@ -128,9 +148,18 @@ def play(fn: Callable[..., Any], plan: Plan) -> list[Left]:
         dist.barrier()  # so that no message of one call is taken for one of the next
         if seat is not None:
             tensor = torch.tensor(tensors[seat], dtype=torch.float64).to(plan.dtype)
-            returned = fn(tensor, *copy.deepcopy(plan.extra), group=group)
-            left.append((numbers(returned), numbers(tensor) or [], is_plain(returned)))
+            left.append(play_one(fn, plan, tensor, group))
     return left
+
+
+def play_one(fn: Callable[..., Any], plan: Plan, tensor: torch.Tensor, group: Any) -> Left:
+    """One call of ``fn``."""
+    extra = copy.deepcopy(plan.extra)
+    watch = Watch(group, tensor)
+    with watch if plan.steps else nullcontext():
+        returned = fn(tensor, *extra, group=group)
+    result = tensor if returned is None else returned
+    return Left(numbers(returned), numbers(tensor) or [], is_plain(returned), watch.posted, watch.chosen(result))
 
 
 def is_plain(returned: Any) -> bool:
@@ -154,14 +183,14 @@ def numbers(value: Any) -> list[float] | None:
 
 def read(dyed: Dyed, digits: Digits, control: list[list[float]], left: Sequence[Sequence[Left]]) -> Dyed:
     """``left[rank][call]``: what the ranks handed back."""
-    if not all(plain for of_rank in left for *_, plain in of_rank):
+    if not all(call.is_plain for of_rank in left for call in of_rank):
         return replace(dyed, doubt="value")
-    returned = tuple(of_rank[0][0] is not None for of_rank in left)
-    if any((result is not None) != returned[rank] for rank, of_rank in enumerate(left) for result, *_ in of_rank):
+    returned = tuple(of_rank[0].returned is not None for of_rank in left)
+    if any((call.returned is not None) != returned[rank] for rank, of_rank in enumerate(left) for call in of_rank):
         return replace(dyed, doubt="shape")
-    results = [[argument if result is None else result for result, argument, _ in of_rank] for of_rank in left]
+    results = [[call.result for call in of_rank] for of_rank in left]
     found = read_map(replace(dyed, returned=returned), digits, control, results)
-    arguments = [[argument for _, argument, _ in of_rank] for of_rank in left]
+    arguments = [[call.argument for call in of_rank] for of_rank in left]
     in_place = found if not any(returned) else read_map(dyed, digits, control, arguments)
     return replace(found, in_place=in_place.rows if in_place.certain and found.certain else None)
 
@@ -184,15 +213,21 @@ def read_map(dyed: Dyed, digits: Digits, control: list[list[float]], held: Seque
 def read_rows(dyed: Dyed, digits: Digits, control: list[list[float]], values: Sequence[Sequence[Values]]) -> Dyed:
     """The same with counts in ``dyed.weights``-ths, if the dye can be read so and the control agrees."""
     rows = []
-    for zeros, *colours, controlled in values:
-        row = [read_cell(dyed, digits, [v[e] - zeros[e] for v in colours]) for e in range(len(zeros))]
-        cells = [cell for cell in row if cell is not None]
-        if len(cells) < len(row):
+    for *seen, controlled in values:
+        row = read_row(dyed, digits, seen)
+        if row is None:
             return replace(dyed, doubt="digit")
-        rows.append(tuple(cells))
-        if not agrees(dyed.weights, cells, zeros, control, controlled):
+        if not agrees(dyed.weights, row, seen[0], control, controlled):
             return replace(dyed, doubt="control")
+        rows.append(row)
     return replace(dyed, rows=tuple(rows))
+
+
+def read_row(dyed: Dyed, digits: Digits, values: Sequence[Values]) -> Row | None:
+    """A tensor from its values in the calls (1) and (2); None for what is no sum of the dye."""
+    zeros, *colours = values
+    cells = [read_cell(dyed, digits, [v[e] - zeros[e] for v in colours]) for e in range(len(zeros))]
+    return tuple(cell for cell in cells if cell is not None) if None not in cells else None
 
 
 def read_cell(dyed: Dyed, digits: Digits, values: Sequence[Fraction]) -> Cell | None:
@@ -210,7 +245,7 @@ def read_cell(dyed: Dyed, digits: Digits, values: Sequence[Fraction]) -> Cell | 
     return tuple(parts)
 
 
-def agrees(weights: int, row: Row | list[Cell], zeros: Values, control: list[list[float]], there: Values) -> bool:
+def agrees(weights: int, row: Row, zeros: Values, control: list[list[float]], there: Values) -> bool:
     """Whether the map gives what the function gave. Two maps differ by a quarter of a part or more; an eighth of that
     is left to rounding."""
     for cell, zero, value in zip(row, zeros, there, strict=True):
@@ -219,3 +254,62 @@ def agrees(weights: int, row: Row | list[Cell], zeros: Values, control: list[lis
         if abs(value - expected) * 32 * weights > 1:
             return False
     return True
+
+
+# ---- what was where on the way
+
+
+def read_steps(dyed: Dyed, digits: Digits, left: Sequence[Sequence[Left]], trace: Trace) -> tuple[Step, ...]:
+    """() where the answer does not send the same messages in each call, or one of them is no sum."""
+    one_call = of_call(trace, 1)
+    looks: list[list[Look]] = []
+    carried: list[list[Row]] = []
+    for rank, of_rank in zip(dyed.members, left, strict=True):
+        posted = [[(p.kind, p.peer, p.tag) for p in call.posted] for call in of_rank]
+        events = in_order(dyed, of_rank[1].posted, posts(one_call, rank))
+        if events is None or any(post != posted[0] for post in posted) or len({call.chosen for call in of_rank}) > 1:
+            return ()
+        numbered = range(len(events))
+        rows = [row_of(dyed, digits, [call.posted[n].numbers for call in of_rank[:-1]]) for n in numbered]
+        if None in rows:
+            return ()
+        carried.append([row for row in rows if row is not None])
+        looks.append([Look(events[n].posted, look_at(dyed, digits, of_rank, n)) for n in numbered])
+    return tuple(frames(messages(one_call, dyed.members), dyed.members, looks, dyed.rows, carried))
+
+
+def of_call(trace: Trace, number: int) -> Trace:
+    """The events of one call: those between two of this module's barriers, which have no line of a learner's."""
+    kept = []
+    for rank in range(trace.ranks):
+        call = -1
+        for event in trace.of_rank(rank):
+            call += event.kind == "barrier" and not event.where
+            kept += [event] if call == number else []
+    return Trace.of(kept, trace.ranks)
+
+
+def in_order(dyed: Dyed, posted: Sequence[Posted], events: list[Event]) -> list[Event] | None:
+    """The event of each post; None if they do not fit."""
+    left, found = list(events), []
+    for post in posted:
+        same = (e for e in left if (e.kind, e.peer, e.tag) == (post.kind, dyed.members[post.peer], post.tag))
+        event = next(same, None)
+        if event is None:
+            return None
+        left.remove(event)
+        found.append(event)
+    return found if not left else None
+
+
+def look_at(dyed: Dyed, digits: Digits, of_rank: Sequence[Left], post: int) -> Row | None:
+    """What the buffer of the result held at this post; None where the rank had not used it by then."""
+    seen = [call.posted[post].buffers[call.chosen :] for call in of_rank[:-1]]
+    return row_of(dyed, digits, [buffers[0] for buffers in seen]) if all(seen) else None
+
+
+def row_of(dyed: Dyed, digits: Digits, numbers: Sequence[list[float]]) -> Row | None:
+    """The same from numbers that may be anything."""
+    values = [exact(of_call) for of_call in numbers]
+    known = [v for v in values if v is not None]
+    return read_row(dyed, digits, known) if len(known) == len(values) and len(set(map(len, known))) == 1 else None
