@@ -97,6 +97,8 @@ def test_an_average_is_read_whether_the_number_of_ranks_is_a_power_of_two_or_not
     assert dyed.certain
     assert dyed.weights == ranks
     assert everybody(dyed, Fraction(1, ranks))
+    own = [[((q, e, ranks),) for e in range(dyed.elements)] for q in range(ranks)]  # in ranks-ths, as all of it
+    assert dyed.in_place == tuple(map(tuple, own))
     assert told(dyed, average(dyed)) == ""
     assert told(dyed, total(dyed)) == f"Every element is the sum divided by {ranks}: the average."
 
@@ -260,6 +262,15 @@ def test_a_ring_is_seen_step_by_step() -> None:
     assert Dyed.from_json(json.loads(json.dumps(dyed.to_json()))) == dyed
 
 
+@pytest.mark.parametrize("ranks", [2, 3, 5, 8])
+def test_a_ring_of_any_size_takes_its_rounds_and_every_chunk_moves_in_each(ranks: int) -> None:
+    dyed = dye(programs.Ring(), ranks=ranks, steps=True)
+    assert len(dyed.steps) == 2 * (ranks - 1) + 1
+    for step in dyed.steps[:-1]:
+        assert [move[:2] for move in step.moves] == [(r, (r + 1) % ranks) for r in range(ranks)]
+        assert None not in step.rows
+
+
 def test_a_tree_is_seen_step_by_step_in_a_subgroup() -> None:
     dyed = dye(tree_reduce, ranks=6, group=(5, 3, 1, 0), extra=(5,), steps=True)
     assert dyed.members == (0, 1, 3, 5)  # new_group sorts its ranks
@@ -271,6 +282,13 @@ def test_without_messages_there_is_the_result_alone_and_without_the_wish_nothing
     dyed = dye(programs.all_reduce, ranks=3, steps=True)
     assert [step.rows for step in dyed.steps] == [dyed.rows]
     assert dye(ring_all_reduce, ranks=3).steps == ()
+
+
+def test_on_processes_the_result_is_the_same_and_there_are_no_steps() -> None:
+    """Real backends are in C++: nobody sees there what a rank holds on the way."""
+    dyed = dye(ring_all_reduce, ranks=2, steps=True, on="processes")
+    assert everybody(dyed)
+    assert dyed.steps == ()
 
 
 def test_messages_that_depend_on_the_values_have_no_steps() -> None:
@@ -440,8 +458,8 @@ def test_profiles_part_the_known_wrong_answers(
     name: str, ranks: int, symmetry: Symmetry, wanted: Callable[[Dyed], Wanted], extra: tuple[Any, ...]
 ) -> None:
     by_profile: dict[str, set[str]] = defaultdict(set)
-    for file in sorted((MUTANTS / name).glob("*.py")):
-        dyed = dye(load(file, name), ranks=ranks, extra=extra, timeout=5)
+    for file in sorted(set((MUTANTS / name).glob("*.py")) - {MUTANTS / name / "endless_loop.py"}):
+        dyed = dye(load(file, name), ranks=ranks, extra=extra)
         if told(dyed, wanted(dyed)):
             by_profile[profile(dyed, symmetry, extra[0] if extra else None)].add(file.stem)
     assert len(by_profile) >= 3

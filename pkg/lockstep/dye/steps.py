@@ -18,20 +18,10 @@ from typing import Any, NamedTuple
 import torch
 import torch.distributed as dist
 
-from lockstep.dye.dyed import Move, Row, Step
+from lockstep.dye.digits import Digits
+from lockstep.dye.dyed import Dyed, Move, Row, Step
+from lockstep.dye.reading import Left, Posted, row_of
 from lockstep.events import POINT_TO_POINT, Event, Trace
-
-Buffers = list[list[float]]  # what was in each place of the tensor's size that the rank had used by then
-
-
-class Posted(NamedTuple):
-    """A message as it was posted: its tensor's numbers if it is sent, and what the rank's buffers held."""
-
-    kind: str
-    peer: int  # in the group
-    tag: int
-    numbers: list[float]
-    buffers: Buffers
 
 
 class Watch:
@@ -39,6 +29,7 @@ class Watch:
 
     def __init__(self, group: Any, tensor: torch.Tensor) -> None:
         self.group: Any = group or dist.group.WORLD
+        self.kinds = POINT_TO_POINT if hasattr(self.group, "__dict__") else ()  # those of real backends are in C++
         self.dtype, self.nbytes = tensor.dtype, tensor.numel() * tensor.element_size()
         self.buffers: dict[int, torch.Tensor] = {}
         self.posted: list[Posted] = []
@@ -46,12 +37,12 @@ class Watch:
         self.know(tensor)
 
     def __enter__(self) -> Watch:
-        for kind in POINT_TO_POINT:
+        for kind in self.kinds:
             setattr(self.group, kind, self._noting(kind, getattr(self.group, kind)))
         return self
 
     def __exit__(self, *_: object) -> None:
-        for kind in POINT_TO_POINT:
+        for kind in self.kinds:
             delattr(self.group, kind)
 
     def _noting(self, kind: str, post: Any) -> Any:
@@ -83,7 +74,58 @@ class Watch:
         return max(self.used, key=self.used.count, default=0)
 
 
-# ---- frames
+# ---- from posts to steps
+
+
+def read_steps(dyed: Dyed, digits: Digits, left: Sequence[Sequence[Left]], trace: Trace) -> tuple[Step, ...]:
+    """() where the answer does not send the same messages in each call, or one of them is no sum."""
+    one_call = of_call(trace, 1)
+    posted: list[list[Event]] = []
+    looks: list[list[Look]] = []
+    carried: list[list[Row]] = []
+    for rank, of_rank in zip(dyed.members, left, strict=True):
+        kinds = [[(p.kind, p.peer, p.tag) for p in call.posted] for call in of_rank]
+        events = in_order(dyed, of_rank[1].posted, posts(one_call, rank))
+        if events is None or any(kind != kinds[0] for kind in kinds) or len({call.chosen for call in of_rank}) > 1:
+            return ()
+        numbered = range(len(events))
+        rows = [row_of(dyed, digits, [call.posted[n].numbers for call in of_rank[:-1]]) for n in numbered]
+        if None in rows:
+            return ()
+        posted.append(events)
+        carried.append([row for row in rows if row is not None])
+        looks.append([Look(events[n].posted, look_at(dyed, digits, of_rank, n)) for n in numbered])
+    return tuple(frames(messages(posted), dyed.members, looks, dyed.rows, carried))
+
+
+def of_call(trace: Trace, number: int) -> Trace:
+    """The events of one call: those between two of this module's barriers, which have no line of a learner's."""
+    kept = []
+    for rank in range(trace.ranks):
+        call = -1
+        for event in trace.of_rank(rank):
+            call += event.kind == "barrier" and not event.where
+            kept += [event] if call == number else []
+    return Trace.of(kept, trace.ranks)
+
+
+def in_order(dyed: Dyed, posted: Sequence[Posted], events: list[Event]) -> list[Event] | None:
+    """The event of each post; None if they do not fit."""
+    left, found = list(events), []
+    for post in posted:
+        same = (e for e in left if (e.kind, e.peer, e.tag) == (post.kind, dyed.members[post.peer], post.tag))
+        event = next(same, None)
+        if event is None:
+            return None
+        left.remove(event)
+        found.append(event)
+    return found if not left else None
+
+
+def look_at(dyed: Dyed, digits: Digits, of_rank: Sequence[Left], post: int) -> Row | None:
+    """What the buffer of the result held at this post; None where the rank had not used it by then."""
+    seen = [call.posted[post].buffers[call.chosen :] for call in of_rank[:-1]]
+    return row_of(dyed, digits, [buffers[0] for buffers in seen]) if all(seen) else None
 
 
 class Message(NamedTuple):
@@ -101,15 +143,15 @@ class Look(NamedTuple):
     row: Row | None
 
 
-def messages(trace: Trace, group: Sequence[int]) -> list[Message]:
-    """Sends with their receives, in the order of their arrival."""
+def messages(posted: Sequence[Sequence[Event]]) -> list[Message]:
+    """Sends with their receives, in the order of their arrival. ``posted[rank]``: in the rank's order."""
     arriving: dict[tuple[int, int | None, int], list[Event]] = defaultdict(list)
-    for event in trace.of_kind("recv"):
+    for event in (e for of_rank in posted for e in of_rank if e.kind == "recv"):
         arriving[event.rank if event.peer is None else event.peer, event.rank, event.tag].append(event)
     found = []
-    for rank in group:
-        for number, event in enumerate(posts(trace, rank)):
-            waiting = arriving[rank, event.peer, event.tag] if event.kind == "send" else []
+    for of_rank in posted:
+        for number, event in enumerate(of_rank):
+            waiting = arriving[event.rank, event.peer, event.tag] if event.kind == "send" else []
             if waiting:
                 found.append(Message(event, waiting.pop(0), number))
     return sorted(found, key=lambda m: m.received.end)
