@@ -170,6 +170,14 @@ def test_a_subgroup_counts_its_own_ranks_and_nobody_else_is_in_it() -> None:
     assert "(Ranks are counted in the group of ranks 1, 3, 4 and 6.)" in told(wrong, total(wrong))
 
 
+def test_a_single_rank_of_a_subgroup_is_named_with_its_group() -> None:
+    dyed = dye(programs.mean, ranks=4, group=(1, 3))
+    said = told(dyed, only_at(total(dyed), 1))
+    assert said == (
+        "Every element of rank 1 is the sum divided by 2: the average. (Ranks are counted in the group of ranks 1 and 3.)"
+    )
+
+
 def test_a_root_is_a_further_argument() -> None:
     dyed = dye(tree_broadcast, ranks=5, extra=(2,))
     assert told(dyed, tensor_of(dyed, 2)) == ""

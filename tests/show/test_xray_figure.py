@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 from xml.etree import ElementTree
 
@@ -99,6 +100,15 @@ def test_colours_differ_for_everyone_and_labels_can_be_read_on_them() -> None:
     for colour in (PARTIAL, RIGHT, STRANGE):
         bright, dark = sorted((palette.luminance(colour), palette.luminance(palette.text_on(colour))), reverse=True)
         assert (bright + 0.05) / (dark + 0.05) >= 3
+
+
+def test_what_is_not_known_of_a_step_is_left_empty() -> None:
+    dyed = dye(halving_doubling_all_reduce, ranks=2, steps=True)
+    first, *others = dyed.steps
+    dyed = replace(dyed, steps=(first._replace(rows=(None, first.rows[1])), *others))
+    figure = xray(dyed, total(dyed))
+    assert "rank 0, elements" not in words(figure.svg(0))
+    assert "rank 1, elements 0–3: of rank 1; rank 0 missing" in words(figure.svg(0))
 
 
 def test_without_certainty_there_is_no_picture() -> None:

@@ -5,8 +5,10 @@ is what a rank holds after the messages of t rounds and what it computed from th
 next round. A *round* of a message is one more than that of any message that its sender had sent or received before,
 or its receiver received: in time, as the virtual cluster kept it.
 
-What cannot be known is None: a rank that does not look at the right moment, an answer whose messages depend on the
-values. The result itself may be elsewhere, as ``x / K`` is: then these are the steps of what it was made from.
+Before a rank has used the memory of its result, it is its argument that is looked at. What cannot be known is None: a
+rank that does not look at the right moment, memory in which nothing has been written. An answer whose messages depend
+on the values has no steps. The result itself may be elsewhere, as ``x / K`` is: then these are the steps of what it
+was made from.
 """
 
 from __future__ import annotations
@@ -123,9 +125,11 @@ def in_order(dyed: Dyed, posted: Sequence[Posted], events: list[Event]) -> list[
 
 
 def look_at(dyed: Dyed, digits: Digits, of_rank: Sequence[Left], post: int) -> Row | None:
-    """What the buffer of the result held at this post; None where the rank had not used it by then."""
-    seen = [call.posted[post].buffers[call.chosen :] for call in of_rank[:-1]]
-    return row_of(dyed, digits, [buffers[0] for buffers in seen]) if all(seen) else None
+    """What the buffer of the result held at this post, or the argument, where there was no such buffer yet; None for
+    what is no sum."""
+    buffers = [call.posted[post].buffers for call in of_rank[:-1]]
+    known = all(call.chosen < len(of_call) for call, of_call in zip(of_rank, buffers, strict=False))
+    return row_of(dyed, digits, [of_call[of_rank[0].chosen if known else 0] for of_call in buffers])
 
 
 class Message(NamedTuple):

@@ -20,7 +20,7 @@ def told(dyed: Dyed, wanted: Wanted) -> str:
     if flaw is None:
         return ""
     said = SENTENCES[flaw.kind](flaw, dyed, wanted)
-    names_ranks = flaw.kind in ("length", "cell") or wanted.root is not None
+    names_ranks = flaw.kind in ("length", "cell") or wanted.root is not None or len(flaw.sizes) == 1
     if names_ranks and dyed.members != tuple(range(dyed.ranks)):
         said += f" (Ranks are counted in the group of {_ranks(dyed.members)}.)"
     return said
