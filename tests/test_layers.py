@@ -33,7 +33,7 @@ LAYERS = [
     ],
     ["virtual", "launch"],
     ["worlds"],
-    ["collectives", "straggler"],
+    ["collectives", "straggler", "dye"],
     ["classical", "cpu", "simt"],  # the techniques
     ["show"],
     ["checks", "bench"],

@@ -15,9 +15,11 @@ import pytest
 from drawn_traces import ring_trace
 
 from lockstep import progress
+from lockstep.collectives import ring_all_reduce
+from lockstep.dye import dye, total
 from lockstep.errors import Deadlock, RankState
 from lockstep.events import Event, Trace, Unequal
-from lockstep.show import costs, predict, reconcile, ring, roofline, timeline
+from lockstep.show import costs, predict, reconcile, ring, roofline, timeline, xray
 from lockstep.show.figure import Figure, style
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
@@ -336,6 +338,25 @@ def test_the_ring_plays_and_stops_at_its_end(show: Any) -> None:
     page.clock.run_for(6000)
     assert "step 2 of 2" in page.locator(".ls-picture").text_content()
     assert page.get_by_role("button", name="Play").count() == 1
+
+
+# The X-ray
+
+
+def test_the_xray_begins_with_the_result_and_goes_back(show: Any) -> None:
+    dyed = dye(ring_all_reduce, ranks=3, steps=True)
+    figure = xray(dyed, total(dyed))
+    page = show(figure, DARK)
+    assert "after 4 rounds" in page.locator(".ls-picture").text_content()
+    page.get_by_role("button", name="step back").click()
+    page.wait_for_function("document.querySelector('.ls-picture').textContent.includes('before round 4 of 4')")
+    assert figure.step == 3
+
+
+def test_an_xray_of_a_result_alone_has_no_player(show: Any) -> None:
+    page = show(xray(dye(ring_all_reduce, ranks=2)))
+    assert "Who is in the result" in page.locator(".ls-picture").text_content()
+    assert page.get_by_role("button").count() == 0
 
 
 # Costs

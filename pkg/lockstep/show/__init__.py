@@ -11,6 +11,7 @@ from lockstep.show.sgd_map import sgd_map
 from lockstep.show.survey import survey
 from lockstep.show.timeline import timeline
 from lockstep.show.warp import warp
+from lockstep.show.xray import xray
 
 __all__ = [
     "amdahl",
@@ -24,4 +25,5 @@ __all__ = [
     "survey",
     "timeline",
     "warp",
+    "xray",
 ]
