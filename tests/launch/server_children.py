@@ -28,9 +28,14 @@ def spares() -> list[int]:
     return [c for c in children() if name(c) == WAITS]
 
 
-def ranks() -> list[int]:
-    """Those that run, or could run on: neither spares nor killed."""
-    return [c for c in children() if name(c) not in (PREPARES, WAITS, "") and not killed(c)]
+def ranks(seconds: float = 2.0) -> list[int]:
+    """Those that run, or could run on: neither spares nor killed. A spare that has just been forked bears a rank's
+    name for a moment: those that are found are looked at until they have another, for so long at most."""
+    for _ in range(int(seconds / 0.02)):
+        if not (found := [c for c in children() if name(c) not in (PREPARES, WAITS, "") and not killed(c)]):
+            break
+        time.sleep(0.02)
+    return found
 
 
 def name(child: int) -> str:
