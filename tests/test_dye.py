@@ -93,7 +93,7 @@ def test_the_number_of_ranks_times_the_sum(ranks: int, dtype: torch.dtype) -> No
 @pytest.mark.parametrize("ranks", [2, 3, 4, 5, 8])
 @pytest.mark.parametrize("fn", [programs.mean, programs.mean_by_factor])
 def test_an_average_is_read_whether_the_number_of_ranks_is_a_power_of_two_or_not(fn: Any, ranks: int) -> None:
-    dyed = dye(fn, ranks=ranks, linear="mean")
+    dyed = dye(fn, ranks=ranks)
     assert dyed.certain
     assert dyed.weights == ranks
     assert everybody(dyed, Fraction(1, ranks))
@@ -104,7 +104,7 @@ def test_an_average_is_read_whether_the_number_of_ranks_is_a_power_of_two_or_not
 
 
 def test_where_an_average_is_wanted_the_sum_is_told() -> None:
-    dyed = dye(ring_all_reduce, ranks=4, linear="mean")
+    dyed = dye(ring_all_reduce, ranks=4)
     assert told(dyed, average(dyed)) == "Every element is the sum: it is not divided by 4."
 
 
@@ -131,7 +131,7 @@ def test_what_the_program_adds_by_itself_is_told() -> None:
     assert everybody(dyed)
     assert set(dyed.alone[1]) == {2.5}
     assert told(dyed, total(dyed)).startswith("Every element holds 2.5 that came from nobody")
-    assert told(replace(dyed, linear="affine"), total(dyed)) == ""
+    assert told(replace(dyed, affine=True), total(dyed)) == ""
 
 
 @pytest.mark.parametrize(
@@ -207,7 +207,7 @@ def test_it_is_plain_data() -> None:
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"linear": "crooked"}, {"elements": 0}, {"dtype": torch.bool}, {"weights": 0},
+        {"elements": 0}, {"dtype": torch.bool}, {"weights": 0},
         {"group": (0, 7)}, {"group": (1, 1)}, {"group": ()},
     ],
 )  # fmt: skip

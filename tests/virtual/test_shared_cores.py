@@ -106,3 +106,25 @@ def test_on_shared_cores_an_all_reduce_leaves_nothing_to_hide_it_behind() -> Non
 def test_the_same_run_gives_the_same_times() -> None:
     first, second = (run(shift, ranks=5, on=machine(2)) for _ in range(2))
     assert first.trace.events == second.trace.events
+
+
+def test_who_asks_for_the_core_first_has_it_first() -> None:
+    """Rank 1 knows at once when its message will be there, and goes on ahead of rank 0, which wants the one core
+    before that."""
+
+    def fn() -> float:
+        if dist.get_rank() == 0:
+            sending = dist.isend(torch.zeros(1), 1)
+            time.sleep(0.5)
+        else:
+            time.sleep(0.1)
+            dist.recv(torch.empty(1), 0)
+        compute()
+        ended = time.perf_counter()
+        if dist.get_rank() == 0:
+            sending.wait()
+        return ended
+
+    begin, *_ = run(time.perf_counter, ranks=2, on=machine(1)).values
+    first, second = (value - begin for value in run(fn, ranks=2, on=machine(1)).values)
+    assert (first, second) == (pytest.approx(1.1 + 4e-3 + 2), pytest.approx(1.1 + 4e-3 + 4))

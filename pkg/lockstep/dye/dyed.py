@@ -51,7 +51,7 @@ class Dyed:
     members: tuple[int, ...]
     elements: int  # of each rank's tensor
     dtype: str  # "float64"
-    linear: str = "sum"
+    affine: bool = False  # whether a result may hold what came from nobody
     weights: int = 1  # the common denominator of all ``times``
     rows: tuple[Row, ...] = ()  # the result of each rank: what it returned, or else its argument afterwards
     alone: tuple[tuple[float, ...], ...] = ()  # what each of them is where all tensors are zero
@@ -69,11 +69,6 @@ class Dyed:
     def ranks(self) -> int:
         """K: how many ranks the group has."""
         return len(self.members)
-
-    @property
-    def affine(self) -> bool:
-        """Whether a result may hold what came from nobody."""
-        return self.linear == "affine"
 
     def to_json(self) -> dict[str, Any]:
         """Plain data; ``from_json`` reads it back."""

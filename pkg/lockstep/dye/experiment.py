@@ -30,14 +30,13 @@ from lockstep.machines import Cluster
 from lockstep.worlds import run
 
 CLUSTER = "dgx-a100"  # the same for everyone, whatever machine they sit at
-LINEAR = ("sum", "mean", "permutation", "affine")
 
 
 def dye(
     fn: Callable[..., Any],
     *,
     ranks: int,
-    linear: str = "sum",
+    affine: bool = False,
     elements: int | None = None,
     dtype: torch.dtype = torch.float64,
     group: Sequence[int] | None = None,
@@ -52,7 +51,7 @@ def dye(
 
     ranks: of the world. ``group``: the global ranks that take part; the others do not call ``fn``. None is all of
         them, and ``fn`` is then given ``group=None``.
-    linear: "sum", "mean", "permutation", or "affine": then what came from nobody is no flaw.
+    affine: whether what comes from nobody is no flaw.
     elements: of each rank's tensor. By default as many as a vector has digits (8 in float64, 6 in float32 and int32, 2
         in bfloat16), and at least one for each rank of the group.
     extra: further arguments, the same on every rank, as a root.
@@ -65,10 +64,10 @@ def dye(
     for a call that makes no sense, and WorldUnavailable when this machine cannot do it.
     """
     members = tuple(range(ranks)) if group is None else tuple(sorted(group))  # as new_group sorts them
-    check(linear, members, ranks, elements, weights)
+    check(members, ranks, elements, weights)
     digits = Digits.of(dtype, len(members), weights)
     numel = elements or max(digits.per_vector, len(members))
-    dyed = Dyed(members, numel, str(dtype).removeprefix("torch."), linear)
+    dyed = Dyed(members, numel, str(dtype).removeprefix("torch."), affine)
     control = controls(dtype, len(members), numel, digits.unit)
     tensors = tuple(calls(digits, len(members), numel, control))
     plan = Plan(members, group is not None, tuple(extra), dtype, tensors, steps)
@@ -81,10 +80,8 @@ def dye(
     return replace(found, steps=read_steps(found, digits, left, outcome.trace)) if steps and found.certain else found
 
 
-def check(linear: str, members: tuple[int, ...], ranks: int, elements: int | None, weights: int) -> None:
+def check(members: tuple[int, ...], ranks: int, elements: int | None, weights: int) -> None:
     """UsageError for what cannot be dyed."""
-    if linear not in LINEAR:
-        raise UsageError(f"There is no linear={linear!r}.", f"Write one of {', '.join(LINEAR)}.")
     if not members or len(set(members)) < len(members) or not set(members) <= set(range(ranks)):
         raise UsageError(f"{members} is no group of {ranks} ranks.", "Name each rank that takes part once.")
     if elements is not None and elements < 1:

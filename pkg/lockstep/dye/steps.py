@@ -13,7 +13,6 @@ was made from.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -149,15 +148,13 @@ class Look(NamedTuple):
 
 def messages(posted: Sequence[Sequence[Event]]) -> list[Message]:
     """Sends with their receives, in the order of their arrival. ``posted[rank]``: in the rank's order."""
-    arriving: dict[tuple[int, int | None, int], list[Event]] = defaultdict(list)
-    for event in (e for of_rank in posted for e in of_rank if e.kind == "recv"):
-        arriving[event.rank if event.peer is None else event.peer, event.rank, event.tag].append(event)
-    found = []
-    for of_rank in posted:
-        for number, event in enumerate(of_rank):
-            waiting = arriving[event.rank, event.peer, event.tag] if event.kind == "send" else []
-            if waiting:
-                found.append(Message(event, waiting.pop(0), number))
+    received = {e.message: e for of_rank in posted for e in of_rank if e.kind == "recv" and e.message is not None}
+    found = [
+        Message(event, received[event.message], number)
+        for of_rank in posted
+        for number, event in enumerate(of_rank)
+        if event.kind == "send" and event.message in received
+    ]
     return sorted(found, key=lambda m: m.received.end)
 
 

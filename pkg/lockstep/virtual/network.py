@@ -128,8 +128,8 @@ class Network:
             for send, recv in self._matcher.settle():
                 self._meet(send, recv)
         now, due = self.moment, self._ready
-        self.moment = min(self._later) if self._later else NEVER
-        self._ready = self._later.pop(self.moment) if self._later else []
+        self.moment = min(self._later, default=NEVER)
+        self._ready = self._later.pop(self.moment, [])
         for operations in sorted(due, key=turn) if len(due) > 1 else due:
             if operations[0].kind == "send":
                 self._book_message(operations[0], operations[1], now)
@@ -141,11 +141,7 @@ class Network:
         movement.message(send.tensors, recv.tensors)
         send.tensors = recv.tensors = None
         recv.peer = send.rank
-        moment = send.posted if send.posted >= recv.posted else recv.posted
-        if self._queues is None:
-            self._due(moment).append((send, recv))
-        else:
-            self._is_ready((send, recv), moment)
+        self._is_ready((send, recv), send.posted if send.posted >= recv.posted else recv.posted)
 
     def _is_ready(self, operations: Ends, moment: float) -> None:
         if self._queues:

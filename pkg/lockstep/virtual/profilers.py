@@ -37,8 +37,8 @@ def mark(name: str) -> None:
 def install() -> None:
     """Once in a process."""
     trace = _Trace()
-    for name in ("_prepare_profiler", "_enable_profiler", "_disable_profiler"):
-        setattr(profiler, name, getattr(trace, name.removeprefix("_").removesuffix("_profiler")))
+    profiler._prepare_profiler, profiler._enable_profiler = trace.prepare, trace.enable
+    profiler._disable_profiler = trace.disable
 
 
 class _Trace:

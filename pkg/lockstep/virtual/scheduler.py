@@ -1,18 +1,20 @@
 """One program counter for K ranks: the baton.
 
 Ranks are threads, but exactly one of them runs: the one that holds the baton. It is always given to the rank with the
-smallest virtual clock among those able to run, so every run is the same, and whoever acts first in virtual time acts
-first in fact.
+smallest virtual clock among those able to run, so every run is the same. What a rank does with the others takes effect
+in the order of virtual time, also where it has gone ahead of them.
 
     ready   a heap of moments                 pause(r)      lets ranks with a smaller clock go first
-    blocked no entry: someone must wake it    block(r)      gives the baton away until wake(r, time)
+    blocked no entry: someone must wake it    settle()      what can be settled is, before a rank waits for it
+                                              block(r)      then gives the baton away until wake(r, time)
     due     a heap of (moment, ...)           act(r, ...)   takes effect when ranks with a smaller clock have gone
                                               ask(r)        lets all go first that can act at this time
 
 At one virtual time ranks act first, each in its turn; then what they have posted is settled together (``network``);
 then ranks that asked go on, all of them before anything is settled again. A rank that only posts a message need not
-give the baton away for it: a switch of threads is spared. Whose turn comes first at one time is luck on a real machine.
-Here it is the lower rank's, or with ``ties`` that of a random order: no result should depend on it.
+give the baton away for it, nor one whose wait is settled at once: a switch of threads is spared. Whose turn comes first
+at one time is luck on a real machine. Here it is the lower rank's, or with ``ties`` that of a random order: no result
+should depend on it.
 
 (Threads it has to be: torch keeps its modes for each thread, and autograd the queue of a backward pass. Coroutines
 would share them.)
@@ -101,7 +103,7 @@ class Scheduler:
             effect(what)
             return
         heapq.heappush(self._due, (time, turn, next(self._posted), effect, what))
-        if not behind:
+        if not behind:  # or else nothing is to come before the rank that is
             self._catch_up(mine)
 
     def is_due(self, rank: int) -> bool:

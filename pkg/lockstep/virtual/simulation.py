@@ -134,8 +134,8 @@ class Simulation:
 
     def wait(self, operation: Operation) -> None:
         me, before = operation.rank, self.scheduler.clock[operation.rank]
-        over = operation.end is not None
-        if not over:
+        was_over = operation.end is not None
+        if not was_over:
             self._check_thread(me)
             self.scheduler.settle()
             if operation.end is None:
@@ -149,7 +149,7 @@ class Simulation:
             self.scheduler.clock[me] = end
             operation.wait += end - before
         operation.awaited = True
-        if not over and self._shares_cores:  # who is behind computes first
+        if not was_over and self._shares_cores:  # who is behind computes first
             self.scheduler.pause(me)
 
     def poll(self, operation: Operation) -> bool:
@@ -218,6 +218,7 @@ class Simulation:
             backend.enter(self, me)
             self._values[me] = self._carry_out(me)
         except BaseException as error:
+            self.scheduler.pause(me)  # a rank that is behind in virtual time may fail before
             self._fail(error if isinstance(error, RunError) else self._raised(me, error))
             return
         self.scheduler.finish(me)
