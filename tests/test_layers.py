@@ -37,6 +37,7 @@ LAYERS = [
     ["classical", "cpu", "simt"],  # the techniques
     ["show"],
     ["checks", "bench"],
+    ["exercises"],
     ["grading"],
     ["cli"],
     ["__init__", "__main__"],

@@ -12,8 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from lockstep import progress
+from lockstep.checks import standard
+from lockstep.checks.closer import Closer
 from lockstep.checks.exercise import Exercise, exercises, find
-from lockstep.checks.judge import Finding, plainly_endless
+from lockstep.checks.hints import hinted
+from lockstep.checks.judge import Finding, mark, plainly_endless
+from lockstep.checks.known import known_answers
 from lockstep.checks.load import NoFunction, Unreadable, load
 from lockstep.checks.observation import Observation, Seen
 from lockstep.checks.observe import LIMIT, Ungraded, observe
@@ -73,11 +77,12 @@ def _scored(exercise: Exercise, fn: Callable[..., Any], on: str | None, keep: bo
     try:
         with _quietly():
             observation = observe(exercise, fn, on)
-            score = score_of(exercise, observation)
+            closer = _closer(exercise, fn)
+            score = score_of(exercise, observation, closer)
             if _out_of_time(score) and _machine_may_be_why(observation):
                 longer = _time_that_is_fair(exercise, observation, on)
                 if longer > exercise.seconds:
-                    score = score_of(exercise, observe(replace(exercise, seconds=longer), fn, on))
+                    score = score_of(exercise, observe(replace(exercise, seconds=longer), fn, on), closer)
     except UsageError:
         raise
     except Exception as error:
@@ -114,16 +119,24 @@ def _time_that_is_fair(exercise: Exercise, observation: Observation, on: str | N
     return min(FAIR * took, LIMIT) if simulated else exercise.seconds
 
 
-def score_of(exercise: Exercise, observation: Observation) -> Score:
-    """Judge an observation. Pure: the learner's code is not touched."""
-    findings = exercise.judge(observation)
+def _closer(exercise: Exercise, fn: Callable[..., Any]) -> Closer | None:
+    """Who looks closer at what is wrong; under a launcher only one rank does."""
+    launched = detect()
+    if exercise.judge or (launched is not None and launched.rank):
+        return None
+    return Closer(exercise, fn, known_answers(exercise))
+
+
+def score_of(exercise: Exercise, observation: Observation, closer: Closer | None = None) -> Score:
+    """Judge an observation. Pure, but for ``closer``: the learner's code is not touched."""
+    findings = _judged(exercise, observation, closer)
     crashed = any(f.misconception.startswith("crashed:") for f in findings)
     verdict = "passed" if not findings else "crashed" if crashed else "wrong"
     if exercise.picture:
         shown = _told_of(observation, findings)
         picture = exercise.picture(shown) if shown and not shown.failure else ""
     else:
-        shown, picture = _worth_showing(observation, findings), ""
+        shown, picture = _worth_showing(observation, findings), closer.picture() if closer else ""
     return Score(
         exercise.id,
         exercise.points - sum(f.points for f in findings),
@@ -135,6 +148,21 @@ def score_of(exercise: Exercise, observation: Observation) -> Score:
         shown.failure.states if shown and shown.failure else (),
         picture,
     )
+
+
+def _judged(exercise: Exercise, observation: Observation, closer: Closer | None) -> list[Finding]:
+    if exercise.judge:
+        return exercise.judge(observation)
+    found = mark(
+        observation,
+        exercise.points,
+        standard.examine(exercise),
+        standard.economise(exercise),
+        exercise.values,
+        exercise.by_hand,
+        closer,
+    )
+    return hinted(found, exercise.hints)
 
 
 def _told_of(observation: Observation, findings: Sequence[Finding]) -> Seen | None:

@@ -77,11 +77,17 @@ def generator(case: Case, rank: int) -> torch.Generator:
     return torch.Generator().manual_seed((case.seed * 1009 + rank * 7919 + case.ranks) % 2**63)
 
 
-def integers(case: Case, rank: int) -> torch.Tensor:
-    """``numel`` small whole numbers (so that every order of summation is exact), different on every rank."""
-    numel, layout = case.settings["numel"], case.settings.get("layout", "contiguous")
-    values = torch.randint(-8, 9, (numel,), generator=generator(case, rank)).to(DTYPES[case.settings["dtype"]])
-    return laid_out(values, layout)
+def numbers(case: Case, rank: int) -> torch.Tensor:
+    """``numel`` numbers that need their dtype, different on every rank: quarters, and in 64 bits more than 32 bits
+    hold. Sums of a few of them are exact, in any order."""
+    drawn, dtype = generator(case, rank), DTYPES[case.settings["dtype"]]
+    small = torch.randint(-127, 128, (case.settings["numel"],), generator=drawn)
+    large = torch.randint(-7, 8, (case.settings["numel"],), generator=drawn)
+    if dtype.is_floating_point:
+        values = small.to(torch.float64) / 4 + (large.to(torch.float64) * 2**30 if dtype == torch.float64 else 0)
+    else:
+        values = small + large * 2 ** (54 if dtype == torch.int64 else 25)
+    return laid_out(values.to(dtype), case.settings.get("layout", "contiguous"))
 
 
 def laid_out(values: torch.Tensor, layout: str) -> torch.Tensor:

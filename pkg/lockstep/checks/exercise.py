@@ -1,22 +1,39 @@
-"""An Exercise: what a learner is asked for, with the three parts of its check; and the register of all exercises."""
+"""An Exercise: what a learner is asked for, as data; and the register of all exercises.
+
+    pkg/lockstep/exercises/TOPIC/FUNCTION/exercise.py     EXERCISE = Exercise(...)
+                                          wrong/*.py      answers that learners give, each with what to tell them
+                                          right/*.py      answers that are right in another way
+
+What was observed of an answer is judged by ``standard.py``: the values by ``wanted``, what they cost by ``budgets``.
+"""
 
 from __future__ import annotations
 
 import difflib
 import importlib
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
 from lockstep.checks.case import Case, Inputs
 from lockstep.errors import UsageError
 
 if TYPE_CHECKING:
-    from lockstep.checks.judge import Finding
+    from lockstep.checks.budget import Budget
+    from lockstep.checks.judge import Fault, Finding
     from lockstep.checks.observation import Observation, Seen
+    from lockstep.dye import Dyed, Wanted
 
-# One package a unit, each with a tuple EXERCISES.
+FOLDER = Path(__file__).parents[1] / "exercises"
+
+# One a unit, in the order of the course.
 TOPICS = ("why_parallel", "scikit_learn", "cpu", "gpu", "communication")
+BY_MODULE = ("why_parallel", "scikit_learn", "cpu", "gpu")  # these still have a judge of their own, in checks/TOPIC
+
+Kind = Literal["write", "mend", "catch"]
+Symmetry = Literal["shift", "rotation", "root", "any"]
 
 # Calls ``fn`` with the arguments and gives back evidence as plain data: None, numbers, text, tensors, and lists and
 # dicts (with text keys) of these. It runs beside the learner's code, so it can be lied to; the judge knows that.
@@ -25,26 +42,54 @@ Watch = Callable[[Callable[..., Any], tuple[Any, ...]], Any]
 
 @dataclass(frozen=True)
 class Exercise:
-    """``cases(ranks, seed)`` lists what to try on a world of ``ranks`` ranks; ``inputs(case, rank)`` gives the
-    positional arguments there; ``judge(observation)`` is pure: it sees only plain data, and rebuilds inputs from the
-    seed."""
+    """What is asked, tried and allowed.
 
-    id: str  # "communication.ring_all_reduce"
+    ``cases(ranks, seed)`` lists what to try on a world of ``ranks`` ranks; ``inputs(case, rank)`` gives the positional
+    arguments there. Of a pure exercise, which does not communicate, ``inputs`` is a list of calls, made on one rank.
+    """
+
     title: str
     points: int
     minutes: int
     parameters: str  # "tensor, group=None"
     cases: Callable[[int, int], list[Case]]
     inputs: Inputs
-    judge: Callable[[Observation], list[Finding]]
     reference: str  # "lockstep.collectives:ring_all_reduce"
+    number: int = 0  # its place in the lab
+    kind: Kind = "write"
+    core: bool = True  # or extra: for those who want more
+
+    # ---- what is right
+    wanted: Callable[[Case], Sequence[Any]] | None = None  # for each member of the group, None for any; for each call
+    agrees: Callable[[Any, Any], bool] | None = None  # whether an answer is the wanted one; by default if it is equal
+    asked: str = ""  # of a pure exercise what a call should give: "the speedup, a float,"
+    steps: Callable[..., str] | None = None  # of a call: the numbers on the way to its answer
+    examine: Callable[[Seen], Fault | None] | None = None  # what else may be wrong; it is looked at first
+    values: float = 0.5  # share of the points for right values; the rest is for what they cost, if it is looked at
+    alike: Callable[[Seen], Any] | None = None  # what two answers must share to be alike; by default their values
+    hints: Sequence[tuple[str, str]] = ()  # a pattern in an error of Python's, and what to do about it
+
+    # ---- what it may cost
+    by_hand: Sequence[str] = ()  # kinds of events that give the exercise away
+    budgets: Sequence[Budget] = ()
+    of: str = "this"  # what the budgets are of, in a sentence: "a ring"
+    economise: Callable[[Seen], Sequence[Fault]] | None = None  # costs that no budget can say
+
+    # ---- who is in the result, where it is linear in the tensors
+    dye: Callable[[Dyed, Case], Wanted] | None = None
+    symmetry: Symmetry = "any"
+    root: str = ""  # the setting that names the root, a global rank
+
+    # ---- how it is observed
     worlds: tuple[int, ...] = (1, 2, 3, 4, 5, 8)
-    forbidden: tuple[str, ...] = ()  # kinds of events that give the exercise away
     seconds: float = 5.0  # of host time for a case on the virtual cluster: a learner with an endless loop waits for it
-    pure: bool = False  # no communication: inputs is a list of calls, made on one rank
+    pure: bool = False
     watch: Watch | None = None  # how each call of a pure exercise is made, and what is written down of it
     real: bool = False  # a pure exercise that needs this machine's own clock, threads and processes
     picture: Callable[[Seen], str] | None = None  # an SVG of the learner's own run; by default its timeline
+
+    judge: Callable[[Observation], list[Finding]] | None = None  # of the topics in BY_MODULE
+    id: str = ""  # "communication.ring_all_reduce"; the register gives it
 
     @property
     def topic(self) -> str:
@@ -59,14 +104,14 @@ class Exercise:
         return f"{self.function}({self.parameters})"
 
     @property
-    def mutants(self) -> str:
-        """Known-wrong answers, relative to the project's root."""
-        return f"tests/mutants/{self.topic}/{self.function}"
+    def wrong(self) -> Path:
+        """The folder of its known wrong answers."""
+        return _answers(self, "wrong", "mutants")
 
     @property
-    def alternatives(self) -> str:
-        """Answers that are right in another way, relative to the project's root."""
-        return f"tests/alternatives/{self.topic}/{self.function}"
+    def right(self) -> Path:
+        """The folder of answers that are right in another way."""
+        return _answers(self, "right", "alternatives")
 
     def reference_function(self) -> Callable[..., Any]:
         module, _, name = self.reference.partition(":")
@@ -74,10 +119,27 @@ class Exercise:
         return function
 
 
-def exercises() -> list[Exercise]:
+def _answers(exercise: Exercise, name: str, in_tests: str) -> Path:
+    if exercise.topic in BY_MODULE:
+        return FOLDER.parents[2] / "tests" / in_tests / exercise.topic / exercise.function
+    return FOLDER / exercise.topic / exercise.function / name
+
+
+@cache
+def exercises() -> tuple[Exercise, ...]:
     """All exercises, in the order of the course."""
-    modules = (importlib.import_module(f"lockstep.checks.{topic}") for topic in TOPICS)
-    return [exercise for module in modules for exercise in module.EXERCISES]
+    return tuple(exercise for topic in TOPICS for exercise in _of(topic))
+
+
+def _of(topic: str) -> list[Exercise]:
+    if topic in BY_MODULE:
+        return list(importlib.import_module(f"lockstep.checks.{topic}").EXERCISES)
+    found = []
+    for path in sorted((FOLDER / topic).glob("*/exercise.py")):
+        function = path.parent.name
+        module = importlib.import_module(f"lockstep.exercises.{topic}.{function}.exercise")
+        found.append(replace(module.EXERCISE, id=f"{topic}.{function}"))
+    return sorted(found, key=lambda exercise: exercise.number)
 
 
 def find(id: str) -> Exercise:

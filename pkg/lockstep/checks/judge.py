@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import floor
+from typing import Protocol
 
 from lockstep.checks.case import Case
 from lockstep.checks.observation import Failure, Observation, Seen
@@ -22,6 +23,7 @@ from lockstep.checks.wording import counted
 STEP = 0.25  # points are given in quarters
 MANY = 100  # messages of one rank at one line: no answer to an exercise needs as many
 MOST = 4  # findings that anybody reads
+OF_VALUES = ("wrong-values", "wrong-shape", "wrong-dtype")  # faults that a closer look may explain
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,16 @@ Examine = Callable[[Seen], Fault | None]
 Economise = Callable[[Seen], Sequence[Fault]]
 
 
+class Closer(Protocol):
+    """A closer look at what is wrong, in runs of which the first is that of the fault: see ``closer.py``."""
+
+    def values(self, seen: Sequence[Seen], fault: Fault) -> Fault | None: ...
+
+    def sentence(self, seen: Seen, fault: Fault) -> Fault: ...
+
+    def cost(self, seen: Sequence[Seen], fault: Fault) -> Fault | None: ...
+
+
 def mark(
     observation: Observation,
     points: float,
@@ -53,17 +65,19 @@ def mark(
     economise: Economise = lambda seen: (),
     values: float = 0.5,
     forbidden: Sequence[str] = (),
+    closer: Closer | None = None,
 ) -> list[Finding]:
     """Findings of an exercise worth ``points``. ``examine`` looks at one case's values, ``economise`` at what they
-    cost; the share ``values`` of the points is for right values, the rest for a right cost."""
+    cost; the share ``values`` of the points is for right values, the rest for a right cost. ``closer`` says more of
+    what is wrong."""
     hopeless = _hopeless(observation, points, forbidden)
     if hopeless:
         return [hopeless]
     faults = [(seen, fault_of(seen, examine)) for seen in observation]
     if any(fault for _, fault in faults):
-        return _wrong(observation, faults, points, values)
+        return _wrong(observation, faults, points, values, closer)
     return _unseen(observation, points) or _with_praise(
-        [*_careless(observation, points), *_wasteful(observation, economise, points * (1 - values))]
+        [*_careless(observation, points), *_wasteful(observation, economise, points * (1 - values), closer)]
     )
 
 
@@ -133,17 +147,45 @@ def _hopeless(observation: Observation, points: float, forbidden: Sequence[str])
 
 
 def _wrong(
-    observation: Observation, faults: Sequence[tuple[Seen, Fault | None]], points: float, values: float
+    observation: Observation,
+    faults: Sequence[tuple[Seen, Fault | None]],
+    points: float,
+    values: float,
+    closer: Closer | None,
 ) -> list[Finding]:
     """Some values are wrong, or some runs failed: credit for the share of cases that went well."""
-    pattern = [Finding(message, id, 0.0) for id, message in explain([(s.case, f is not None) for s, f in faults])]
-    kinds: dict[str, Finding] = {}
-    for seen, fault in sorted(faults, key=lambda row: (row[0].case.trivial, row[0].case.size == 2)):
-        if fault and fault.misconception not in kinds:
-            kinds[fault.misconception] = Finding(fault.message, fault.misconception, 0.0, seen.case)
-    found = [*_forgotten(faults), *pattern, *kinds.values()][:MOST]
+    found = _recognised(faults, closer) or _general(faults, closer)
     earned = _earned(observation, faults, points * values)
     return [Finding(found[0].message, found[0].misconception, points - earned, _case_of(found)), *found[1:]]
+
+
+def _recognised(faults: Sequence[tuple[Seen, Fault | None]], closer: Closer | None) -> list[Finding]:
+    """The one finding of an answer that is known."""
+    telling = [(s, f) for s, f in faults if f and not s.failure and f.misconception in OF_VALUES]
+    if not telling or closer is None:
+        return []
+    seen, fault = min(telling, key=lambda row: _plainness(row[0]))
+    others = sorted(
+        (s for s, _ in faults if s is not seen), key=lambda s: (s not in [t for t, _ in telling], s.case.size)
+    )
+    known = closer.values([seen, *others], fault)
+    return [Finding(known.message, known.misconception, 0.0, seen.case)] if known else []
+
+
+def _general(faults: Sequence[tuple[Seen, Fault | None]], closer: Closer | None) -> list[Finding]:
+    """What can be said of any answer: which cases go wrong, and how."""
+    pattern = [Finding(message, id, 0.0) for id, message in explain([(s.case, f is not None) for s, f in faults])]
+    kinds: dict[str, Finding] = {}
+    for seen, fault in sorted(faults, key=lambda row: _plainness(row[0])):
+        if fault and fault.misconception not in kinds:
+            told = closer.sentence(seen, fault) if closer and fault.misconception in OF_VALUES else fault
+            kinds[fault.misconception] = Finding(told.message, told.misconception, 0.0, seen.case)
+    return [*_forgotten(faults), *pattern, *kinds.values()][:MOST]
+
+
+def _plainness(seen: Seen) -> tuple[bool, bool, bool, float]:
+    """Sorts first the run that shows the most."""
+    return seen.case.trivial, seen.case.size == 2, special(seen.case), abs(seen.case.size - 4)
 
 
 def _forgotten(faults: Sequence[tuple[Seen, Fault | None]]) -> list[Finding]:
@@ -183,12 +225,17 @@ def _unseen(observation: Observation, points: float) -> list[Finding]:
     return [Finding(told, "too-slow", points, observation.unseen[0])]
 
 
-def _wasteful(observation: Observation, economise: Economise, share: float) -> list[Finding]:
+def _wasteful(observation: Observation, economise: Economise, share: float, closer: Closer | None) -> list[Finding]:
     """Every value is right; what did it cost? The plainest case that shows it speaks for the others."""
-    told = ((seen, {f.misconception: f for f in economise(seen)}) for seen in _from_the_plainest(observation))
+    plainest = _from_the_plainest(observation)
+    told = ((seen, {f.misconception: f for f in economise(seen)}) for seen in plainest)
     for seen, faults in told:
         each = floor(share / max(1, len(faults)) / STEP) * STEP
         if faults:
+            if closer and len(faults) == 1:
+                (fault,) = faults.values()
+                runs = [seen, *(s for s in plainest if s is not seen)]
+                faults = {fault.misconception: closer.cost(runs, fault) or fault}
             return [Finding(f.message, f.misconception, each, seen.case) for f in faults.values()]
     return []
 

@@ -45,10 +45,11 @@ def observe(
     on: str | None = None,
     limit: float = LIMIT,
     rules: Rules = RENDEZVOUS,
+    cases: Sequence[Case] | None = None,
 ) -> Observation:
     """What ``fn`` does in the world ``on``: by default the launcher's, or else a virtual cluster, the same for
     everyone. The exercise's own reference is observed in the same way, only allowed to be what it is. ``rules``: of
-    the backend that the virtual cluster stands for."""
+    the backend that the virtual cluster stands for. ``cases``: these alone."""
     world = on or ("spmd" if choose_world(None) == "spmd" else CLUSTER)
     check_world(world)
     problem = misfit(exercise, fn)
@@ -60,8 +61,9 @@ def observe(
     _warm_up(world)
     longest = max(limit, exercise.seconds) if exercise.pure and exercise.real else limit
     stage = _Stage(exercise, fn, world, time.monotonic() + longest, rules)
-    for size in stage.sizes():
-        stage.perform(exercise.cases(size, seed(exercise.id, size)))
+    for size in stage.sizes() if cases is None else sorted({case.ranks for case in cases}):
+        every = exercise.cases(size, seed(exercise.id, size)) if cases is None else cases
+        stage.perform([case for case in every if case.ranks == size])
     return Observation(exercise.id, *stage.place(), seen=tuple(stage.seen), unseen=tuple(stage.unseen))
 
 

@@ -79,30 +79,46 @@ def rounds(trace: Trace) -> int:
 
 
 def _levels(found: list[Message]) -> dict[int, int]:
-    """For each message the round in which it can travel at the earliest: after its sender's earlier sends and what
-    had arrived there, and after its receiver's earlier receives."""
+    """For each message the round in which it can travel at the earliest: one after its sender's earlier sends, its
+    receiver's earlier receives, and all that either of them had waited for when it asked for this one."""
     agenda = {rank: deque(rows) for rank, rows in _agendas(found).items()}
     level: dict[int, int] = {}
-    arrived: Counter[int] = Counter()  # the latest round of what a rank has received
-    posted: Counter[int] = Counter()  # the round of a rank's latest send
+    left: dict[int, int] = {}  # the round in which the sender can send it
+    ready: dict[int, int] = {}  # the round after which the receiver waits for it
+    done: Counter[int] = Counter()  # the latest round of what a rank has waited for
+    sent: Counter[int] = Counter()  # the round of a rank's latest send
+    got: Counter[int] = Counter()  # the round of a rank's latest receive
     moved = True
     while moved:
         moved = False
         for rank, rows in agenda.items():
-            while rows and (rows[0][0] == "send" or rows[0][1] in level):
+            while rows and _may_happen(*rows[0], left, ready, level):
                 action, number = rows.popleft()
                 moved = True
                 if action == "send":
-                    posted[rank] = level[number] = 1 + max(posted[rank], arrived[rank])
+                    sent[rank] = left[number] = 1 + max(sent[rank], done[rank])
+                elif action == "ask":
+                    ready[number] = done[rank]
+                elif action == "receive":
+                    got[rank] = level[number] = max(left[number], 1 + ready[number], 1 + got[rank])
+                    done[rank] = max(done[rank], level[number])
                 else:
-                    arrived[rank] = level[number] = max(level[number], 1 + arrived[rank])
+                    done[rank] = max(done[rank], level[number])
     return level
 
 
+def _may_happen(action: str, number: int, left: dict[int, int], ready: dict[int, int], level: dict[int, int]) -> bool:
+    needs = {"receive": (left, ready), "stood": (level,)}.get(action, ())
+    return all(number in known for known in needs)
+
+
 def _agendas(found: list[Message]) -> dict[int, list[tuple[str, int]]]:
-    """What each rank did, in its order: a send when it was posted, a receive when it had arrived."""
+    """What each rank did, in its order: a send and a receive when it asked for them, and when it could go on."""
     rows: dict[int, list[tuple[float, int, str, int]]] = defaultdict(list)
     for number, m in enumerate(found):
         rows[m.source].append((m.sent.posted, 1, "send", number))
-        rows[m.target].append((m.received.end, 0, "recv", number))
+        rows[m.target].append((m.received.posted, 1, "ask", number))
+        rows[m.target].append((m.received.end, 0, "receive", number))
+        if m.sent.wait:  # what a rank asks for after it has waited for a send comes after that send
+            rows[m.source].append((m.sent.end, 0, "stood", number))
     return {rank: [(action, number) for *_, action, number in sorted(r)] for rank, r in rows.items()}

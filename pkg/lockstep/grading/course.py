@@ -74,7 +74,8 @@ def units(at: Path | None = None) -> dict[str, Any]:
     """What there is of every unit, as plain data: what ``lockstep units --json`` prints.
 
     ``{"units": [{"id", "number", "title", "lesson", "lab", "solution", "exercises": [{"id", "points", "minutes",
-    "signature", "mutants", "alternatives"}]}]}``, the last two counted. ``at`` is the course's folder (``root()``).
+    "signature", "kind", "core", "mutants", "alternatives"}]}]}``, the last two counted. ``at`` is the course's folder
+    (``root()``).
     """
     from lockstep.checks import exercises
 
@@ -103,15 +104,17 @@ def _unit(at: Path, unit: Unit, mine: Sequence[Exercise]) -> dict[str, Any]:
         "lesson": (at / unit.lesson).is_file(),
         "lab": (at / unit.lab).is_file(),
         "solution": (at / unit.solution).is_file(),
-        "exercises": [_exercise(at, e) for e in mine],
+        "exercises": [_exercise(e) for e in mine],
     }
 
 
-def _exercise(at: Path, exercise: Exercise) -> dict[str, Any]:
+def _exercise(exercise: Exercise) -> dict[str, Any]:
     published = {name: getattr(exercise, name) for name in ("id", "points", "minutes", "signature")}
     return published | {
-        "mutants": _answers(at / exercise.mutants),
-        "alternatives": _answers(at / exercise.alternatives),
+        "kind": exercise.kind,
+        "core": exercise.core,
+        "mutants": _answers(exercise.wrong),
+        "alternatives": _answers(exercise.right),
     }
 
 

@@ -1,0 +1,143 @@
+"""What an answer may cost, and what it must: numbers of a run beside those that the algorithm needs.
+
+A ``Budget`` compares what was counted with ``need(case)``. More than ``at_most`` times that is dear. Less than
+``at_least`` times that is impossible: there is a theorem which says so, and the result came about some other way.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from lockstep.checks.case import Case
+from lockstep.checks.judge import Fault
+from lockstep.checks.observation import Seen
+from lockstep.checks.traffic import collectives, hub, messages, number_received, number_sent, rounds, sent
+from lockstep.checks.wording import counted
+
+
+@dataclass(frozen=True)
+class Measure:
+    """``count(seen)`` counts ``noun``s; ``have`` tells how many of a dear run, ``spent`` of one that is as it should
+    be."""
+
+    count: Callable[[Seen], int]
+    noun: str
+    have: str
+    spent: str
+
+    def told(self, number: int) -> str:
+        return self.have.format(counted(number, self.noun))
+
+
+MEASURES: Mapping[str, Measure] = {
+    "bytes": Measure(lambda seen: max(sent(seen.trace).values(), default=0), "byte", "a rank sends {}", "{} a rank"),
+    "all bytes": Measure(lambda seen: sum(sent(seen.trace).values()), "byte", "the ranks send {}", "{} in all"),
+    "messages": Measure(
+        lambda seen: max(number_sent(seen.trace).values(), default=0), "message", "a rank sends {}", "{} a rank"
+    ),
+    "all messages": Measure(lambda seen: len(messages(seen.trace)), "message", "the ranks send {}", "{} in all"),
+    "rounds": Measure(lambda seen: rounds(seen.trace), "message", "{} follow one another", "{} one after another"),
+    "collectives": Measure(lambda seen: max(_called(seen).values(), default=0), "collective", "a rank calls {}", "{}"),
+}
+
+
+def _called(seen: Seen) -> Counter[int]:
+    return Counter(event.rank for event in collectives(seen.trace))
+
+
+@dataclass(frozen=True)
+class Budget:
+    """``formula`` is ``need`` as it is told: "2(K-1)/K·N". ``slack`` is what ``need`` may be exceeded by besides, for
+    sizes that do not divide."""
+
+    measure: str  # of MEASURES
+    need: Callable[[Case], float]
+    formula: str = ""
+    at_most: float | None = 1.0
+    at_least: float | None = None
+    slack: Callable[[Case], float] = lambda case: 0.0
+    advice: str = ""
+
+    def over(self, seen: Seen, of: str) -> Fault | None:
+        """Too dear. ``of`` names the algorithm: "a ring"."""
+        have, need = self._count(seen), self.need(seen.case)
+        if self.at_most is None or have <= self.at_most * need + self.slack(seen.case):
+            return None
+        times = f"{have / need:.3g} times the" if need else "more than the"
+        formula = f" ({self.formula})" if self.formula else ""
+        begin = f"With {seen.case}, {MEASURES[self.measure].told(have)}: "
+        told = f"{begin}{times} {_told(need)} that {of} needs{formula}. {remark(seen)}{self.advice}"
+        return Fault(f"too-many-{self.measure.replace(' ', '-')}", told.strip())
+
+    def under(self, seen: Seen) -> Fault | None:
+        """Less than there can be; of a group of two ranks or more, with an element for each."""
+        have, need = self._count(seen), self.need(seen.case)
+        if self.at_least is None or not has_bound(seen.case) or have >= self.at_least * need:
+            return None
+        formula = f" ({self.formula})" if self.formula else ""
+        told = (
+            f"With {seen.case}, {MEASURES[self.measure].told(have)}. No program that computes this by "
+            f"messages can do with less than {_told(self.at_least * need)}{formula}: the values did not come by these "
+            "messages."
+        )
+        return Fault("not-by-messages", told)
+
+    def spent(self, seen: Seen) -> str:
+        """As in "24 bytes a rank, the least there is"."""
+        have, need = self._count(seen), self.need(seen.case)
+        least = ", the least there is" if self.at_most == 1 and have <= need else ""
+        measure = MEASURES[self.measure]
+        return measure.spent.format(counted(have, measure.noun)) + least
+
+    def _count(self, seen: Seen) -> int:
+        return MEASURES[self.measure].count(seen)
+
+
+def has_bound(case: Case) -> bool:
+    """Whether each rank has something that others need."""
+    return case.size > 1 and case.settings.get("numel", case.size) >= case.size
+
+
+def remark(seen: Seen) -> str:
+    """What can be said of where the messages go; a sentence and a space, or nothing."""
+    found, case = messages(seen.trace), seen.case
+    if not found or case.size < 3:
+        return ""
+    center = hub(seen.trace)
+    if center is not None:
+        into, out = number_received(seen.trace)[center], number_sent(seen.trace)[center]
+        return (
+            f"Every message goes to rank {center} or comes from it: {into} in and {out} out go through its port, one "
+            "after the other. "
+        )
+    if rounds(seen.trace) == len(found) > 2:
+        return "No two messages travel at the same time. "
+    numel = case.settings.get("numel")
+    whole = max(m.nbytes for m in found)
+    if numel and all(m.nbytes == whole for m in found) and whole == numel * item_size(seen):
+        return f"Each message carries all {counted(numel, 'element')}. "
+    peers = {r: {m.target for m in found if m.source == r} for r in case.members}
+    if case.size > 3 and all(len(p) == case.size - 1 for p in peers.values()):
+        return "Every rank sends to every other one. "
+    return ""
+
+
+def item_size(seen: Seen) -> int:
+    """Bytes of an element of the tensor that the case is about."""
+    return {"float64": 8, "int64": 8}.get(str(seen.case.settings.get("dtype", "float32")), 4)
+
+
+def _told(number: float) -> str:
+    return f"{number:,.0f}" if number == int(number) else f"{number:,.1f}"
+
+
+def exceeded(budgets: Sequence[Budget], of: str) -> Callable[[Seen], list[Fault]]:
+    """What is too dear, or impossible, about one run; the first budget that says so."""
+
+    def economise(seen: Seen) -> list[Fault]:
+        faults = (fault for budget in budgets for fault in (budget.under(seen), budget.over(seen, of)))
+        return [fault for fault in faults if fault][:1]
+
+    return economise

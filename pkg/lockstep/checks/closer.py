@@ -1,0 +1,164 @@
+"""A closer look at an answer that is wrong: it is run again, dyed, and beside the answers that are known to be wrong.
+
+What is said is what was found. Where nothing fits, nothing is guessed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+from lockstep.checks.case import DTYPES, Case
+from lockstep.checks.exercise import Exercise
+from lockstep.checks.judge import Fault
+from lockstep.checks.known import Known
+from lockstep.checks.numbers import number_of
+from lockstep.checks.observation import Seen
+from lockstep.checks.recognise import alike_in_cost, alike_in_values, says_little, told_of
+from lockstep.checks.standard import results
+from lockstep.checks.traffic import hub, messages, number_sent, rounds
+from lockstep.checks.transforms import Change, changed_numbers, changed_tensors
+from lockstep.dye import Dyed, Wanted, dye, profile, told
+from lockstep.errors import LockstepError
+from lockstep.show.xray import xray
+
+MANY = 25  # elements: so many are dyed in a few calls
+DYED = 8  # ranks at most: the figure shows no more, and each costs a call
+
+
+@dataclass
+class Closer:
+    """``values`` and ``cost`` are the faults of a run, told as closely as can be. ``dyed`` and ``wanted`` are what was
+    found on the way, for the figure."""
+
+    exercise: Exercise
+    fn: Callable[..., Any]
+    known: Sequence[Known]
+    dyed: Dyed | None = field(default=None, init=False)
+    wanted: Wanted | None = field(default=None, init=False)
+
+    @cached_property
+    def _tellable(self) -> list[Known]:
+        return [k for k in self.known if k.tell and k.ends]
+
+    def values(self, seen: Sequence[Seen], fault: Fault) -> Fault | None:
+        """The sentence of a known wrong answer; None if none is alike. ``seen`` begins with the run of ``fault``."""
+        fitting = alike_in_values(self.exercise, self._tellable, seen)
+        return self._told(fitting or self._alike_in_dye(seen[0]), seen[0], fault)
+
+    def cost(self, seen: Sequence[Seen], fault: Fault) -> Fault | None:
+        """The same of an answer that is right, and dear."""
+        return self._told(alike_in_cost(self.exercise, self._tellable, seen), seen[0], fault)
+
+    def sentence(self, seen: Seen, fault: Fault) -> Fault:
+        """The fault of wrong values with what the dye, or a simple change, says of them."""
+        change = _changed(self.exercise, seen)
+        said = self._said(seen)
+        if change:
+            return Fault(change[0], f"{fault.message} {change[1]}")
+        return replace(fault, message=f"{fault.message} {said}".strip())
+
+    def picture(self) -> str:
+        """Who is in the learner's result, drawn; "" if that is not known or was not asked."""
+        if self.dyed is None or self.wanted is None:
+            return ""
+        return xray(self.dyed, self.wanted, told(self.dyed, self.wanted)).svg()
+
+    def _told(self, fitting: Sequence[Known], seen: Seen, fault: Fault) -> Fault | None:
+        found = told_of(fitting)
+        if found is None:
+            return None
+        misconception, tell = found
+        return Fault(misconception, f"{fault.message} {filled(tell, seen)}")
+
+    def _said(self, seen: Seen) -> str:
+        dyed = self._dyed(seen)
+        return told(dyed, self.wanted) if dyed is not None and self.wanted is not None else ""
+
+    def _dyed(self, seen: Seen) -> Dyed | None:
+        """Who is in the learner's result; None where the exercise is not linear or nothing is certain."""
+        if self.dyed is None and self.exercise.dye and 1 < seen.case.size <= DYED:
+            dyed = dyed_answer(self.exercise, self.fn, seen.case, steps=True)
+            if dyed and dyed.certain:
+                self.dyed, self.wanted = dyed, self.exercise.dye(dyed, seen.case)
+        return self.dyed
+
+    def _alike_in_dye(self, seen: Seen) -> list[Known]:
+        """Those whose results are made of the same, turned round."""
+        dyed = self._dyed(seen)
+        mine = _profile(self.exercise, dyed, seen.case) if dyed else ""
+        if not mine or says_little(self.exercise, seen) or not self._said(seen):
+            return []
+        return [k for k in self._tellable if self._profile_of(k, seen.case) == mine]
+
+    def _profile_of(self, known: Known, case: Case) -> str:
+        try:
+            dyed = dyed_answer(self.exercise, known.load(self.exercise.function), case)
+        except LockstepError:
+            return ""
+        return _profile(self.exercise, dyed, case) if dyed else ""
+
+
+def dyed_answer(exercise: Exercise, fn: Callable[..., Any], case: Case, steps: bool = False) -> Dyed | None:
+    """The dye of an answer, on as many ranks as the case has."""
+    extra = exercise.inputs(case, case.members[0])[1:]
+    numel = case.settings.get("numel", MANY)
+    dtype = DTYPES[str(case.settings.get("dtype", "float32"))]
+    wide = DTYPES["float64"] if dtype.is_floating_point else dtype
+    try:
+        return dye(
+            fn,
+            ranks=case.ranks,
+            group=case.group,
+            extra=extra,
+            dtype=wide,
+            steps=steps,
+            timeout=5.0,
+            elements=numel if 0 < numel < MANY else None,
+        )
+    except LockstepError:
+        return None
+
+
+def _profile(exercise: Exercise, dyed: Dyed, case: Case) -> str:
+    root = case.members.index(case.settings[exercise.root]) if exercise.root else None
+    return profile(dyed, "root" if exercise.root else exercise.symmetry, root)
+
+
+def _changed(exercise: Exercise, seen: Seen) -> Change | None:
+    wanted = list(exercise.wanted(seen.case)) if exercise.wanted else []
+    if not exercise.pure:
+        own = [exercise.inputs(seen.case, rank)[0] for rank in seen.case.members]
+        return None if any(isinstance(w, tuple) for w in wanted) else changed_tensors(results(seen), wanted, own)
+    answers = [number_of(a) for a in seen.returned[0]]
+    right = [number_of(w) for w in wanted]
+    if None in answers or None in right:
+        return None
+    return changed_numbers([a for a in answers if a is not None], [w for w in right if w is not None])
+
+
+class _Fields(dict[str, Any]):
+    """Numbers of a run, counted when a sentence asks for them."""
+
+    def __init__(self, seen: Seen) -> None:
+        super().__init__()
+        self.seen = seen
+
+    def __missing__(self, name: str) -> Any:
+        seen = self.seen
+        count: dict[str, Callable[[], Any]] = {
+            "K": lambda: seen.case.size,
+            "numel": lambda: seen.case.settings.get("numel"),
+            "messages": lambda: max(number_sent(seen.trace).values(), default=0),
+            "all_messages": lambda: len(messages(seen.trace)),
+            "rounds": lambda: rounds(seen.trace),
+            "hub": lambda: hub(seen.trace),
+        }
+        return count[name]()
+
+
+def filled(tell: str, seen: Seen) -> str:
+    """The sentence with the numbers of this run in it."""
+    return tell.format_map(_Fields(seen))

@@ -1,0 +1,146 @@
+"""Which known wrong answers behave like a learner's? They are run beside it, on the same inputs, on a virtual cluster.
+
+    alike in values    every rank holds the same in every case, and a run that fails ends in the same way
+    alike in the dye   the same mistake, turned round: the profiles are equal
+    alike in cost      the values are right, and messages, bytes, peers and rounds are the same in every case
+
+One that fits has a sentence for its author. Two are joined by "or". Of three or more nobody knows which: none is told.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from functools import lru_cache, partial
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from lockstep.checks.case import Case
+from lockstep.checks.exercise import Exercise, find
+from lockstep.checks.known import Known
+from lockstep.checks.observation import Seen
+from lockstep.checks.observe import CLUSTER, observe
+from lockstep.checks.plain import Other
+from lockstep.checks.traffic import collectives, messages, rounds
+from lockstep.checks.values import result
+from lockstep.errors import LockstepError
+
+MOST = 2  # that can be told
+LIMIT = 10.0  # seconds for all comparisons
+CLOSE = 1e-9
+
+
+def alike_in_values(exercise: Exercise, known: Sequence[Known], seen: Sequence[Seen]) -> list[Known]:
+    """Those that give the same in each of these cases. Where that says little, since every rank has what it had, their
+    messages must be the same, too."""
+    left = _filtered(exercise, known, seen, partial(_same_values, exercise))
+    if len(left) > 1 or all(says_little(exercise, mine) for mine in seen):
+        closer = _filtered(exercise, left, seen, _same_footprint)
+        if closer or all(says_little(exercise, mine) for mine in seen):
+            return closer
+    return left
+
+
+def alike_in_cost(exercise: Exercise, known: Sequence[Known], seen: Sequence[Seen]) -> list[Known]:
+    """Those whose values are the same, which are right, and that send as much."""
+    return _filtered(exercise, known, seen, partial(_same_in_all, exercise))
+
+
+def told_of(fitting: Sequence[Known]) -> tuple[str, str] | None:
+    """The misconception and the sentence of one or two; None of none, or of more. Variants of a mistake count once."""
+    kinds = {(k.misconception, k.tell): k for k in fitting if k.tell}
+    variants = {name for k in kinds.values() for name in k.variants}
+    apart = [k for k in kinds.values() if k.name not in variants] or list(kinds.values())[:1]
+    if not 1 <= len(apart) <= MOST:
+        return None
+    return apart[0].misconception, " Or: ".join(k.tell for k in apart)
+
+
+def _filtered(
+    exercise: Exercise, known: Sequence[Known], seen: Sequence[Seen], same: Callable[[Seen, Seen], bool]
+) -> list[Known]:
+    """Case after case, those that are left; the first case leaves few."""
+    left, until = [k for k in known if k.tell and k.ends], time.monotonic() + LIMIT
+    for mine in seen:
+        if time.monotonic() > until:
+            return []
+        left = [k for k in left if (theirs := watched(exercise, k, mine.case)) and same(mine, theirs)]
+    return left
+
+
+def watched(exercise: Exercise, known: Known, case: Case) -> Seen | None:
+    """What a known answer does in a case; None where it cannot be tried."""
+    return _watched(exercise.id, known, known.path.stat().st_mtime_ns, json.dumps(case.to_json(), sort_keys=True))
+
+
+@lru_cache(maxsize=4000)
+def _watched(id: str, known: Known, changed: int, case: str) -> Seen | None:
+    exercise = find(id)
+    try:
+        cases = [Case.from_json(json.loads(case))]
+        observation = observe(exercise, known.load(exercise.function), CLUSTER, cases=cases)
+    except LockstepError:
+        return None
+    return observation.seen[0] if observation.seen else None
+
+
+# ---- what is the same
+
+
+def _same_in_all(exercise: Exercise, mine: Seen, theirs: Seen) -> bool:
+    return _same_footprint(mine, theirs) and _same_values(exercise, mine, theirs)
+
+
+def _same_values(exercise: Exercise, mine: Seen, theirs: Seen) -> bool:
+    if mine.failure or theirs.failure:
+        return bool(mine.failure and theirs.failure and mine.failure.kind == theirs.failure.kind)
+    if exercise.alike:
+        return _same(exercise.alike(mine), exercise.alike(theirs))
+    return all(_same(result(mine, rank), result(theirs, rank)) for rank in mine.case.members)
+
+
+def _same(a: Any, b: Any) -> bool:
+    if isinstance(a, Tensor) or isinstance(b, Tensor):
+        return isinstance(a, Tensor) and isinstance(b, Tensor) and a.dtype == b.dtype and torch.equal(a, b)
+    if isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)):
+        return len(a) == len(b) and all(map(_same, a, b))
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all(_same(a[key], b[key]) for key in a)
+    if isinstance(a, Other) or isinstance(b, Other):
+        return isinstance(a, Other) and isinstance(b, Other) and a.type == b.type
+    if isinstance(a, float) and isinstance(b, (int, float)):
+        return math.isclose(a, b, rel_tol=CLOSE, abs_tol=1e-300) or (math.isnan(a) and math.isnan(b))
+    return bool(type(a) is type(b) and a == b)
+
+
+def says_little(exercise: Exercise, seen: Seen) -> bool:
+    """Whether every rank has what it had before, or nothing: so much comes of many mistakes."""
+    if exercise.pure or seen.failure:
+        return False
+    for rank in seen.case.members:
+        held, given = result(seen, rank), exercise.inputs(seen.case, rank)[0]
+        own = isinstance(held, Tensor) and isinstance(given, Tensor) and torch.equal(held, given)
+        if not own and not (isinstance(held, Tensor) and not held.any()):
+            return False
+    return True
+
+
+def _same_footprint(mine: Seen, theirs: Seen) -> bool:
+    return bool(footprint(mine) == footprint(theirs))
+
+
+def footprint(seen: Seen) -> Any:
+    """What a run sent, its ranks in no order: of each the messages and bytes in and out and the number of peers; the
+    rounds; the collectives."""
+    found = messages(seen.trace)
+    ranks = []
+    for rank in seen.case.members:
+        out, into = [m for m in found if m.source == rank], [m for m in found if m.target == rank]
+        peers = len({m.target for m in out} | {m.source for m in into})
+        ranks.append((sorted(m.nbytes for m in out), sorted(m.nbytes for m in into), peers))
+    return sorted(ranks), rounds(seen.trace), Counter(e.kind for e in collectives(seen.trace))

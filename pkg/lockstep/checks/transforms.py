@@ -1,0 +1,109 @@
+"""What a right value may have become: times a constant, cut to whole numbers, shifted, turned over ...
+
+These are tried for every exercise, and each is a true sentence: it says what the answer is, and not why.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+Change = tuple[str, str]  # the misconception's id, and the sentence
+
+CLOSE = 1e-9
+FACTORS = {1e3: "1,000", 1e6: "1,000,000", 1e9: "1,000,000,000", 1024.0: "1,024", 2.0**20: "1,048,576", 8.0: "8"}
+
+
+ROUNDINGS: tuple[Callable[[float], float], ...] = (
+    math.floor,
+    math.ceil,
+    *(lambda x, k=k: round(x, k) for k in range(6)),
+)
+
+
+def changed_numbers(answers: Sequence[float], right: Sequence[float]) -> Change | None:
+    """How all of the numbers of a pure exercise differ from the right ones, if they do so in one way."""
+    pairs = [(a, w) for a, w in zip(answers, right, strict=True) if math.isfinite(w)]
+    if not pairs or not all(math.isfinite(a) for a, _ in pairs):
+        return None
+    factor = _factor([a for a, _ in pairs], [w for _, w in pairs])
+    if factor is not None:
+        return "constant-factor", f"{_every(len(pairs))} is {_times(factor)} the right one."
+    if all(math.isclose(a, 100 - w, rel_tol=CLOSE) or math.isclose(a, 1 - w, rel_tol=CLOSE) for a, w in pairs):
+        return "complement", f"{_every(len(pairs))} is what is left of the whole: it and the right one make 1, or 100."
+    for rounded in ROUNDINGS:
+        if all(math.isclose(a, rounded(w), rel_tol=CLOSE, abs_tol=CLOSE) for a, w in pairs):
+            return "rounded", "Your formula is right, but you round its value: return it as it is."
+    return None
+
+
+def changed_tensors(held: Sequence[Any], wanted: Sequence[Tensor | None], own: Sequence[Any]) -> Change | None:
+    """The same of tensors, by member of the group. ``own`` is what each of them was given."""
+    rows = [(h, w, o) for h, w, o in zip(held, wanted, own, strict=True) if w is not None]
+    if not rows or not all(isinstance(h, Tensor) and h.shape == w.shape and w.numel() for h, w, _ in rows):
+        return None
+    for id, sentence, change in TENSORS:
+        if all(_is(h, change, w, o) for h, w, o in rows):
+            return id, sentence
+    flat = [torch.cat([row[n].flatten().double() for row in rows]) for n in (0, 1)]
+    factor = _factor(flat[0].tolist(), flat[1].tolist())
+    return ("constant-factor", f"Every element is {_times(factor)} the right one.") if factor is not None else None
+
+
+def _is(held: Tensor, change: Callable[[Tensor, Any], Tensor | None], wanted: Tensor, own: Any) -> bool:
+    made = change(wanted, own)
+    return made is not None and made.shape == held.shape and torch.equal(made.double(), held.double())
+
+
+def _minus_own(right: Tensor, own: Any) -> Tensor | None:
+    return right - own if isinstance(own, Tensor) and own.shape == right.shape else None
+
+
+def _own(right: Tensor, own: Any) -> Tensor | None:
+    return own if isinstance(own, Tensor) and own.shape == right.shape else None
+
+
+def _turned(right: Tensor, own: Any) -> Tensor | None:
+    return right.t() if right.dim() == 2 and right.shape[0] == right.shape[1] else None
+
+
+TENSORS: Sequence[tuple[str, str, Callable[[Tensor, Any], Tensor | None]]] = (
+    ("unchanged", "Every tensor is as it was given.", _own),
+    ("minus-own", "This is the right result without what was there before: it should be counted in.", _minus_own),
+    ("transposed", "This is the right matrix, transposed.", _turned),
+    ("shifted", "This is the right result, shifted by one element.",
+     lambda w, o: torch.roll(w.flatten(), 1).view_as(w)),
+    ("shifted", "This is the right result, shifted by one element.",
+     lambda w, o: torch.roll(w.flatten(), -1).view_as(w)),
+    ("cut-to-whole", "This is the right result, cut to whole numbers.", lambda w, o: w.trunc()),
+    ("single-precision", "This is the right result, rounded to float32: its dtype holds more.",
+     lambda w, o: w.float()),
+)  # fmt: skip
+
+
+def _factor(answers: Sequence[float], right: Sequence[float]) -> float | None:
+    """The one number by which all right values are multiplied; it takes two different ones to say so."""
+    ratios = [a / w for a, w in zip(answers, right, strict=True) if w]
+    zeros = [a for a, w in zip(answers, right, strict=True) if not w]
+    if len({w for w in right if w}) < 2 or any(zeros) or not ratios[0] or abs(ratios[0] - 1) < 1e-6:
+        return None
+    return ratios[0] if all(math.isclose(r, ratios[0], rel_tol=CLOSE) for r in ratios) else None
+
+
+def _every(number: int) -> str:
+    return "Every answer" if number > 1 else "It"
+
+
+def _times(factor: float) -> str:
+    """As in "2 times", "a 1,000th of", "−1 times"."""
+    inverse = 1 / factor
+    named = next((text for value, text in FACTORS.items() if math.isclose(factor, value, rel_tol=1e-6)), "")
+    if named:
+        return f"{named} times"
+    if abs(factor) < 1 and math.isclose(inverse, round(inverse), rel_tol=1e-6):
+        return f"{'−' if factor < 0 else ''}1/{abs(round(inverse)):,} of"
+    return f"{factor:.6g} times".replace("-", "−")

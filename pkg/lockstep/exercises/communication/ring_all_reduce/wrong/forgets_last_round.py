@@ -1,0 +1,28 @@
+"""The learner counted the rounds of the second trip wrong by one."""
+
+import torch
+import torch.distributed as dist
+
+MISCONCEPTION = "forgets-last-step"
+TELL = "The second trip stops one step early: it takes K-1 steps, as the first one does."
+
+
+def swap(outgoing, to, incoming, origin, group):
+    sending = dist.isend(outgoing, group=group, group_dst=to)
+    dist.recv(incoming, group=group, group_src=origin)
+    sending.wait()
+
+
+def ring_all_reduce(tensor, group=None):
+    r, K = dist.get_rank(group), dist.get_world_size(group)
+    x = tensor.contiguous().clone()
+    chunks = x.view(-1).tensor_split(K)
+    for t in range(K - 1):
+        outgoing, target = chunks[(r - t) % K], chunks[(r - t - 1) % K]
+        incoming = torch.empty_like(target)
+        swap(outgoing, (r + 1) % K, incoming, (r - 1) % K, group)
+        target += incoming
+    for t in range(K - 2):
+        outgoing, target = chunks[(r + 1 - t) % K], chunks[(r - t) % K]
+        swap(outgoing, (r + 1) % K, target, (r - 1) % K, group)
+    return x
