@@ -70,7 +70,7 @@ class Exit:
     rank: int
     kind: Literal["raised", "exited", "killed", "silent", "gone", "unavailable"]
     exception: str = ""  # the type's name
-    origin: str = ""  # whose line raised it: "learner", "torch" or "lockstep"
+    origin: str = ""  # whose line raised it: "learner", "torch", "lockstep", or "library" for any other
     place: Place = NOWHERE  # the learner's innermost line
     status: int = 0
     message: str = ""
@@ -78,6 +78,9 @@ class Exit:
     when: float = 0.0  # of time.monotonic
     secondary: bool = False  # only what another rank's end has caused, by all that is known
     found: RunError | None = None  # what the rank has found out about the run as a whole
+    module: str = ""  # in which the exception's type is defined
+    stated: bool = False  # by a raise statement, and not by what its line calls or computes
+    mistake: str = ""  # as ``UsageError.mistake``
 
     @property
     def ended(self) -> bool:
@@ -105,7 +108,13 @@ class LockstepError(Exception):
 
 
 class UsageError(LockstepError, ValueError):
-    """The call cannot be carried out as written: an unknown name, a senseless number of ranks."""
+    """The call cannot be carried out as written: an unknown name, a senseless number of ranks.
+
+    ``mistake``: the name of a mistake that is known, for whoever judges the caller; "" for most."""
+
+    def __init__(self, message: str, remedy: str = "", mistake: str = "") -> None:
+        super().__init__(message, remedy)
+        self.mistake = mistake
 
 
 class WorldUnavailable(LockstepError):

@@ -137,12 +137,12 @@ def test_where_numba_is_switched_off_nothing_is_graded() -> None:
 def test_where_time_ran_out_compiling_is_named_too() -> None:
     """Right answers were told that they do not end: numba had taken the seconds to compile whole-row expressions."""
     (case,) = matmul.BLOCKED_MATMUL.cases(1, 7)
-    late = Failure("TimeLimit", "your function did not end within 35 seconds.")
+    late = Failure("TimeLimit", "your function did not end within 35 seconds.", limit=35.0)
     observation = Observation(matmul.BLOCKED_MATMUL.id, "processes", seen=(Seen(case, failure=late),))
     (found,) = checks.score_of(matmul.BLOCKED_MATMUL, observation).findings
     assert "your function and its compiling did not end within 35 seconds" in found.message
     assert "compile slowly" in found.message
-    there = replace(late, message=f"{late.message} It stood at answer.py, line 8: while True:")
+    there = replace(late, where="answer.py, line 8", source="while True:")
     observation = Observation(matmul.BLOCKED_MATMUL.id, "processes", seen=(Seen(case, failure=there),))
     (found,) = checks.score_of(matmul.BLOCKED_MATMUL, observation).findings
     assert "compil" not in found.message, "it ran in Python, before anything was compiled"

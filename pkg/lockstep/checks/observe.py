@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -17,6 +16,7 @@ import cloudpickle
 from lockstep.checks.calls import Begun, told_call, under_way
 from lockstep.checks.case import Case
 from lockstep.checks.exercise import Exercise
+from lockstep.checks.failures import HANGS, failure_of, without_ranks
 from lockstep.checks.observation import Failure, Observation, Seen
 from lockstep.checks.play import Act, astray, begun, part, play, play_pure, returned
 from lockstep.checks.seeds import seed
@@ -31,8 +31,6 @@ CLUSTER = "dgx-a100"  # the same for everyone, whatever machine they sit at
 LIMIT = 20.0  # seconds of host time for a whole check: nbgrader allows 60 for a cell
 REAL_CASE_LIMIT = 15.0  # for a case on processes; on the virtual cluster the exercise says
 LAUNCHED_CASE_LIMIT = 60.0  # under a launcher: no notebook waits, and a busy node took 16 s to begin a right answer
-HANGS = ("Stuck", "TimeLimit")
-FINAL = ("NotImplementedError", "LibraryAnswer")  # one case says all
 
 
 class Ungraded(LockstepError):
@@ -81,6 +79,7 @@ class _Stage:
         self.together = True  # until a run fails
         self.begun: Begun | None = None  # the last call that has begun, of those of a pure exercise's last run
         self.stopped = False  # no use in going on
+        self.given = 0.0  # seconds that the last run had
 
     def sizes(self) -> tuple[int, ...]:
         """The world sizes to try: under a launcher there is only one."""
@@ -140,7 +139,7 @@ class _Stage:
     def _pure_failure(self, error: RunError, calls: Sequence[tuple[Any, ...]]) -> Failure:
         known = self.begun if type(error).__name__ not in HANGS or self._hangs_in_a_call() else None
         call = told_call(self.exercise, calls[known.number]) if known else ""
-        return _without_ranks(_failure(error), self._longest(), call or "your function")
+        return without_ranks(failure_of(error, self._longest()), call or "your function")
 
     def _perform_together(self, cases: Sequence[Case]) -> bool:
         acts = [_act(self.exercise, case) for case in cases]
@@ -164,7 +163,8 @@ class _Stage:
         at = max(0, begun(trace) - 1)
         for case in cases[:at]:
             self._perform_alone(case)
-        failed = Seen(cases[at], trace=part(trace, len(cases))[at], printed=error.printed, failure=_failure(error))
+        failure = failure_of(error, self.given)
+        failed = Seen(cases[at], trace=part(trace, len(cases))[at], printed=error.printed, failure=failure)
         self.seen.append(failed)
         self.unseen += cases[at + 1 :]
         self.stopped = True
@@ -178,7 +178,8 @@ class _Stage:
         if seen.failure:
             self.together = False
             gone = self.world == "spmd" and seen.failure.kind == "RankDied"  # a launcher starts no rank again
-            self.stopped = gone or seen.failure.kind in HANGS or any(e in seen.failure.message for e in FINAL)
+            says_all = seen.failure.not_written or seen.failure.library_answer
+            self.stopped = gone or says_all or seen.failure.kind in HANGS
 
     def _try(self, case: Case) -> Seen:
         try:
@@ -192,7 +193,7 @@ class _Stage:
             if self.exercise.pure:
                 failure = self._pure_failure(error, self.exercise.inputs(case, 0))
             else:
-                failure = _failure(error)
+                failure = failure_of(error, self.given)
             return Seen(case, trace=trace, printed=error.printed, failure=failure)
 
     def _world(self) -> str:
@@ -207,7 +208,7 @@ class _Stage:
 
     def _run(self, play: Callable[..., Any], script: Any, *more: Any, ranks: int) -> Any:
         world = self._world()
-        timeout = max(1.0, min(self._longest(), self.deadline - time.monotonic()))
+        timeout = self.given = max(1.0, min(self._longest(), self.deadline - time.monotonic()))
         try:
             outcome = run(
                 play, self.fn, script, self.refused, *more, ranks=ranks, on=world, timeout=timeout, rules=self.rules
@@ -259,21 +260,3 @@ def _act(exercise: Exercise, case: Case) -> Act:
 def _seen(case: Case, played: Sequence[tuple[Any, list[Any]]], trace: Trace, outcome: Any) -> Seen:
     returned, arguments = zip(*played, strict=True)
     return Seen(case, tuple(returned), tuple(arguments), trace, tuple(outcome.peak_memory), outcome.printed)
-
-
-def _without_ranks(failure: Failure, seconds: float, call: str) -> Failure:
-    """The failure of an exercise whose learner need not have heard of ranks. ``call`` is what was under way."""
-    if failure.kind not in HANGS:
-        return replace(failure, message=failure.message.replace("rank 0 raised", f"{call} raised", 1))
-    place = next((f" It stood at {s.where}: {s.source}" for s in failure.states if s.where), "")
-    told = f"{call} did not end within {seconds:g} second{'s' if seconds != 1 else ''}.{place}"
-    return Failure(failure.kind, told, remedy="Does every loop end? Look at what should change in each turn.")
-
-
-def _failure(error: RunError) -> Failure:
-    """A rank that waits in the mark between two cases is, for the learner, done with its case."""
-    told = [
-        replace(s, state="finished", operation="", waits_for=()) if s.state == "waiting" and not s.where else s
-        for s in error.states
-    ]
-    return Failure(type(error).__name__, error.message, tuple(told), error.remedy)
