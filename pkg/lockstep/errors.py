@@ -63,12 +63,13 @@ class Exit:
         exited         the process ended with ``status``
         killed         the signal ``status`` ended it
         silent         it does not answer any more: stopped, or it has closed its files
+        cut            the program has closed, or written to, the connection over which its process tells of itself
         gone           it has ended, and its status is known to its launcher alone
         unavailable    the machine cannot carry it (``message``): it could not begin, or its journal has no room
     """
 
     rank: int
-    kind: Literal["raised", "exited", "killed", "silent", "gone", "unavailable"]
+    kind: Literal["raised", "exited", "killed", "silent", "cut", "gone", "unavailable"]
     exception: str = ""  # the type's name
     origin: str = ""  # whose line raised it: "learner", "torch", "lockstep", or "library" for any other
     place: Place = NOWHERE  # the learner's innermost line
@@ -85,7 +86,7 @@ class Exit:
     @property
     def ended(self) -> bool:
         """Whether the process has, and not only the function."""
-        return self.kind in ("exited", "killed", "silent", "gone")
+        return self.kind in ("exited", "killed", "silent", "cut", "gone")
 
 
 class LockstepError(Exception):

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -15,17 +16,20 @@ import cloudpickle
 
 from lockstep.checks.calls import Begun, told_call, under_way
 from lockstep.checks.case import Case
+from lockstep.checks.device import holds_tensors
 from lockstep.checks.exercise import Exercise
 from lockstep.checks.failures import HANGS, failure_of, without_ranks
 from lockstep.checks.observation import Failure, Observation, Seen
 from lockstep.checks.play import Act, astray, begun, part, play, play_pure, returned
 from lockstep.checks.seeds import seed
 from lockstep.checks.signature import misfit
+from lockstep.checks.transport import Unreadable, decoded
+from lockstep.comm import exits
 from lockstep.comm.rules import RENDEZVOUS, Rules
-from lockstep.errors import LockstepError, RunError, WorldUnavailable
-from lockstep.events import Trace
+from lockstep.errors import Exit, LockstepError, RunError, WorldUnavailable
+from lockstep.events import Outcome, Trace
 from lockstep.launch import server
-from lockstep.worlds import check_world, choose_world, launched, run
+from lockstep.worlds import check_world, choose_world, launched, run_sealed
 
 CLUSTER = "dgx-a100"  # the same for everyone, whatever machine they sit at
 LIMIT = 20.0  # seconds of host time for a whole check: nbgrader allows 60 for a cell
@@ -117,7 +121,7 @@ class _Stage:
     def _call(self, calls: Sequence[tuple[Any, ...]]) -> Any:
         with under_way() as note:
             try:
-                return self._run(play_pure, calls, self.exercise.watch or returned, note, ranks=1)
+                return self._run(play_pure, self.exercise.watch or returned, note, own=[calls])
             finally:
                 self.begun = note.last()
 
@@ -142,9 +146,8 @@ class _Stage:
         return without_ranks(failure_of(error, self._longest()), call or "your function")
 
     def _perform_together(self, cases: Sequence[Case]) -> bool:
-        acts = [_act(self.exercise, case) for case in cases]
         try:
-            outcome = self._run(play, acts, ranks=cases[0].ranks)
+            outcome = self._run(play, own=acts_by_rank(self.exercise, cases))
         except RunError as error:
             self.together = False
             if type(error).__name__ not in HANGS:
@@ -186,7 +189,7 @@ class _Stage:
             if self.exercise.pure:
                 outcome = self._call(self.exercise.inputs(case, 0))
                 return _seen(case, [(outcome.values[0], [])], outcome.trace, outcome)
-            outcome = self._run(play, [_act(self.exercise, case)], ranks=case.ranks)
+            outcome = self._run(play, own=acts_by_rank(self.exercise, [case]))
             return _seen(case, [of_rank[0] for of_rank in outcome.values], part(outcome.trace, 1)[0], outcome)
         except RunError as error:
             trace = part(error.trace, 1)[0] if error.trace else Trace(ranks=case.ranks)
@@ -206,20 +209,22 @@ class _Stage:
         least = {"processes": REAL_CASE_LIMIT, "spmd": LAUNCHED_CASE_LIMIT}.get(self._world(), 0.0)
         return max(self.exercise.seconds, least)
 
-    def _run(self, play: Callable[..., Any], script: Any, *more: Any, ranks: int) -> Any:
+    def _run(self, play: Callable[..., bytes], *more: Any, own: Sequence[Any]) -> Outcome:
+        """``own``: by rank, what to do there; no other rank gets it."""
         world = self._world()
         timeout = self.given = max(1.0, min(self._longest(), self.deadline - time.monotonic()))
         try:
-            outcome = run(
-                play, self.fn, script, self.refused, *more, ranks=ranks, on=world, timeout=timeout, rules=self.rules
+            outcome = run_sealed(
+                play, self.fn, self.refused, *more, own=own, on=world, timeout=timeout, rules=self.rules
             )
+            values = [_opened(rank, blob) for rank, blob in enumerate(outcome.values)]
         except WorldUnavailable as error:
             raise Ungraded(error.message, error.remedy) from error
         except RunError as error:
             _refuse_strays(error.trace)
             raise
         _refuse_strays(outcome.trace)
-        return outcome
+        return replace(outcome, values=values)
 
 
 def _warm_up(world: str) -> None:
@@ -253,8 +258,19 @@ def _uncopyable(fn: Callable[..., Any], there: str) -> str:
     return ""
 
 
-def _act(exercise: Exercise, case: Case) -> Act:
-    return Act(case.group, [exercise.inputs(case, rank) for rank in range(case.ranks)])
+def _opened(rank: int, blob: bytes) -> Any:
+    try:
+        return decoded(blob)
+    except Unreadable:
+        raise exits.error(Exit(rank, "cut")) from None
+
+
+def acts_by_rank(exercise: Exercise, cases: Sequence[Case]) -> list[list[Act]]:
+    """By rank, its acts: each rank gets its own arguments only."""
+    arguments = [[exercise.inputs(case, rank) for rank in range(case.ranks)] for case in cases]
+    tensors = [holds_tensors(of_case) for of_case in arguments]
+    rows = list(zip(cases, arguments, tensors, strict=True))
+    return [[Act(case.group, of_case[rank], t) for case, of_case, t in rows] for rank in range(cases[0].ranks)]
 
 
 def _seen(case: Case, played: Sequence[tuple[Any, list[Any]]], trace: Trace, outcome: Any) -> Seen:

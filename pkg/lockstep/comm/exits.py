@@ -64,6 +64,7 @@ def reason(end: Exit) -> str:
     return {
         "exited": f"ended with exit status {end.status}",
         "silent": "does not answer any more: its process was stopped, or has closed its files",
+        "cut": "has closed files that it had not opened, or written to them: what became of it cannot be told",
         "gone": "has ended without a word: killed? out of memory?",
     }.get(end.kind, end.message)
 
