@@ -125,6 +125,14 @@ def _time_that_is_fair(exercise: Exercise, observation: Observation, on: str | N
     return min(FAIR * took, LIMIT) if simulated else exercise.seconds
 
 
+def _spent(exercise: Exercise, shown: Seen | None, verdict: str) -> str:
+    return standard.spent(exercise, shown) if shown and verdict == "passed" else ""
+
+
+def _shows(shown: Seen | None) -> str:
+    return f"The figure shows your run with {shown.case}." if shown else ""
+
+
 def _closer(exercise: Exercise, fn: Callable[..., Any]) -> Closer | None:
     """Who looks closer at what is wrong; under a launcher only one rank does."""
     launched = detect()
@@ -150,7 +158,7 @@ def score_of(exercise: Exercise, observation: Observation, closer: Closer | None
         verdict,
         [*findings, *_loud(observation)],
         shown.trace if shown else None,
-        f"The figure shows your run with {shown.case}." if shown else "",
+        " ".join(filter(None, (_spent(exercise, shown, verdict), _shows(shown)))),
         shown.failure.states if shown and shown.failure else (),
         picture,
     )
@@ -168,7 +176,7 @@ def _judged(exercise: Exercise, observation: Observation, closer: Closer | None)
         exercise.by_hand,
         closer,
     )
-    return hinted(found, exercise.hints)
+    return hinted(found, observation, exercise.hints)
 
 
 def _told_of(observation: Observation, findings: Sequence[Finding]) -> Seen | None:

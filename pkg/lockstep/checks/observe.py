@@ -20,7 +20,7 @@ from lockstep.checks.device import holds_tensors
 from lockstep.checks.exercise import Exercise
 from lockstep.checks.failures import HANGS, failure_of, without_ranks
 from lockstep.checks.observation import Failure, Observation, Seen
-from lockstep.checks.play import Act, astray, begun, part, play, play_pure, returned
+from lockstep.checks.play import Act, astray, begun, part, play, play_each, play_each_pure, play_pure, returned
 from lockstep.checks.seeds import seed
 from lockstep.checks.signature import misfit
 from lockstep.checks.transport import Unreadable, decoded
@@ -67,6 +67,22 @@ def observe(
         every = exercise.cases(size, seed(exercise.id, size)) if cases is None else cases
         stage.perform([case for case in every if case.ranks == size])
     return Observation(exercise.id, *stage.place(), seen=tuple(stage.seen), unseen=tuple(stage.unseen))
+
+
+def observe_each(exercise: Exercise, fns: Sequence[Callable[..., Any]], case: Case) -> list[Seen]:
+    """What each of several answers does in one case, all in one run on the virtual cluster. Raises the RunError of the
+    first that does not end well."""
+    refused = exercise.reference.partition(":")[0]
+    seconds = exercise.seconds * len(fns)
+    if exercise.pure:
+        watch, calls = exercise.watch or returned, exercise.inputs(case, 0)
+        outcome = run_sealed(play_each_pure, fns, refused, watch, own=[calls], on=CLUSTER, timeout=seconds)
+        return [_seen(case, [(values, [])], Trace(ranks=1), outcome) for values in _opened(0, outcome.values[0])]
+    own = [acts[0] for acts in acts_by_rank(exercise, [case])]
+    outcome = run_sealed(play_each, fns, refused, own=own, on=CLUSTER, timeout=seconds)
+    by_rank = [_opened(rank, blob) for rank, blob in enumerate(outcome.values)]
+    traces = part(outcome.trace, len(fns))
+    return [_seen(case, [of_rank[n] for of_rank in by_rank], trace, outcome) for n, trace in enumerate(traces)]
 
 
 class _Stage:

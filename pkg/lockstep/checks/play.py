@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -46,10 +47,31 @@ def _play_one(fn: Callable[..., Any], act: Act, refused: str, device: torch.devi
     group = dist.new_group(list(act.members)) if act.members is not None else None
     if act.members is not None and rank not in act.members:
         return None, []
-    arguments = moved(act.arguments, device)
+    arguments = moved(copy.deepcopy(act.arguments), device)
     with references_refuse(refused):
         returned = fn(*arguments, group=group)
     return plain(returned), [plain(a) for a in arguments]
+
+
+def play_each(fns: Sequence[Callable[..., Any]], refused: str, act: Act) -> bytes:
+    """The same for one act of several functions."""
+    played = []
+    for fn in fns:
+        dist.broadcast(torch.zeros(MARK, dtype=torch.uint8), src=0)
+        played.append(_play_one(fn, act, refused, HOST))
+    return encoded(played)
+
+
+def play_each_pure(
+    fns: Sequence[Callable[..., Any]], refused: str, watch: Watch, calls: Sequence[tuple[Any, ...]]
+) -> bytes:
+    """What ``watch`` writes down of each of several functions for the same calls."""
+    found = []
+    with references_refuse(refused):
+        for fn in fns:
+            own = fn.function() if isinstance(fn, FromFile) else fn
+            found.append([watch(own, arguments) for arguments in copy.deepcopy(calls)])
+    return encoded(found)
 
 
 def play_pure(
