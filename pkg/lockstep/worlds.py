@@ -31,7 +31,7 @@ from lockstep.launch import pool, spmd, survey
 from lockstep.launch.host import cores
 from lockstep.launch.job import INSIDE, Job
 from lockstep.machines import Cluster
-from lockstep.virtual import run_virtual
+from lockstep.virtual import nested, run_virtual
 
 if TYPE_CHECKING:
     from lockstep.show.timeline import Timeline
@@ -91,7 +91,10 @@ def run(
     run that did not end well.
     """
     check_callable(fn)
-    check_not_nested()
+    if broker := nested.broker():
+        on = on if isinstance(on, Cluster) or on in machines.names() else nested.CLUSTER
+    else:
+        check_not_nested()
     check_world(on)
     world = choose_world(on)
     check_fake(fake, world)
@@ -102,6 +105,8 @@ def run(
     job = Job.pack(
         fn, args, kwargs, check_ranks(ranks, world), seed=seed, timeout=timeout, fake=fake, isolate=tuple(isolate)
     )
+    if broker:
+        return _result(broker.run(job, the_cluster(on).name, chosen.name, ties))
     return _start(job, on, chosen, ties)
 
 
@@ -112,13 +117,15 @@ def run_sealed(
     on: str | None = None,
     timeout: float = 60.0,
     rules: Rules = RENDEZVOUS,
+    nests: bool = False,
 ) -> Result:
     """``fn(*args, own[rank])`` on each of ``len(own)`` ranks, none of which gets what is another one's. It returns
-    bytes, which come back as they are: nothing that a rank has made is unpickled here."""
+    bytes, which come back as they are: nothing that a rank has made is unpickled here. ``nests``: on the virtual
+    cluster it may call ``run``."""
     check_not_nested()
     check_world(on)
     pickled = {rank: cloudpickle.dumps(argument) for rank, argument in enumerate(own)}
-    job = Job.pack(fn, args, {}, len(own), timeout=timeout, own=pickled, raw=True)
+    job = Job.pack(fn, args, {}, len(own), timeout=timeout, own=pickled, raw=True, nests=nests)
     return _start(job, on, check_rules(rules, None, choose_world(on)), None)
 
 

@@ -233,7 +233,15 @@ class _Stage:
         timeout = self.given = max(1.0, min(self._longest(), self.deadline - time.monotonic()))
         try:
             outcome = run_sealed(
-                play, self.fn, self.refused, *more, own=own, on=world, timeout=timeout, rules=self.rules
+                play,
+                self.fn,
+                self.refused,
+                *more,
+                own=own,
+                on=world,
+                timeout=timeout,
+                rules=self.rules,
+                nests=self.exercise.kind == "catch",
             )
             values = [_opened(rank, blob) for rank, blob in enumerate(outcome.values)]
         except WorldUnavailable as error:

@@ -35,6 +35,7 @@ class Job:
     isolate: tuple[str, ...] = ()  # virtual only: installed packages that each rank imports for itself
     output_limit: int = 20_000  # characters that may be printed, all ranks together
     own: Mapping[int, bytes] | None = None  # by rank, the pickle of one more argument, which no other rank gets
+    nests: bool = False  # virtual only: the function may call run(), which whoever starts the job then carries out
     raw: bool = False  # the function returns bytes, which come back as they are: nothing of theirs is unpickled
 
     @classmethod

@@ -24,12 +24,13 @@ from lockstep import explain, places
 from lockstep.comm import exits, facts
 from lockstep.comm.output import TaggedOutput, show
 from lockstep.comm.rules import RENDEZVOUS, Rules
-from lockstep.errors import Exit, RunError, Stuck, WorldUnavailable
+from lockstep.errors import Exit, LockstepError, RunError, Stuck, WorldUnavailable
 from lockstep.events import Outcome
 from lockstep.launch import server
 from lockstep.launch.child import CUT, Child
 from lockstep.launch.job import INSIDE, Job
 from lockstep.machines import Cluster
+from lockstep.virtual import nested
 
 PATIENCE = 10.0  # seconds of host time without any operation, after which a rank counts as stuck
 GRACE = 3.0  # seconds more until the child is given up
@@ -41,10 +42,21 @@ def run_virtual(
     job: Job, cluster: Cluster, rules: Rules = RENDEZVOUS, ties: int | None = None, patience: float = PATIENCE
 ) -> Outcome:
     """Run ``job`` on a simulation of ``cluster``. Raises the RunError that ended it."""
+    kind, content, printed = _answer(job, cluster, rules, ties, patience)
+    if kind == "failed":
+        content.printed = printed
+        raise content
+    told, trace, time_, memory = content
+    given = [job.given_back(v) for v in told]
+    return Outcome(given, trace, time_, [m.peak for m in memory], printed, memory=memory)
+
+
+def _answer(job: Job, cluster: Cluster, rules: Rules, ties: int | None, patience: float) -> tuple[str, Any, str]:
+    """What the ranks tell at their end, unopened: "done" or "failed", its content, and what was printed."""
     with server.started("lockstep.virtual.child:main", 1) as (child,):
         with contextlib.suppress(OSError):  # its end will be heard
             child.conn.send((job, cluster, rules, ties, patience))
-        return _Listener(child, job, patience).outcome()
+        return _Listener(child, job, patience).answer()
 
 
 class _Listener:
@@ -56,18 +68,27 @@ class _Listener:
         self.patience = patience
         self.deadline = time.monotonic() + job.timeout + patience + GRACE
 
-    def outcome(self) -> Outcome:
+    def answer(self) -> tuple[str, Any, str]:
         while True:
             kind, content = self._next()
             if kind == "print":
                 self._print(content)
-            elif kind == "done":
-                told, trace, time_, memory = content
-                given = [self.job.given_back(v) for v in told]
-                return Outcome(given, trace, time_, [m.peak for m in memory], "".join(self.printed), memory=memory)
-            elif kind == "failed":
-                content.printed = "".join(self.printed)
-                raise content
+            elif kind == "run" and self.job.nests:
+                self.child.conn.send(self._nested(content))
+            elif kind in ("done", "failed"):
+                return kind, content, "".join(self.printed)
+
+    def _nested(self, asked: Any) -> tuple[str, Any]:
+        """What an inner run tells, to be handed on."""
+        try:
+            inner, cluster, rules, ties = nested.inner(self.job, asked)
+        except (LockstepError, TypeError, ValueError, OverflowError):
+            raise exits.error(Exit(whose_turn(self.child), "cut")) from None
+        try:
+            kind, content, _ = _answer(inner, cluster, rules, ties, self.patience)
+        except RunError as error:
+            return "failed", error
+        return kind, content
 
     def _next(self) -> tuple[str, Any]:
         stopped = 0
@@ -164,6 +185,8 @@ def main(conn: Connection) -> None:
     os.environ[INSIDE] = "virtual"
     rank.install(output, simulation.streams, job.ranks, cluster.ranks_per_node)
     modules.install(job.ranks, job.isolate)
+    if job.nests:
+        nested.allow(conn)
     try:
         answer: tuple[str, Any] = ("done", simulation.run(patience))
     except RunError as error:
