@@ -20,6 +20,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import cloudpickle
+
 from lockstep import machines
 from lockstep.comm.rules import RENDEZVOUS, Rules
 from lockstep.comm.rules import find as find_rules
@@ -96,13 +98,37 @@ def run(
     chosen = check_rules(rules, ties, world)
     check_isolate(isolate)
     if world == "spmd":
-        return _result(spmd.run_spmd(Job.pack(fn, args, kwargs, launched(ranks), seed=seed, timeout=timeout)))
+        return _start(Job.pack(fn, args, kwargs, launched(ranks), seed=seed, timeout=timeout), on, chosen, ties)
     job = Job.pack(
         fn, args, kwargs, check_ranks(ranks, world), seed=seed, timeout=timeout, fake=fake, isolate=tuple(isolate)
     )
+    return _start(job, on, chosen, ties)
+
+
+def run_sealed(
+    fn: Callable[..., bytes],
+    *args: Any,
+    own: Sequence[Any],
+    on: str | None = None,
+    timeout: float = 60.0,
+    rules: Rules = RENDEZVOUS,
+) -> Result:
+    """``fn(*args, own[rank])`` on each of ``len(own)`` ranks, none of which gets what is another one's. It returns
+    bytes, which come back as they are: nothing that a rank has made is unpickled here."""
+    check_not_nested()
+    check_world(on)
+    pickled = {rank: cloudpickle.dumps(argument) for rank, argument in enumerate(own)}
+    job = Job.pack(fn, args, {}, len(own), timeout=timeout, own=pickled, raw=True)
+    return _start(job, on, check_rules(rules, None, choose_world(on)), None)
+
+
+def _start(job: Job, on: str | Cluster | None, rules: Rules, ties: int | None) -> Result:
+    world = choose_world(on)
+    if world == "spmd":
+        return _result(spmd.run_spmd(job))
     if world == "processes":
         return _result(pool.run_processes(job))
-    return _result(run_virtual(job, the_cluster(on), chosen, ties))
+    return _result(run_virtual(job, the_cluster(on), rules, ties))
 
 
 def check_world(on: str | Cluster | None) -> None:

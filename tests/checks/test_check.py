@@ -176,7 +176,7 @@ def test_a_world_that_is_not_there_is_ungraded(monkeypatch: pytest.MonkeyPatch) 
     def no_world(*args: Any, **kwargs: Any) -> None:
         raise WorldUnavailable("This machine has no loopback.")
 
-    monkeypatch.setattr("lockstep.checks.observe.run", no_world)
+    monkeypatch.setattr("lockstep.checks.observe.run_sealed", no_world)
     score = checks.check(RING, number)
     assert (score.verdict, score.points) == ("ungraded", 0)
     assert "no loopback" in score.findings[0].message

@@ -41,6 +41,13 @@ def loaded(exercise: Exercise, path: Path) -> tuple[Callable[..., Any], str]:
     return names[exercise.function], names.get("MISCONCEPTION", "")
 
 
+def raising(raised: str, call: str = "your function") -> Failure:
+    """The failure of a call: "KeyError: 'weights'", after the learner's line if there is one."""
+    line, _, last = raised.rpartition("\n")
+    exception, _, text = last.partition(": ")
+    return Failure("RankRaised", f"{call} raised {raised}", exception=exception, text=text, told=f"  {line}\n{last}")
+
+
 def judged(exercise: Exercise, fn: Callable[..., Any], seed: int) -> list[Finding]:
     seen, watch = [], exercise.watch or play.returned
     for case in exercise.cases(1, seed):
@@ -48,7 +55,7 @@ def judged(exercise: Exercise, fn: Callable[..., Any], seed: int) -> list[Findin
             returned = [watch(fn, call) for call in copy.deepcopy(exercise.inputs(case, 0))]
             seen.append(Seen(case, returned=(returned,)))
         except ArithmeticError as error:
-            seen.append(Seen(case, failure=Failure("RankRaised", f"{type(error).__name__}: {error}")))
+            seen.append(Seen(case, failure=raising(f"{type(error).__name__}: {error}")))
     for one in seen:
         if exercise.picture and not one.failure:
             drawn = exercise.picture(one)
@@ -155,7 +162,7 @@ def test_what_python_says_is_followed_by_what_to_do(function: str, raised: str, 
     """ "KeyError: 'weights'", read a beginner, and did not know what to do next."""
     exercise = next(e for e in EXERCISES if e.function == function)
     case = next(c for c in exercise.cases(1, 0) if c.settings.get("kind", "none") in ("none", "exact"))
-    failed = Seen(case, failure=Failure("RankRaised", f"{function}(...) raised {raised}"))
+    failed = Seen(case, failure=raising(raised, f"{function}(...)"))
     finding = exercise.judge(Observation(exercise.id, "virtual", seen=(failed,)))[0]
     assert finding.misconception == "crashed:RankRaised"
     assert advice in finding.message

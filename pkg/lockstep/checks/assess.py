@@ -56,8 +56,8 @@ def _wrong_way_round(fn: Callable[..., Any]) -> UsageError:
     return UsageError("check takes the exercise first, named by a string.", f'Write check("{meant}", {name}).')
 
 
-def check_file(id: str, path: str | Path, on: str | None = None) -> Score:
-    """The same for the function of the exercise's name in a .py or .ipynb file."""
+def check_file(id: str, path: str | Path, on: str | None = None, keep: bool = True) -> Score:
+    """The same for the function of the exercise's name in a .py or .ipynb file. ``keep``: as the learner's progress."""
     exercise = find(id)
     try:
         fn = load(path, exercise.function)
@@ -65,12 +65,18 @@ def check_file(id: str, path: str | Path, on: str | None = None) -> Score:
         return score_of(exercise, Observation(exercise.id, "", problem=str(error)))
     except Unreadable as error:
         return _ungraded(exercise, error)
-    return _scored(exercise, fn, on, keep=True)
+    return _scored(exercise, fn, on, keep)
+
+
+def check_reference(id: str, on: str | None = None) -> Score:
+    """The score of the exercise's own reference, checked like a learner's answer: it must pass."""
+    exercise = find(id)
+    return _scored(exercise, exercise.reference_function(), on, keep=False)
 
 
 def check_all(on: str | None = None) -> list[Score]:
     """Every exercise's own reference, checked like a learner's answer: all must pass."""
-    return [_scored(e, e.reference_function(), on, keep=False) for e in exercises()]
+    return [check_reference(exercise.id, on) for exercise in exercises()]
 
 
 def _scored(exercise: Exercise, fn: Callable[..., Any], on: str | None, keep: bool) -> Score:
@@ -119,6 +125,14 @@ def _time_that_is_fair(exercise: Exercise, observation: Observation, on: str | N
     return min(FAIR * took, LIMIT) if simulated else exercise.seconds
 
 
+def _spent(exercise: Exercise, shown: Seen | None, verdict: str) -> str:
+    return standard.spent(exercise, shown) if shown and verdict == "passed" else ""
+
+
+def _shows(shown: Seen | None) -> str:
+    return f"The figure shows your run with {shown.case}." if shown else ""
+
+
 def _closer(exercise: Exercise, fn: Callable[..., Any]) -> Closer | None:
     """Who looks closer at what is wrong; under a launcher only one rank does."""
     launched = detect()
@@ -144,7 +158,7 @@ def score_of(exercise: Exercise, observation: Observation, closer: Closer | None
         verdict,
         [*findings, *_loud(observation)],
         shown.trace if shown else None,
-        f"The figure shows your run with {shown.case}." if shown else "",
+        " ".join(filter(None, (_spent(exercise, shown, verdict), _shows(shown)))),
         shown.failure.states if shown and shown.failure else (),
         picture,
     )
@@ -162,7 +176,7 @@ def _judged(exercise: Exercise, observation: Observation, closer: Closer | None)
         exercise.by_hand,
         closer,
     )
-    return hinted(found, exercise.hints)
+    return hinted(found, observation, exercise.hints)
 
 
 def _told_of(observation: Observation, findings: Sequence[Finding]) -> Seen | None:

@@ -48,6 +48,12 @@ def economise(exercise: Exercise) -> Economise:
     return wasted
 
 
+def spent(exercise: Exercise, seen: Seen) -> str:
+    """What a run that is right has cost, as in "96 bytes a rank, the least there is; 6 messages one after another"."""
+    rows = [budget.spent(seen) for budget in exercise.budgets if budget.at_most is not None]
+    return f"With {seen.case}: {'; '.join(rows)}." if rows else ""
+
+
 def _results(exercise: Exercise, seen: Seen) -> Fault | None:
     """What each member of the group holds: a tensor, or a tuple of them."""
     wanted = list(exercise.wanted(seen.case)) if exercise.wanted else []

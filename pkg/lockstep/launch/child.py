@@ -23,6 +23,7 @@ import psutil
 
 STATUS = struct.Struct("i")
 FAULT = 70  # exit status of a child whose own code has failed, not the learner's; its log says why
+CUT = 71  # exit status of a child whose connection to its starter is not the one that it was given
 SILENCE = 20.0  # seconds in the middle of a message after which its other end counts as stopped
 
 
@@ -138,10 +139,19 @@ def take_over(environment: str) -> None:
     os.environ.update(json.loads(environment))
 
 
+def identity(conn: Connection) -> tuple[int, int] | None:
+    """Which file it is; None for one that was closed behind its back."""
+    with contextlib.suppress(OSError):
+        found = os.fstat(conn.fileno())
+        return found.st_dev, found.st_ino
+    return None
+
+
 def enter(conn: Connection, prepared: bool = False) -> None:
     """Become what the setup on ``conn`` says, run its entry point, and end. Never returns. ``prepared``: the process
     has its environment, and what belongs to it."""
     status = FAULT
+    given = identity(conn)
     try:
         told = json.loads(conn.recv_bytes().decode("utf-8", "surrogateescape"))
         signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -159,6 +169,8 @@ def enter(conn: Connection, prepared: bool = False) -> None:
     except SystemExit as end:
         status = end.code if isinstance(end.code, int) else int(end.code is not None)
     except BaseException:
+        if identity(conn) != given:
+            os._exit(CUT)  # at once: nobody knows what stdout and stderr are now
         traceback.print_exc(file=sys.__stderr__)
     finally:
         with contextlib.suppress(Exception):

@@ -21,13 +21,13 @@ from typing import Any
 import torch
 
 from lockstep import explain, places
-from lockstep.comm import exits
+from lockstep.comm import exits, facts
 from lockstep.comm.output import TaggedOutput, show
 from lockstep.comm.rules import RENDEZVOUS, Rules
-from lockstep.errors import RunError, Stuck, WorldUnavailable
+from lockstep.errors import Exit, RunError, Stuck, WorldUnavailable
 from lockstep.events import Outcome
-from lockstep.launch import server, values
-from lockstep.launch.child import Child
+from lockstep.launch import server
+from lockstep.launch.child import CUT, Child
 from lockstep.launch.job import INSIDE, Job
 from lockstep.machines import Cluster
 
@@ -51,7 +51,7 @@ class _Listener:
     """Passes prints on and waits for the outcome, not for ever."""
 
     def __init__(self, child: Child, job: Job, patience: float) -> None:
-        self.child = child
+        self.child, self.job = child, job
         self.printed: list[str] = []
         self.patience = patience
         self.deadline = time.monotonic() + job.timeout + patience + GRACE
@@ -63,7 +63,7 @@ class _Listener:
                 self._print(content)
             elif kind == "done":
                 told, trace, time_, memory = content
-                given = [values.loads(v) for v in told]
+                given = [self.job.given_back(v) for v in told]
                 return Outcome(given, trace, time_, [m.peak for m in memory], "".join(self.printed), memory=memory)
             elif kind == "failed":
                 content.printed = "".join(self.printed)
@@ -78,10 +78,12 @@ class _Listener:
             if time.monotonic() > self.deadline:
                 raise self._unanswered()
         try:
-            message: tuple[str, Any] = self.child.conn.recv()
-            return message
+            kind, content = facts.receive(self.child.conn)
+            return kind, content
         except (EOFError, OSError):
             raise died(self.child) from None
+        except (facts.Forged, ValueError):
+            raise exits.error(Exit(whose_turn(self.child), "cut")) from None
 
     def _print(self, text: str) -> None:
         self.printed.append(text)
@@ -126,7 +128,10 @@ def running_place(dump: str) -> places.Place:
 
 def died(child: Child) -> RunError:
     """The ranks share a process: the one whose turn it was ends all of them."""
-    end = exits.died(whose_turn(child), child.wait(5), time.monotonic())
+    code = child.wait(5)
+    if code == CUT:
+        return exits.error(Exit(whose_turn(child), "cut"))
+    end = exits.died(whose_turn(child), code, time.monotonic())
     if child.fault:
         raise WorldUnavailable(f"The virtual cluster has failed: {child.fault}.", "Restart the kernel, and try again.")
     place = running_place(child.tail())

@@ -164,7 +164,7 @@ _LONG = (
 
 def _judge(observation: Observation) -> list[Finding]:
     hangs = ("crashed:Stuck", "crashed:TimeLimit")
-    found = hinted(mark(observation, POINTS, _examine))
+    found = hinted(mark(observation, POINTS, _examine), observation)
     return [replace(f, message=f"{f.message}\n{_LONG}") if f.misconception in hangs else _impossible(f) for f in found]
 
 

@@ -81,7 +81,7 @@ def _examine(seen: Seen, constant: bool = False) -> Fault | None:
 def _judge(observation: Observation) -> list[Finding]:
     answers = [number_of(seen.returned[0][0]) for seen in observation if not seen.failure]
     constant = len(answers) > 1 and len(set(answers)) == 1 and answers[0] is not None and math.isfinite(answers[0])
-    return hinted(mark(observation, POINTS, lambda seen: _examine(seen, constant)), HINTS)
+    return hinted(mark(observation, POINTS, lambda seen: _examine(seen, constant)), observation, HINTS)
 
 
 HINTS: tuple[Hint, ...] = (

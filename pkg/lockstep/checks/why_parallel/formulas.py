@@ -54,7 +54,7 @@ class Asked:
         answers = [row for seen in observation if not seen.failure for row in self._answers(seen, calls(seen.case))]
         known = self._explained(answers) if any(self._is_off(row) for row in answers) else None
         found = mark(observation, points, lambda seen: self.examine(seen, calls(seen.case), known))
-        return hinted(found, self.hints)
+        return hinted(found, observation, self.hints)
 
     def examine(self, seen: Seen, calls: Sequence[Call], known: Wrong | None = None) -> Fault | None:
         """The first answer that is wrong, told with the formula that would give all of these answers."""
