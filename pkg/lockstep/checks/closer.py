@@ -16,7 +16,7 @@ from lockstep.checks.judge import Fault
 from lockstep.checks.known import Known
 from lockstep.checks.numbers import number_of
 from lockstep.checks.observation import Seen
-from lockstep.checks.recognise import alike_in_cost, alike_in_values, says_little, told_of
+from lockstep.checks.recognise import alike_in_cost, alike_in_values, judged, says_little, told_of
 from lockstep.checks.standard import results
 from lockstep.checks.traffic import hub, messages, number_sent, rounds
 from lockstep.checks.transforms import Change, changed_numbers, changed_tensors
@@ -46,7 +46,7 @@ class Closer:
     def values(self, seen: Sequence[Seen], fault: Fault) -> Fault | None:
         """The sentence of a known wrong answer; None if none is alike. ``seen`` begins with the run of ``fault``."""
         fitting = alike_in_values(self.exercise, self._tellable, seen)
-        return self._told(fitting or self._alike_in_dye(seen[0]), seen[0], fault)
+        return self._told(fitting or self._alike_in_dye(seen), seen[0], fault)
 
     def cost(self, seen: Sequence[Seen], fault: Fault) -> Fault | None:
         """The same of an answer that is right, and dear."""
@@ -85,13 +85,23 @@ class Closer:
                 self.dyed, self.wanted = dyed, self.exercise.dye(dyed, seen.case)
         return self.dyed
 
-    def _alike_in_dye(self, seen: Seen) -> list[Known]:
-        """Those whose results are made of the same, turned round."""
-        dyed = self._dyed(seen)
-        mine = _profile(self.exercise, dyed, seen.case) if dyed else ""
-        if not mine or says_little(self.exercise, seen) or not self._said(seen):
+    def _alike_in_dye(self, seen: Sequence[Seen]) -> list[Known]:
+        """Those whose results are made of the same, turned round: in the first run, and in that of the most ranks,
+        since few ranks part few mistakes."""
+        first = seen[0]
+        dyed = self._dyed(first)
+        if dyed is None or says_little(self.exercise, first) or not self._said(first):
             return []
-        return [k for k in self._tellable if self._profile_of(k, seen.case) == mine]
+        left = self._alike_to(dyed, first.case, self._tellable)
+        most = max((s.case for s in seen if not s.failure and s.case.size <= DYED), key=lambda case: case.size)
+        if left and most.size > first.case.size:
+            again = dyed_answer(self.exercise, self.fn, most)
+            left = self._alike_to(again, most, left) if again else []
+        return left
+
+    def _alike_to(self, dyed: Dyed, case: Case, known: Sequence[Known]) -> list[Known]:
+        mine = _profile(self.exercise, dyed, case)
+        return [k for k in known if mine and self._profile_of(k, case) == mine]
 
     def _profile_of(self, known: Known, case: Case) -> str:
         try:
@@ -123,8 +133,11 @@ def dyed_answer(exercise: Exercise, fn: Callable[..., Any], case: Case, steps: b
 
 
 def _profile(exercise: Exercise, dyed: Dyed, case: Case) -> str:
+    """Of the ranks whose result counts."""
     root = case.members.index(case.settings[exercise.root]) if exercise.root else None
-    return profile(dyed, "root" if exercise.root else exercise.symmetry, root)
+    counts = [rank in judged(exercise, case) for rank in case.members]
+    rows = tuple(row if count else () for row, count in zip(dyed.rows, counts, strict=True))
+    return profile(replace(dyed, rows=rows), "root" if exercise.root else exercise.symmetry, root)
 
 
 def _changed(exercise: Exercise, seen: Seen) -> Change | None:

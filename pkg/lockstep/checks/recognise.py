@@ -133,7 +133,14 @@ def _same_values(exercise: Exercise, mine: Seen, theirs: Seen) -> bool:
         return bool(mine.failure and theirs.failure and mine.failure.kind == theirs.failure.kind)
     if exercise.alike:
         return _same(exercise.alike(mine), exercise.alike(theirs))
-    return all(_same(result(mine, rank), result(theirs, rank)) for rank in mine.case.members)
+    return all(_same(result(mine, rank), result(theirs, rank)) for rank in judged(exercise, mine.case))
+
+
+def judged(exercise: Exercise, case: Case) -> list[int]:
+    """The members whose result counts: of a reduce the root."""
+    if exercise.pure or exercise.wanted is None:
+        return list(case.members)
+    return [rank for rank, want in zip(case.members, exercise.wanted(case), strict=True) if want is not None]
 
 
 def _same(a: Any, b: Any) -> bool:
@@ -154,7 +161,7 @@ def says_little(exercise: Exercise, seen: Seen) -> bool:
     """Whether every rank has what it had before, or nothing: so much comes of many mistakes."""
     if exercise.pure or seen.failure:
         return False
-    for rank in seen.case.members:
+    for rank in judged(exercise, seen.case):
         held, given = result(seen, rank), exercise.inputs(seen.case, rank)[0]
         own = isinstance(held, Tensor) and isinstance(given, Tensor) and torch.equal(held, given)
         if not own and not (isinstance(held, Tensor) and not held.any()):

@@ -42,16 +42,19 @@ def changed_numbers(answers: Sequence[float], right: Sequence[float]) -> Change 
 
 
 def changed_tensors(held: Sequence[Any], wanted: Sequence[Tensor | None], own: Sequence[Any]) -> Change | None:
-    """The same of tensors, by member of the group. ``own`` is what each of them was given."""
+    """The same of tensors, by member of the group. ``own`` is what each of them was given. Where ``wanted`` is None a
+    member may hold anything, and nothing is said of it."""
     rows = [(h, w, o) for h, w, o in zip(held, wanted, own, strict=True) if w is not None]
     if not rows or not all(isinstance(h, Tensor) and h.shape == w.shape and w.numel() for h, w, _ in rows):
         return None
+    some = len(rows) < len(held)
     for id, sentence, change in TENSORS:
         if all(_is(h, change, w, o) for h, w, o in rows):
-            return id, sentence
+            return id, "It is the tensor that was given." if some and id == "unchanged" else sentence
     flat = [torch.cat([row[n].flatten().double() for row in rows]) for n in (0, 1)]
     factor = _factor(flat[0].tolist(), flat[1].tolist())
-    return ("constant-factor", f"Every element is {_times(factor)} the right one.") if factor is not None else None
+    there = " there" if some else ""
+    return ("constant-factor", f"Every element{there} is {_times(factor)} the right one.") if factor else None
 
 
 def _is(held: Tensor, change: Callable[[Tensor, Any], Tensor | None], wanted: Tensor, own: Any) -> bool:
