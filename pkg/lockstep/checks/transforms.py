@@ -31,7 +31,7 @@ def changed_numbers(answers: Sequence[float], right: Sequence[float]) -> Change 
     if not pairs or not all(math.isfinite(a) for a, _ in pairs):
         return None
     if len({w for _, w in pairs}) > 1 and len({a for a, _ in pairs}) == 1:
-        return "constant", f"Every answer is {pairs[0][0]:.6g}: it has to come from the arguments."
+        return "constant", f"These answers are all {pairs[0][0]:.6g}, and the right ones are not all the same."
     factor = _factor([a for a, _ in pairs], [w for _, w in pairs])
     if factor is not None:
         return "constant-factor", f"{_every(len(pairs))} is {_times(factor)} the right one."
