@@ -89,7 +89,7 @@ def _calls(exercise: Exercise, seen: Seen) -> Fault | None:
     given, right = _apart(answer, want)
     message = f"With {seen.case}: {_call(exercise, call)} gives {given}; it is {right}."
     if len(rows) > 1:
-        message += f" {len(off)} of {len(rows)} answers are wrong."
+        message += f" {len(off)} of {len(rows)} answers {'is' if len(off) == 1 else 'are'} wrong."
     return Fault("wrong-values", message, f"On the way: {exercise.steps(*call)}" if exercise.steps else "")
 
 

@@ -4,7 +4,8 @@ import random
 
 from lockstep.checks.case import Case
 from lockstep.checks.exercise import Exercise
-from lockstep.cost.training import training_days, training_flops
+from lockstep.checks.numbers import number
+from lockstep.cost.training import SECONDS_PER_DAY, training_days, training_flops
 
 Call = tuple[float, float, int, float, float]  # params, tokens, devices, peak, utilisation
 
@@ -41,7 +42,7 @@ def wanted(case: Case) -> list[float]:
 
 def steps(params: float, tokens: float, devices: int, peak: float, utilisation: float) -> str:
     flop, days = training_flops(params, tokens), training_days(params, tokens, devices, peak, utilisation)
-    return f"it takes {flop:.4g} FLOP, and {24 * 60 * 60 * days:.4g} seconds."
+    return f"it takes {flop:.4g} FLOP, and {number(SECONDS_PER_DAY * days)} seconds."
 
 
 EXERCISE = Exercise(
