@@ -38,7 +38,8 @@ def changed_numbers(answers: Sequence[float], right: Sequence[float]) -> Change 
     if all(math.isclose(a, 100 - w, rel_tol=CLOSE) or math.isclose(a, 1 - w, rel_tol=CLOSE) for a, w in pairs):
         return "complement", f"{_every(len(pairs))} is what is left of the whole: it and the right one make 1, or 100."
     for rounded in ROUNDINGS:
-        if all(math.isclose(a, rounded(w), rel_tol=CLOSE, abs_tol=CLOSE) for a, w in pairs):
+        cuts = any(rounded(w) != w for _, w in pairs)
+        if cuts and all(math.isclose(a, rounded(w), rel_tol=CLOSE, abs_tol=CLOSE) for a, w in pairs):
             return "rounded", "Your formula is right, but you round its value: return it as it is."
     return None
 
