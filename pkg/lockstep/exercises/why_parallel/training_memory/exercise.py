@@ -51,8 +51,8 @@ def steps(params: int, recipe: Recipe) -> str:
 
 HINTS = (
     (r"KeyError: '(b?float|int)\d+'", "Your table has no such dtype. The lab lists six of them."),
-    (r"KeyError: '[a-z ]+'", "Is that a key of the recipe? Keys say what is kept, and no recipe has them all; or did "
-     "an earlier call of yours take it out? The dtypes are the values: go through recipe.values(), and change nothing."),
+    (r"KeyError: '[a-z ]+'", "Is that a key of the recipe? No recipe has all of them; or did an "
+     "earlier call of yours take it out? The dtypes are the values: go through recipe.values(), and change nothing."),
     (r"KeyError: \d", "Did an earlier call of yours put that into the recipe? Leave the dictionary as it is."),
     (r"data type '\w+' not understood", "NumPy does not know all of these dtypes. Write down the bytes of each in a "
      "dictionary of your own."),
