@@ -10,7 +10,7 @@ from lockstep.checks.judge import Finding
 from lockstep.checks.observation import Failure, Observation
 
 CRASHED = "crashed:RankRaised"
-Hint = tuple[str, str]  # a pattern in ``Failure.raised``, and what to do
+Hint = tuple[str, str]  # a pattern in ``Failure.raised``, or the id of how else a run ended; and what to do
 
 ANYWHERE: tuple[Hint, ...] = (
     (r"^TypeError: .*operand type\(s\) for \^", "In Python a power is **, not ^."),
@@ -27,11 +27,16 @@ ANYWHERE: tuple[Hint, ...] = (
 def hinted(findings: Sequence[Finding], observation: Observation, *tables: Sequence[Hint]) -> list[Finding]:
     """The findings, where a crash is followed by what to do about it."""
     hints = [hint for table in tables for hint in table] + list(ANYWHERE)
-    return [_hinted(f, observation.failure_with(f.case), hints) if f.misconception == CRASHED else f for f in findings]
+    return [_hinted(finding, observation.failure_with(finding.case), hints) for finding in findings]
 
 
 def _hinted(finding: Finding, failure: Failure | None, hints: Sequence[Hint]) -> Finding:
-    """The patterns look at what Python says of the exception, and never at a sentence of Lockstep's."""
-    raised = failure.raised if failure else ""
-    hint = next((told for pattern, told in hints if re.search(pattern, raised)), "")
+    hint = next((told for pattern, told in hints if _is_of(finding, failure, pattern)), "")
     return replace(finding, message=f"{finding.message}\n{hint}") if hint else finding
+
+
+def _is_of(finding: Finding, failure: Failure | None, pattern: str) -> bool:
+    """A pattern looks at what Python says of the exception, and never at a sentence of Lockstep's."""
+    if finding.misconception == CRASHED:
+        return failure is not None and re.search(pattern, failure.raised) is not None
+    return finding.misconception == pattern

@@ -28,10 +28,11 @@ OF_VALUES = ("wrong-values", "wrong-shape", "wrong-dtype")  # faults that a clos
 
 @dataclass(frozen=True)
 class Fault:
-    """What is wrong with one case."""
+    """What is wrong with one case. ``aside`` helps to find the mistake, as long as nobody knows which it is."""
 
     misconception: str
     message: str
+    aside: str = ""
 
 
 @dataclass(frozen=True)
@@ -178,7 +179,8 @@ def _general(faults: Sequence[tuple[Seen, Fault | None]], closer: Closer | None)
     for seen, fault in sorted(faults, key=lambda row: _plainness(row[0])):
         if fault and fault.misconception not in kinds:
             told = closer.sentence(seen, fault) if closer and fault.misconception in OF_VALUES else fault
-            kinds[fault.misconception] = Finding(told.message, told.misconception, 0.0, seen.case)
+            message = f"{told.message} {told.aside}".strip()
+            kinds[fault.misconception] = Finding(message, told.misconception, 0.0, seen.case)
     return [*_forgotten(faults), *pattern, *kinds.values()][:MOST]
 
 

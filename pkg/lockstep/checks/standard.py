@@ -95,10 +95,8 @@ def _calls(exercise: Exercise, seen: Seen) -> Fault | None:
     given, right = _apart(answer, want)
     message = f"With {seen.case}: {_call(exercise, call)} gives {given}; it is {right}."
     if len(rows) > 1:
-        message += f" {len(off)} of {len(rows)} answers are wrong."
-    if exercise.steps:
-        message += f" On the way: {exercise.steps(*call)}"
-    return Fault("wrong-values", message)
+        message += f" {len(off)} of {len(rows)} answers {'is' if len(off) == 1 else 'are'} wrong."
+    return Fault("wrong-values", message, f"On the way: {exercise.steps(*call)}" if exercise.steps else "")
 
 
 def _call(exercise: Exercise, call: tuple[Any, ...]) -> str:
@@ -163,6 +161,6 @@ def _apart(answer: Any, want: Any) -> tuple[str, str]:
         pairs = [_apart(a, w) for a, w in zip(parts(answer) or (), want, strict=True)]
         return tuple(f"({', '.join(texts)})" for texts in zip(*pairs, strict=True))  # type: ignore[return-value]
     number = number_of(answer)
-    if number is None or isinstance(want, (str, bool)):
+    if number is None or want is None or isinstance(want, (str, bool)):
         return told(answer), f"{want!r}"
     return apart(number, float(want))

@@ -30,13 +30,17 @@ def changed_numbers(answers: Sequence[float], right: Sequence[float]) -> Change 
     pairs = [(a, w) for a, w in zip(answers, right, strict=True) if math.isfinite(w)]
     if not pairs or not all(math.isfinite(a) for a, _ in pairs):
         return None
+    several = len({w for _, w in pairs}) > 1  # of one number much can be said that means nothing
+    if several and len({a for a, _ in pairs}) == 1:
+        return "constant", f"These answers are all {pairs[0][0]:.6g}, and the right ones are not all the same."
     factor = _factor([a for a, _ in pairs], [w for _, w in pairs])
     if factor is not None:
         return "constant-factor", f"{_every(len(pairs))} is {_times(factor)} the right one."
-    if all(math.isclose(a, 100 - w, rel_tol=CLOSE) or math.isclose(a, 1 - w, rel_tol=CLOSE) for a, w in pairs):
+    if several and any(all(math.isclose(a, whole - w, rel_tol=CLOSE) for a, w in pairs) for whole in (1, 100)):
         return "complement", f"{_every(len(pairs))} is what is left of the whole: it and the right one make 1, or 100."
     for rounded in ROUNDINGS:
-        if all(math.isclose(a, rounded(w), rel_tol=CLOSE, abs_tol=CLOSE) for a, w in pairs):
+        cuts = any(rounded(w) != w for _, w in pairs)
+        if cuts and all(math.isclose(a, rounded(w), rel_tol=CLOSE, abs_tol=CLOSE) for a, w in pairs):
             return "rounded", "Your formula is right, but you round its value: return it as it is."
     return None
 

@@ -1,4 +1,6 @@
-"""A search that ends, after 40,000 workers."""
+"""The learner thought: nobody asks for more than 40,000 workers."""
+
+MISCONCEPTION = "wrong-values"
 
 
 def workers_needed(hours, p, deadline):
