@@ -296,7 +296,7 @@ def acts_by_rank(exercise: Exercise, cases: Sequence[Case]) -> list[list[Act]]:
     arguments = [[exercise.inputs(case, rank) for rank in range(case.ranks)] for case in cases]
     tensors = [holds_tensors(of_case) for of_case in arguments]
     rows = list(zip(cases, arguments, tensors, strict=True))
-    return [[Act(case.group, of_case[rank], t) for case, of_case, t in rows] for rank in range(cases[0].ranks)]
+    return [[Act(case.group, tuple(of_case[rank]), t) for case, of_case, t in rows] for rank in range(cases[0].ranks)]
 
 
 def _seen(case: Case, played: Sequence[tuple[Any, list[Any]]], trace: Trace, outcome: Any) -> Seen:
