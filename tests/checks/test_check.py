@@ -74,7 +74,7 @@ def weird(tensor, group=None):
         (number, "wrong", "wrong-type", "has 3 where a tensor is wanted"),
         (other_shape, "wrong", "wrong-shape", "has the shape (1,), the right one"),
         (other_dtype, "wrong", "wrong-dtype", "torch.int32, not torch.float32"),
-        (nothing, "wrong", "no-messages", "No rank sends anything"),
+        (nothing, "wrong", "unchanged", "Every tensor is as it was given. No rank sends anything."),
         (raises, "crashed", "crashed:RankRaised", "'Tensor' object has no attribute 'nope'"),
         (leaves, "crashed", "crashed:RankDied", "exit status 3"),
         (library, "wrong", "library-call", "You call Lockstep's own answer"),

@@ -24,6 +24,7 @@ from lockstep.dye import Dyed, Wanted, dye, profile, told
 from lockstep.errors import LockstepError
 from lockstep.show.xray import xray
 
+NOTHING_SENT = "No rank sends anything."
 MANY = 25  # elements: so many are dyed in a few calls
 DYED = 8  # ranks at most: the figure shows no more, and each costs a call
 
@@ -36,6 +37,7 @@ class Closer:
     exercise: Exercise
     fn: Callable[..., Any]
     known: Sequence[Known]
+    dyed_case: Case | None = field(default=None, init=False)  # the run that is looked at first
     dyed: Dyed | None = field(default=None, init=False)
     wanted: Wanted | None = field(default=None, init=False)
 
@@ -58,9 +60,9 @@ class Closer:
         """The fault of wrong values with what the dye, or a simple change, says of them."""
         change = _changed(self.exercise, seen)
         said = self._said(seen)
-        if change:
-            return Fault(change[0], f"{fault.message} {change[1]}")
-        return replace(fault, message=f"{fault.message} {said}".strip())
+        id, told = change or (fault.misconception, said)
+        silent = "" if self.exercise.pure or seen.case.size == 1 or seen.trace.communication else NOTHING_SENT
+        return Fault(id, " ".join(filter(None, (fault.message, told, silent))))
 
     def picture(self) -> str:
         """Who is in the learner's result, drawn; "" if that is not known or was not asked."""
@@ -81,11 +83,11 @@ class Closer:
 
     def _dyed(self, seen: Seen) -> Dyed | None:
         """Who is in the learner's result; None where the exercise is not linear or nothing is certain."""
-        if self.dyed is None and self.exercise.dye and 1 < seen.case.size <= DYED:
-            dyed = dyed_answer(self.exercise, self.fn, seen.case, steps=True)
-            if dyed and dyed.certain:
-                self.dyed, self.wanted = dyed, self.exercise.dye(dyed, seen.case)
-        return self.dyed
+        if self.dyed_case is None and self.exercise.dye and 1 < seen.case.size <= DYED:
+            self.dyed_case = seen.case
+            self.dyed = dyed_answer(self.exercise, self.fn, seen.case, steps=True)
+            self.wanted = self.exercise.dye(self.dyed, seen.case) if self.dyed else None
+        return self.dyed if seen.case == self.dyed_case else None
 
     def _alike_in_dye(self, seen: Sequence[Seen]) -> list[Known]:
         """Those whose results are made of the same, turned round: in the first run, and in that of the most ranks,
@@ -114,13 +116,13 @@ class Closer:
 
 
 def dyed_answer(exercise: Exercise, fn: Callable[..., Any], case: Case, steps: bool = False) -> Dyed | None:
-    """The dye of an answer, on as many ranks as the case has."""
+    """The dye of an answer, on as many ranks as the case has; None where nothing is certain."""
     extra = exercise.inputs(case, case.members[0])[1:]
     numel = case.settings.get("numel", MANY)
     dtype = DTYPES[str(case.settings.get("dtype", "float32"))]
     wide = DTYPES["float64"] if dtype.is_floating_point else dtype
     try:
-        return dye(
+        dyed = dye(
             fn,
             ranks=case.ranks,
             group=case.group,
@@ -132,6 +134,7 @@ def dyed_answer(exercise: Exercise, fn: Callable[..., Any], case: Case, steps: b
         )
     except LockstepError:
         return None
+    return dyed if dyed.certain else None
 
 
 def _profile(exercise: Exercise, dyed: Dyed, case: Case) -> str:
