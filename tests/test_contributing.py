@@ -48,8 +48,8 @@ def lockstep(copy: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 def test_the_reference_passes_its_check(copy: Path) -> None:
     code = f"""
-from lockstep.checks import check, find
-print(check({EXERCISE!r}, find({EXERCISE!r}).reference_function()).verdict)
+from lockstep.checks import check_reference
+print(check_reference({EXERCISE!r}).verdict)
 """
     environment = os.environ | {"PYTHONPATH": str(copy / "pkg"), "LOCKSTEP_HOME": str(copy / "home")}
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=120)

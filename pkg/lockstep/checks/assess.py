@@ -16,7 +16,7 @@ from lockstep.checks.exercise import Exercise, exercises, find
 from lockstep.checks.judge import Finding, plainly_endless
 from lockstep.checks.load import NoFunction, Unreadable, load
 from lockstep.checks.observation import Observation, Seen
-from lockstep.checks.observe import LIMIT, Ungraded, observe
+from lockstep.checks.observe import LIMIT, Ungraded, observe, observe_reference
 from lockstep.checks.score import Score
 from lockstep.checks.ungraded import settle
 from lockstep.errors import LockstepError, UsageError
@@ -66,18 +66,28 @@ def check_file(id: str, path: str | Path, on: str | None = None) -> Score:
 
 def check_all(on: str | None = None) -> list[Score]:
     """Every exercise's own reference, checked like a learner's answer: all must pass."""
-    return [_scored(e, e.reference_function(), on, keep=False) for e in exercises()]
+    return [check_reference(e.id, on) for e in exercises()]
 
 
-def _scored(exercise: Exercise, fn: Callable[..., Any], on: str | None, keep: bool) -> Score:
+def check_reference(id: str, on: str | None = None) -> Score:
+    """The same for one exercise. (``check`` refuses a reference as it refuses whoever calls it.)"""
+    return _scored(find(id), None, on, keep=False)
+
+
+def _observe(exercise: Exercise, fn: Callable[..., Any] | None, on: str | None) -> Observation:
+    return observe_reference(exercise, on) if fn is None else observe(exercise, fn, on)
+
+
+def _scored(exercise: Exercise, fn: Callable[..., Any] | None, on: str | None, keep: bool) -> Score:
+    """``fn``: None for the exercise's own reference."""
     try:
         with _quietly():
-            observation = observe(exercise, fn, on)
+            observation = _observe(exercise, fn, on)
             score = score_of(exercise, observation)
             if _out_of_time(score) and _machine_may_be_why(observation):
                 longer = _time_that_is_fair(exercise, observation, on)
                 if longer > exercise.seconds:
-                    score = score_of(exercise, observe(replace(exercise, seconds=longer), fn, on))
+                    score = score_of(exercise, _observe(replace(exercise, seconds=longer), fn, on))
     except UsageError:
         raise
     except Exception as error:
@@ -103,7 +113,7 @@ def _time_that_is_fair(exercise: Exercise, observation: Observation, on: str | N
     hung = next((seen.case.ranks for seen in observation if seen.failure), None)
     patient = replace(exercise, seconds=LIMIT / 2, worlds=exercise.worlds if hung is None else (hung,))
     began = time.monotonic()
-    own = observe(patient, exercise.reference_function(), on, limit=LIMIT / 2)
+    own = observe_reference(patient, on, limit=LIMIT / 2)
     took = time.monotonic() - began
     if took > LIMIT / 2 or own.unseen or any(seen.failure for seen in own):
         raise Ungraded(
