@@ -16,7 +16,7 @@ from lockstep.checks.exercise import Exercise, exercises, find
 from lockstep.checks.judge import Finding, plainly_endless
 from lockstep.checks.load import NoFunction, Unreadable, load
 from lockstep.checks.observation import Observation, Seen
-from lockstep.checks.observe import LIMIT, Ungraded, observe, observe_reference
+from lockstep.checks.observe import LAUNCHED_CASE_LIMIT, LIMIT, Ungraded, observe, observe_reference
 from lockstep.checks.score import Score
 from lockstep.checks.ungraded import settle
 from lockstep.errors import LockstepError, UsageError
@@ -84,7 +84,10 @@ def _scored(exercise: Exercise, fn: Callable[..., Any] | None, on: str | None, k
         with _quietly():
             observation = _observe(exercise, fn, on)
             score = score_of(exercise, observation)
-            if _out_of_time(score) and _machine_may_be_why(observation):
+            may_be_busy = _out_of_time(score) and not plainly_endless(observation)
+            if may_be_busy and observation.world == "spmd":
+                _refuse_a_busy_machine(exercise)
+            elif may_be_busy:
                 longer = _time_that_is_fair(exercise, observation, on)
                 if longer > exercise.seconds:
                     score = score_of(exercise, _observe(replace(exercise, seconds=longer), fn, on))
@@ -102,8 +105,12 @@ def _out_of_time(score: Score) -> bool:
     return any(f.misconception in ("too-slow", "crashed:TimeLimit", "crashed:Stuck") for f in score.findings)
 
 
-def _machine_may_be_why(observation: Observation) -> bool:
-    return observation.world != "spmd" and not plainly_endless(observation)
+def _refuse_a_busy_machine(exercise: Exercise) -> None:
+    """Ungraded where the course's own answer takes too long under the launcher, too. All ranks come to the same: they
+    compare no clocks of their own, but how the run ended and its trace, which every rank has."""
+    own = observe_reference(exercise, "spmd")
+    if own.unseen or any(seen.failure or seen.trace.time > LAUNCHED_CASE_LIMIT / FAIR for seen in own):
+        raise _too_busy()
 
 
 def _time_that_is_fair(exercise: Exercise, observation: Observation, on: str | None) -> float:
@@ -116,12 +123,16 @@ def _time_that_is_fair(exercise: Exercise, observation: Observation, on: str | N
     own = observe_reference(patient, on, limit=LIMIT / 2)
     took = time.monotonic() - began
     if took > LIMIT / 2 or own.unseen or any(seen.failure for seen in own):
-        raise Ungraded(
-            "This machine is too busy to check anything now: the course's own answer takes too long here, too.",
-            "Run the check again when less is going on.",
-        )
+        raise _too_busy()
     simulated = hung is not None and on != "processes" and not exercise.real
     return min(FAIR * took, LIMIT) if simulated else exercise.seconds
+
+
+def _too_busy() -> Ungraded:
+    return Ungraded(
+        "This machine is too busy to check anything now: the course's own answer takes too long here, too.",
+        "Run the check again when less is going on.",
+    )
 
 
 def score_of(exercise: Exercise, observation: Observation) -> Score:

@@ -58,12 +58,18 @@ def _all_equal(held: list[object], wanted: list[Tensor]) -> bool:
 
 
 def _cost(seen: Seen) -> list[Fault]:
-    """On every rank, most of the shorter of the two must lie under the other. Without compute events (a world that
-    does not record them) there is nothing to judge."""
+    """On every rank, most of the shorter of the two must lie under the other. Real processes have no compute events:
+    there the order of the program tells what was computed between the transfer's start and the wait for it."""
     for rank in seen.case.members if seen.case.size > 1 else ():
         events = seen.trace.of_rank(rank)
         computing = [e for e in events if e.kind == "compute" and e.flops > 0]
         moving = [e for e in events if e.kind not in ("compute", "barrier")]
+        if moving and not computing and _waits_at_once(seen, moving):
+            told = (
+                f"With {seen.case}, rank {rank} waits for the transfer before it computes: torch has computed no "
+                "product between the start of the transfer and wait(). Start it, compute, and only then wait."
+            )
+            return [Fault("waits-at-once", told)]
         if not computing or not moving:
             continue
         under = sum(_overlap(c, begin, end) for c in computing for begin, end in _merged(moving))
@@ -71,6 +77,13 @@ def _cost(seen: Seen) -> list[Fault]:
         if under < HIDDEN * shorter:
             return [_why(seen, rank, under / shorter, computing, moving)]
     return []
+
+
+def _waits_at_once(seen: Seen, moving: list[Event]) -> bool:
+    """Whether less than most of the product came between the posting of messages and the waits for them."""
+    known = [e.meanwhile for e in moving if e.meanwhile is not None]
+    s = seen.case.settings
+    return len(known) == len(moving) and sum(known) < HIDDEN * 2 * s["rows"] * s["inner"] * s["columns"]
 
 
 def _merged(events: list[Event]) -> list[tuple[float, float]]:
