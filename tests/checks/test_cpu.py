@@ -158,7 +158,7 @@ def test_a_compiled_exercise_may_take_its_own_time_and_ends_before_the_cell_does
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(observe, "run_sealed", late)
-        observe.observe(exercise, exercise.reference_function())
+        observe.observe_reference(exercise)
     assert 30 < given[0] <= exercise.seconds
     assert sum(given) + observe.LIMIT / 2 < 60, "nbgrader's limit for a cell, with a look at the reference"
 

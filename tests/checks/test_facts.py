@@ -108,3 +108,15 @@ def test_a_signal_is_a_fact() -> None:
 
     failure = failure_of(failed(torn, "processes", ranks=1), 1.0)
     assert (failure.kind, failure.signal, failure.exception) == ("RankDied", "SIGSEGV", "")
+
+
+def test_a_function_that_ends_its_process_is_told_so_without_ranks() -> None:
+    def leaves(p: float, s: int) -> float:
+        import os
+
+        os._exit(3)
+
+    (first, *_) = checks.check("why_parallel.amdahl", leaves).findings
+    assert first.misconception == "crashed:RankDied"
+    assert "ended its process, which ended with exit status 3." in first.message
+    assert "rank" not in first.message

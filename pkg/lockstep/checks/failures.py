@@ -6,6 +6,7 @@ import signal
 from dataclasses import replace
 
 from lockstep.checks.observation import Failure
+from lockstep.comm import exits
 from lockstep.errors import RankState, RunError
 
 HANGS = ("Stuck", "TimeLimit")
@@ -23,7 +24,8 @@ def failure_of(error: RunError, limit: float) -> Failure:
     if end is None:
         return failure
     if end.kind != "raised":
-        return replace(failure, rank=end.rank, signal=signal.Signals(end.status).name if end.kind == "killed" else "")
+        killer = signal.Signals(end.status).name if end.kind == "killed" else ""
+        return replace(failure, rank=end.rank, ended=exits.reason(end), signal=killer)
     return replace(
         failure,
         rank=end.rank,
@@ -50,6 +52,9 @@ def without_ranks(failure: Failure, call: str) -> Failure:
     if failure.exception:
         name = failure.exception.rpartition(".")[2]
         return replace(failure, message=f"{call} raised {name}: {failure.text}\n{failure.told}")
+    if failure.ended:
+        stop = "" if failure.ended.endswith("?") else "."
+        return replace(failure, message=f"{call} ended its process, which {failure.ended}{stop}", states=())
     if failure.kind not in HANGS:
         return failure
     stood = f" It stood at {failure.where}: {failure.source}" if failure.where else ""

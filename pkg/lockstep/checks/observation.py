@@ -40,7 +40,8 @@ class Failure:
     stated: bool = False  # by a raise statement
     mistake: str = ""  # the name that Lockstep's own error has for it
     rank: int | None = None  # whose end was the cause, if it was one's
-    signal: str = ""  # what killed its process: "SIGSEGV"
+    ended: str = ""  # how its process ended, if it did: "was killed by SIGSEGV: segmentation fault"
+    signal: str = ""  # what killed it: "SIGSEGV"
     where: str = ""  # the learner's line: "ring.py, line 4, in ring"
     source: str = ""  # the text of that line
     limit: float = 0.0  # seconds that the run was given

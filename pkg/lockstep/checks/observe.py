@@ -50,8 +50,27 @@ def observe(
     cases: Sequence[Case] | None = None,
 ) -> Observation:
     """What ``fn`` does in the world ``on``: by default the launcher's, or else a virtual cluster, the same for
-    everyone. The exercise's own reference is observed in the same way, only allowed to be what it is. ``rules``: of
-    the backend that the virtual cluster stands for. ``cases``: these alone."""
+    everyone. ``rules``: of the backend that the virtual cluster stands for. ``cases``: these alone. Where it calls the
+    library's own answer, or is one, that raises LibraryAnswer."""
+    return _observed(exercise, fn, exercise.reference.partition(":")[0], on, limit, rules, cases)
+
+
+def observe_reference(
+    exercise: Exercise, on: str | None = None, limit: float = LIMIT, rules: Rules = RENDEZVOUS
+) -> Observation:
+    """What the exercise's own reference does: in the same way, only that nothing is refused."""
+    return _observed(exercise, exercise.reference_function(), "", on, limit, rules)
+
+
+def _observed(
+    exercise: Exercise,
+    fn: Callable[..., Any],
+    refused: str,
+    on: str | None,
+    limit: float,
+    rules: Rules,
+    cases: Sequence[Case] | None = None,
+) -> Observation:
     world = on or ("spmd" if choose_world(None) == "spmd" else CLUSTER)
     check_world(world)
     problem = misfit(exercise, fn)
@@ -61,8 +80,8 @@ def observe(
     if problem:
         return Observation(exercise.id, world, problem=problem)
     _warm_up(world)
-    longest = max(limit, exercise.seconds) if exercise.pure and exercise.real else limit
-    stage = _Stage(exercise, fn, world, time.monotonic() + longest, rules)
+    longest = max(limit, exercise.seconds) if exercise.pure else limit
+    stage = _Stage(exercise, fn, refused, world, time.monotonic() + longest, rules)
     for size in stage.sizes() if cases is None else sorted({case.ranks for case in cases}):
         every = exercise.cases(size, seed(exercise.id, size)) if cases is None else cases
         stage.perform([case for case in every if case.ranks == size])
@@ -89,13 +108,12 @@ class _Stage:
     """The runs of one check, until the cases or the time or the learner's function give out."""
 
     def __init__(
-        self, exercise: Exercise, fn: Callable[..., Any], world: str, deadline: float, rules: Rules = RENDEZVOUS
+        self, exercise: Exercise, fn: Callable[..., Any], refused: str, world: str, deadline: float, rules: Rules
     ) -> None:
-        self.exercise, self.fn, self.world, self.deadline, self.rules = exercise, fn, world, deadline, rules
+        self.exercise, self.fn, self.refused = exercise, fn, refused
+        self.world, self.deadline, self.rules = world, deadline, rules
         if world == "spmd":  # ranks that looked at their own clocks would not agree when to stop
             self.deadline = math.inf
-        own = fn is exercise.reference_function()
-        self.refused = "" if own else exercise.reference.partition(":")[0]
         self.seen: list[Seen] = []
         self.unseen: list[Case] = []
         self.together = True  # until a run fails

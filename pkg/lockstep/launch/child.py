@@ -121,6 +121,14 @@ def kill_group(pid: int) -> None:
             end(pid, signal.SIGKILL)
 
 
+SECRETS = ("LOCKSTEP_SEED",)  # variables that no child is given: a learner's function runs there
+
+
+def environment_of_children() -> dict[str, str]:
+    """What a process that is started here may know of this one's environment."""
+    return {name: value for name, value in os.environ.items() if name not in SECRETS}
+
+
 def setup(entry: str, env: Mapping[str, str] | None) -> bytes:
     """What a child must know of its caller. A rank computes with one thread: ranks are what is parallel here."""
     threads = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
@@ -128,8 +136,9 @@ def setup(entry: str, env: Mapping[str, str] | None) -> bytes:
         cwd = os.getcwd()
     except FileNotFoundError:
         cwd = "/"
-    environment = json.dumps({**os.environ, **threads, **(env or {})})  # text in text: only who needs it opens it
-    told = {"entry": entry, "cwd": cwd, "path": sys.path, "env": environment}
+    environment = {**environment_of_children(), **threads, **(env or {})}
+    # The environment is text in text: only who needs it opens it.
+    told = {"entry": entry, "cwd": cwd, "path": sys.path, "env": json.dumps(environment)}
     return json.dumps(told).encode("utf-8", "surrogateescape")
 
 

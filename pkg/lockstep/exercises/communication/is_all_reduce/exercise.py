@@ -99,5 +99,5 @@ EXERCISE = Exercise(
     pure=True,
     watch=watch,
     worlds=(1,),
-    seconds=20.0,
+    seconds=40.0,
 )
