@@ -28,10 +28,10 @@ def cases(ranks: int, seed: int) -> list[Case]:
     return [Case(1, seed, settings={"told": told, "kind": kind}) for kind, (told, _) in KINDS.items()]
 
 
-def calls(case: Case, rank: int = 0) -> list[Runs]:
+def calls(case: Case, rank: int = 0) -> tuple[Runs, ...]:
     dice, kind = random.Random(case.seed), case.settings["kind"]
     fractions = dice.sample((0.8175, 0.845, 0.8625, 0.89, 0.915, 0.93), PROGRAMS)
-    return [_measured(dice, KINDS[kind][1], p, noisy=kind in ("noise", "crowded")) for p in fractions]
+    return tuple(_measured(dice, KINDS[kind][1], p, noisy=kind in ("noise", "crowded")) for p in fractions)
 
 
 def _measured(dice: random.Random, workers: tuple[int, ...], p: float, noisy: bool) -> Runs:
