@@ -36,12 +36,13 @@ def changed_numbers(answers: Sequence[float], right: Sequence[float]) -> Change 
     factor = _factor([a for a, _ in pairs], [w for _, w in pairs])
     if factor is not None:
         return "constant-factor", f"{_every(len(pairs))} is {_times(factor)} the right one."
-    if several and any(all(math.isclose(a, whole - w, rel_tol=CLOSE) for a, w in pairs) for whole in (1, 100)):
-        return "complement", f"{_every(len(pairs))} is what is left of the whole: it and the right one make 1, or 100."
+    for whole in (1, 100):
+        if several and all(math.isclose(a, whole - w, rel_tol=CLOSE) for a, w in pairs):
+            return "complement", f"Every answer is what is left of the whole: it and the right one make {whole}."
     for rounded in ROUNDINGS:
         cuts = any(rounded(w) != w for _, w in pairs)
         if cuts and all(math.isclose(a, rounded(w), rel_tol=CLOSE, abs_tol=CLOSE) for a, w in pairs):
-            return "rounded", "Your formula is right, but you round its value: return it as it is."
+            return "rounded", "This is the right value, rounded: return it as it is."
     return None
 
 

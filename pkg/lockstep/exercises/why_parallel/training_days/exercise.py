@@ -27,13 +27,13 @@ def cases(ranks: int, seed: int) -> list[Case]:
     ]
 
 
-def calls(case: Case, rank: int = 0) -> list[Call]:
+def calls(case: Case, rank: int = 0) -> tuple[Call, ...]:
     """Sizes, machines and shares as there are today."""
     draw, rows = random.Random(case.seed), []
     for params, devices, peak in MODELS:
         tokens, number, share = draw.randint(21, 300) * params + 1e9, draw.choice(devices), draw.choice(SHARES)
         rows.append((params, tokens, 1 if case.settings["alone"] else number, peak, 1.0 if case.trivial else share))
-    return rows
+    return tuple(rows)
 
 
 def wanted(case: Case) -> list[float]:

@@ -32,13 +32,13 @@ def cases(ranks: int, seed: int) -> list[Case]:
     return [mixed, *alike, Case(1, seed, settings=frozen), Case(1, seed, settings=again)]
 
 
-def calls(case: Case, rank: int = 0) -> list[Call]:
+def calls(case: Case, rank: int = 0) -> tuple[Call, ...]:
     draw, kind = random.Random(case.seed), case.settings["kind"]
     again = dict(MIXED[0])
     recipes = {"mixed": MIXED, "frozen": FROZEN, "again": [again] * 3}.get(kind) or [
         dict.fromkeys(k, kind) for k in KEPT
     ]
-    return [(draw.randrange(10**8 + 1, 10**11, 2), recipe) for recipe in recipes]
+    return tuple((draw.randrange(10**8 + 1, 10**11, 2), recipe) for recipe in recipes)
 
 
 def wanted(case: Case) -> list[float]:

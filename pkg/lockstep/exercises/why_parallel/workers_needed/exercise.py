@@ -30,20 +30,20 @@ def cases(ranks: int, seed: int) -> list[Case]:
     return drawn + [Case(1, seed, settings={"told": told, "kind": "edge", "trivial": True}) for told in EDGES]
 
 
-def calls(case: Case, rank: int = 0) -> list[Call]:
+def calls(case: Case, rank: int = 0) -> tuple[Call, ...]:
     kind = case.settings["kind"]
     if kind == "edge":
-        return list(EDGES[case.settings["told"]])
+        return EDGES[case.settings["told"]]
     draw = random.Random(case.seed)
     jobs = [(float(draw.randint(20, 2000)), draw.choice((0.6, 0.8, 0.9, 0.95, 0.97, 0.99))) for _ in range(12)]
     if kind == "one":
-        return [(hours, p, hours * draw.uniform(1.01, 3)) for hours, p in jobs]
+        return tuple((hours, p, hours * draw.uniform(1.01, 3)) for hours, p in jobs)
     if kind == "none":
-        return [(hours, p, hours * (1 - p) * draw.uniform(0.1, 0.95)) for hours, p in jobs[:2]]
+        return tuple((hours, p, hours * (1 - p) * draw.uniform(0.1, 0.95)) for hours, p in jobs[:2])
     least = MANY if kind == "many" else (2, 2, 2, 5, 5, 5, 20, 20, 20, 100, 100, 100)
     # The deadline is what so many workers take. It is no whole number: rounding decides nothing.
     workers = [draw.randint(s, 2 * s) + draw.uniform(0.15, 0.85) for s in least]
-    return [(hours, p, hours * ((1 - p) + p / s)) for (hours, p), s in zip(jobs, workers, strict=False)]
+    return tuple((hours, p, hours * ((1 - p) + p / s)) for (hours, p), s in zip(jobs, workers, strict=False))
 
 
 def wanted(case: Case) -> list[int | None]:

@@ -1,6 +1,12 @@
-"""Least squares of relative errors: a run's error counts as a share of its time."""
+"""The learner thought: an error counts as a share of its time."""
 
 import numpy as np
+
+MISCONCEPTION = "weights"
+TELL = (
+    "This is the line of least squares of relative errors, in which short runs count more. No run counts more "
+    "than another: the errors are in seconds."
+)
 
 
 def fit_parallel_fraction(workers, times):
