@@ -128,7 +128,9 @@ def _profile(exercise: Exercise, dyed: Dyed, case: Case) -> str:
 
 
 def _changed(exercise: Exercise, seen: Seen) -> Change | None:
-    wanted = list(exercise.wanted(seen.case)) if exercise.wanted else []
+    if exercise.wanted is None:
+        return None
+    wanted = list(exercise.wanted(seen.case))
     if not exercise.pure:
         own = [exercise.inputs(seen.case, rank)[0] for rank in seen.case.members]
         return None if any(isinstance(w, tuple) for w in wanted) else changed_tensors(results(seen), wanted, own)
