@@ -48,7 +48,7 @@ def mistimed(seen: Seen) -> Fault | None:
     for rank, ratio in zip(seen.case.members, ratios(seen), strict=False):
         if ratio <= 0 or (seen.trace.world == "virtual" and not 0.95 <= ratio <= 1.05):
             times = f" That is {number(ratio)} times as long." if ratio > 0 else ""
-            value, one_way = (f"{1e6 * seconds:,.1f} µs" for seconds in (seen.returned[rank], one_way_of(seen)))
+            value, one_way = (f"{1e6 * factor * one_way_of(seen):,.1f} µs" for factor in (ratio, 1))
             return Fault(
                 "wrong-values", f"With {seen.case}, rank {rank} returns {value}; one way takes {one_way}.{times}"
             )
