@@ -22,7 +22,7 @@ def test_a_constant_is_not_the_right_value_rounded() -> None:
     right = [5e-5, 4e-5]
     assert changed_numbers([0.0, 0.0], right) is None
     assert changed_numbers([1.0, 1.0], right) is None
-    assert changed_numbers([2.0, 3.0], [1.5, 2.25]) == (
+    assert changed_numbers([2.0, 3.0], [1.5, 2.5]) == (
         "rounded",
         "Your formula is right, but you round its value: return it as it is.",
     )
