@@ -92,7 +92,7 @@ def _calls(exercise: Exercise, seen: Seen) -> Fault | None:
         message += f" {len(off)} of {len(rows)} answers are wrong."
     if exercise.steps:
         message += f" On the way: {exercise.steps(*call)}"
-    return Fault("wrong-values", message)
+    return Fault("wrong-values", message, 1.0 if 1 - len(off) / len(rows) >= exercise.nearly else 0.0)
 
 
 def _call(exercise: Exercise, call: tuple[Any, ...]) -> str:
