@@ -14,12 +14,11 @@ from lockstep.checks.case import DTYPES, Case
 from lockstep.checks.exercise import Exercise
 from lockstep.checks.judge import Fault
 from lockstep.checks.known import Known
-from lockstep.checks.numbers import number_of
 from lockstep.checks.observation import Seen
 from lockstep.checks.recognise import alike_in_cost, alike_in_values, judged, says_little, told_of
-from lockstep.checks.standard import results
+from lockstep.checks.standard import results, row
 from lockstep.checks.traffic import hub, messages, number_sent, rounds
-from lockstep.checks.transforms import Change, changed_numbers, changed_tensors
+from lockstep.checks.transforms import Change, changed_numbers, changed_places, changed_tensors
 from lockstep.dye import Dyed, Wanted, dye, profile, told
 from lockstep.errors import LockstepError
 from lockstep.show.xray import xray
@@ -146,15 +145,18 @@ def _profile(exercise: Exercise, dyed: Dyed, case: Case) -> str:
 
 
 def _changed(exercise: Exercise, seen: Seen) -> Change | None:
-    wanted = list(exercise.wanted(seen.case)) if exercise.wanted else []
+    if exercise.wanted is None:
+        return None
+    wanted = list(exercise.wanted(seen.case))
     if not exercise.pure:
         own = [exercise.inputs(seen.case, rank)[0] for rank in seen.case.members]
         return None if any(isinstance(w, tuple) for w in wanted) else changed_tensors(results(seen), wanted, own)
-    answers = [number_of(a) for a in seen.returned[0]]
-    right = [number_of(w) for w in wanted]
-    if None in answers or None in right:
+    answers, right = [row(a) for a in seen.returned[0]], [row(w) for w in wanted]
+    if len({len(numbers) for numbers in [*answers, *right]}) != 1 or not right[0]:
         return None
-    return changed_numbers([a for a in answers if a is not None], [w for w in right if w is not None])
+    if len(right[0]) > 1:
+        return changed_places(answers, right)
+    return changed_numbers([a for (a,) in answers], [w for (w,) in right])
 
 
 class _Fields(dict[str, Any]):

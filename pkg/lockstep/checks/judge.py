@@ -33,6 +33,7 @@ class Fault:
     misconception: str
     message: str
     aside: str = ""
+    earned: float = 0.0  # the share of the case's points for values that is earned all the same
 
 
 @dataclass(frozen=True)
@@ -208,7 +209,7 @@ def _case_of(found: Sequence[Finding]) -> Case | None:
 
 def _earned(observation: Observation, faults: Sequence[tuple[Seen, Fault | None]], share: float) -> float:
     """In quarters, rounded down. Cases that cannot go wrong earn nothing, but cost something when they do."""
-    right = sum(1 for seen, fault in faults if not fault and not seen.case.trivial)
+    right = sum(fault.earned if fault else 1.0 for seen, fault in faults if not seen.case.trivial)
     tried = sum(1 for seen, _ in faults if not seen.case.trivial)
     left_out = sum(1 for case in observation.unseen if not case.trivial)
     if not right:

@@ -17,7 +17,7 @@ from lockstep.checks.budget import exceeded
 from lockstep.checks.calls import told_call
 from lockstep.checks.exercise import Exercise
 from lockstep.checks.judge import Economise, Examine, Fault
-from lockstep.checks.numbers import apart, number_of
+from lockstep.checks.numbers import apart, number, number_of
 from lockstep.checks.observation import Seen
 from lockstep.checks.values import compare, result, told
 from lockstep.checks.wording import counted
@@ -96,7 +96,8 @@ def _calls(exercise: Exercise, seen: Seen) -> Fault | None:
     message = f"With {seen.case}: {_call(exercise, call)} gives {given}; it is {right}."
     if len(rows) > 1:
         message += f" {len(off)} of {len(rows)} answers {'is' if len(off) == 1 else 'are'} wrong."
-    return Fault("wrong-values", message, f"On the way: {exercise.steps(*call)}" if exercise.steps else "")
+    aside = f"On the way: {exercise.steps(*call)}" if exercise.steps else ""
+    return Fault("wrong-values", message, aside, 1.0 if 1 - len(off) / len(rows) >= exercise.nearly else 0.0)
 
 
 def _call(exercise: Exercise, call: tuple[Any, ...]) -> str:
@@ -110,10 +111,10 @@ def equal(answer: Any, want: Any) -> bool:
     if isinstance(want, (list, tuple)):
         values = parts(answer)
         return values is not None and len(values) == len(want) and all(map(equal, values, want))
-    number = number_of(answer)
-    if isinstance(want, (int, float)) and not isinstance(want, bool) and number is not None:
-        both_nan = math.isnan(number) and math.isnan(want)
-        return both_nan or math.isclose(number, want, rel_tol=CLOSE, abs_tol=1e-300)
+    value = number_of(answer)
+    if isinstance(want, (int, float)) and not isinstance(want, bool) and value is not None:
+        both_nan = math.isnan(value) and math.isnan(want)
+        return both_nan or math.isclose(value, want, rel_tol=CLOSE, abs_tol=1e-300)
     if isinstance(want, Tensor):
         return isinstance(answer, Tensor) and answer.shape == want.shape and torch.equal(answer, want)
     return bool(answer == want)
@@ -124,6 +125,12 @@ def parts(answer: Any) -> list[Any] | None:
     if isinstance(answer, Tensor):
         return list(answer.tolist()) if answer.dim() == 1 else None
     return list(answer) if isinstance(answer, (list, tuple)) else None
+
+
+def row(value: Any) -> list[float]:
+    """A number, or those of a list, a tuple or a tensor; empty if there is anything else."""
+    numbers = [number_of(v) for v in parts(value) or [value]]
+    return [] if None in numbers else [n for n in numbers if n is not None]
 
 
 def _same_kind(answer: Any, want: Any) -> bool:
@@ -160,7 +167,7 @@ def _apart(answer: Any, want: Any) -> tuple[str, str]:
     if isinstance(want, (list, tuple)):
         pairs = [_apart(a, w) for a, w in zip(parts(answer) or (), want, strict=True)]
         return tuple(f"({', '.join(texts)})" for texts in zip(*pairs, strict=True))  # type: ignore[return-value]
-    number = number_of(answer)
-    if number is None or want is None or isinstance(want, (str, bool)):
+    value = number_of(answer)
+    if value is None or want is None or isinstance(want, (str, bool)):
         return told(answer), f"{want!r}"
-    return apart(number, float(want))
+    return (number(want), number(want)) if equal(answer, want) else apart(value, float(want))

@@ -18,6 +18,8 @@ CLOSE = 1e-9
 FACTORS = {1e3: "1,000", 1e6: "1,000,000", 1e9: "1,000,000,000", 1024.0: "1,024", 2.0**20: "1,048,576", 8.0: "8"}
 
 
+PLACES = ("First", "Second", "Third", "Fourth", "Fifth")
+
 ROUNDINGS: tuple[Callable[[float], float], ...] = (
     math.floor,
     math.ceil,
@@ -40,10 +42,22 @@ def changed_numbers(answers: Sequence[float], right: Sequence[float]) -> Change 
         if several and all(math.isclose(a, whole - w, rel_tol=CLOSE) for a, w in pairs):
             return "complement", f"Every answer is what is left of the whole: it and the right one make {whole}."
     for rounded in ROUNDINGS:
-        cuts = any(rounded(w) != w for _, w in pairs)
-        if cuts and all(math.isclose(a, rounded(w), rel_tol=CLOSE, abs_tol=CLOSE) for a, w in pairs):
+        says = any(rounded(w) != w and rounded(w) not in (0, 1) for _, w in pairs)
+        if says and all(math.isclose(a, rounded(w), rel_tol=CLOSE, abs_tol=CLOSE) for a, w in pairs):
             return "rounded", "This is the right value, rounded: return it as it is."
     return None
+
+
+def changed_places(answers: Sequence[Sequence[float]], right: Sequence[Sequence[float]]) -> Change | None:
+    """The same of tuples, place by place; those places that are right are left out."""
+    changes = []
+    for place, given, wanted in zip(PLACES, zip(*answers, strict=True), zip(*right, strict=True), strict=False):
+        if not all(math.isclose(a, w, rel_tol=1e-6) for a, w in zip(given, wanted, strict=True)):
+            change = changed_numbers(given, wanted)
+            if change is None:
+                return None
+            changes.append((change[0], f"{place} value: {change[1][0].lower()}{change[1][1:]}"))
+    return (changes[0][0], " ".join(sentence for _, sentence in changes)) if changes else None
 
 
 def changed_tensors(held: Sequence[Any], wanted: Sequence[Tensor | None], own: Sequence[Any]) -> Change | None:

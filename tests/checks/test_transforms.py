@@ -1,0 +1,34 @@
+"""What a right value may have become: each sentence is true of every answer that it is told of."""
+
+from __future__ import annotations
+
+from lockstep.checks.standard import row
+from lockstep.checks.transforms import changed_numbers, changed_places
+
+
+def test_the_place_of_a_tuple_that_is_changed_is_named() -> None:
+    right = [(5e-5, 2e-10), (4e-5, 3e-10)]
+    change = changed_places([(a, 1e6 * b) for a, b in right], right)
+    assert change == ("constant-factor", "Second value: every answer is 1,000,000 times the right one.")
+
+
+def test_of_a_place_that_no_change_explains_nothing_is_said() -> None:
+    right = [(5e-5, 2e-10), (4e-5, 3e-10)]
+    assert changed_places([(1e6 * a, b + a) for a, b in right], right) is None
+    assert changed_places(right, right) is None
+
+
+def test_a_constant_is_not_the_right_value_rounded() -> None:
+    right = [5e-5, 4e-5]
+    assert changed_numbers([0.0, 0.0], right) is None
+    assert changed_numbers([1.0, 1.0], right) is None
+    assert changed_numbers([2.0, 3.0], [1.5, 2.5]) == (
+        "rounded",
+        "Your formula is right, but you round its value: return it as it is.",
+    )
+
+
+def test_a_row_of_numbers_is_read_from_whatever_holds_them() -> None:
+    assert row(3) == [3.0]
+    assert row((1, 2.5)) == [1.0, 2.5]
+    assert row([1, None]) == row("text") == row([]) == []
