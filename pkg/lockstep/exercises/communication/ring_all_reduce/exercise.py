@@ -4,14 +4,11 @@ from lockstep.checks.budget import Budget
 from lockstep.checks.case import Case
 from lockstep.checks.exercise import Exercise
 from lockstep.dye import total
-from lockstep.exercises.communication.tensors import BUILT_BY_HAND, itemsize, nbytes, one_tensor, sums, tensor_cases
+from lockstep.exercises.communication.tensors import (
+    BUILT_BY_HAND, itemsize, nbytes, one_tensor, share, sums, tensor_cases,
+)  # fmt: skip
 
 BY_TURNS = 3  # even ranks send first, odd ranks receive first; with an odd number of ranks two neighbours are alike
-
-
-def share(case: Case) -> float:
-    """2(K-1)/K·N: what each rank of an all-reduce must send, if all send the same."""
-    return 2 * (case.size - 1) / case.size * nbytes(case)
 
 
 def uneven(case: Case) -> float:
