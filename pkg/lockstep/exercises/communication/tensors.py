@@ -60,8 +60,3 @@ def nbytes(case: Case) -> int:
 
 def itemsize(case: Case) -> int:
     return numbers(case, case.members[0]).element_size()
-
-
-def share(case: Case) -> float:
-    """2(K-1)/K·N: what each rank of an all-reduce must send, if all send the same."""
-    return 2 * (case.size - 1) / case.size * nbytes(case)

@@ -4,9 +4,8 @@ from lockstep.checks.budget import Budget
 from lockstep.checks.case import Case
 from lockstep.checks.exercise import Exercise
 from lockstep.dye import total
-from lockstep.exercises.communication.tensors import (
-    BUILT_BY_HAND, itemsize, nbytes, one_tensor, share, sums, tensor_cases,
-)  # fmt: skip
+from lockstep.exercises.communication.all_reduces import LEAST, share
+from lockstep.exercises.communication.tensors import BUILT_BY_HAND, itemsize, one_tensor, sums, tensor_cases
 
 BY_TURNS = 2  # blocking calls, one partner sends first and the other receives first
 
@@ -33,7 +32,7 @@ EXERCISE = Exercise(
     by_hand=BUILT_BY_HAND,
     of="halving and doubling",
     budgets=(
-        Budget("all bytes", lambda case: 2 * (case.size - 1) * nbytes(case), "2(K-1)·N", at_most=None, at_least=1),
+        LEAST,
         Budget("bytes", share, "2(K-1)/K·N", slack=lambda case: rounds(case) * itemsize(case)),  # halves may be uneven
         Budget("messages", rounds, "2·log2 K"),
         Budget("rounds", rounds, "2·log2 K", at_most=BY_TURNS,
