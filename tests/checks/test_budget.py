@@ -24,3 +24,9 @@ def test_whole_tensors_are_a_remark_on_bytes_and_none_on_rounds() -> None:
     told = [Budget(measure, lambda case: 1).over(run, "this") for measure in ("all bytes", "rounds")]
     assert ["carries all 2 elements" in (fault.message if fault else "") for fault in told] == [True, False]
     assert all(told)
+
+
+def test_a_barrier_is_no_collective_that_costs_anything() -> None:
+    none = Budget("collectives", lambda case: 0)
+    called = [Trace.of([Event(0, kind, 0, 1, 8)], 4) for kind in ("barrier", "all_gather")]
+    assert [none.over(Seen(CASE, trace=trace), "this") is not None for trace in called] == [False, True]

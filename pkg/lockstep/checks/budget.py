@@ -15,6 +15,7 @@ from lockstep.checks.judge import Fault
 from lockstep.checks.observation import Seen
 from lockstep.checks.traffic import collectives, hub, messages, number_received, number_sent, rounds, sent
 from lockstep.checks.wording import counted
+from lockstep.events import COLLECTIVES
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,8 @@ MEASURES: Mapping[str, Measure] = {
 
 
 def _called(seen: Seen) -> Counter[int]:
-    return Counter(event.rank for event in collectives(seen.trace))
+    """Collectives of each rank, but for barriers: they move nothing."""
+    return Counter(event.rank for event in collectives(seen.trace, set(COLLECTIVES) - {"barrier"}))
 
 
 @dataclass(frozen=True)
