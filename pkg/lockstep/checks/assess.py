@@ -19,6 +19,7 @@ from lockstep.checks.observation import Observation, Seen
 from lockstep.checks.observe import LAUNCHED_CASE_LIMIT, LIMIT, Ungraded, observe, observe_reference
 from lockstep.checks.score import Score
 from lockstep.checks.ungraded import settle
+from lockstep.checks.wording import printable
 from lockstep.errors import LockstepError, UsageError
 from lockstep.launch.launchers import detect
 
@@ -137,7 +138,7 @@ def _too_busy() -> Ungraded:
 
 def score_of(exercise: Exercise, observation: Observation) -> Score:
     """Judge an observation. Pure: the learner's code is not touched."""
-    findings = exercise.judge(observation)
+    findings = [replace(f, message=printable(f.message)) for f in exercise.judge(observation)]
     crashed = any(f.misconception.startswith("crashed:") for f in findings)
     verdict = "passed" if not findings else "crashed" if crashed else "wrong"
     if exercise.picture:
@@ -188,7 +189,7 @@ def _loud(observation: Observation) -> list[Finding]:
 
 def _ungraded(exercise: Exercise, error: Exception) -> Score:
     told = str(error) if isinstance(error, LockstepError) else f"{type(error).__name__}: {error}"
-    return Score(exercise.id, 0.0, exercise.points, "ungraded", [Finding(told, "ungraded")])
+    return Score(exercise.id, 0.0, exercise.points, "ungraded", [Finding(printable(told), "ungraded")])
 
 
 @contextlib.contextmanager

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from lockstep.checks import Score, check_all, check_file
 from lockstep.cli.rank import one_voice, under_launcher
+from lockstep.cli.result import kept_for_the_result, say
 from lockstep.errors import UsageError
 
 CODES = {"passed": 0, "wrong": 1, "crashed": 1, "ungraded": 3}
@@ -15,9 +16,10 @@ CODES = {"passed": 0, "wrong": 1, "crashed": 1, "ungraded": 3}
 
 def check(args: argparse.Namespace) -> int:
     on = args.on or ("spmd" if under_launcher() else None)
-    with one_voice():
+    with kept_for_the_result():
         scores = check_all(on) if _wants_all(args) else [check_file(args.exercise, args.file, on)]
-        print(_json(scores, args.all) if args.json else "\n".join(score.text() for score in scores))
+    with one_voice():
+        say(_json(scores, args.all) if args.json else "\n".join(score.text() for score in scores))
     return exit_code(scores)
 
 
