@@ -165,8 +165,8 @@ check("why_parallel.training_memory", training_memory)
 # - Return the smallest number of workers that is in time: an **integer**, 1 or more. A deadline that is met exactly is
 #   met.
 # - If no number of workers is enough, return `None`. (When is that?)
-# - The check has some 40 deadlines. A few take thousands of workers, one takes more than a million. All of them together
-#   may take 10 seconds.
+# - The check has some 40 deadlines. A few take thousands of workers, one takes more than a million. All of them
+#   together may take 10 seconds.
 
 
 # %% lab="answer workers_needed"

@@ -23,6 +23,7 @@ from lockstep.checks.observation import Observation, Seen
 from lockstep.checks.observe import LAUNCHED_CASE_LIMIT, LIMIT, Ungraded, observe, observe_reference
 from lockstep.checks.score import Score
 from lockstep.checks.ungraded import settle
+from lockstep.checks.wording import printable
 from lockstep.errors import LockstepError, UsageError
 from lockstep.launch.launchers import detect
 
@@ -158,7 +159,7 @@ def _closer(exercise: Exercise, fn: Callable[..., Any] | None) -> Closer | None:
 
 def score_of(exercise: Exercise, observation: Observation, closer: Closer | None = None) -> Score:
     """Judge an observation. Pure, but for ``closer``: the learner's code is not touched."""
-    findings = _judged(exercise, observation, closer)
+    findings = [replace(f, message=printable(f.message)) for f in _judged(exercise, observation, closer)]
     crashed = any(f.misconception.startswith("crashed:") for f in findings)
     verdict = "passed" if not findings else "crashed" if crashed else "wrong"
     if exercise.picture:
@@ -224,7 +225,7 @@ def _loud(observation: Observation) -> list[Finding]:
 
 def _ungraded(exercise: Exercise, error: Exception) -> Score:
     told = str(error) if isinstance(error, LockstepError) else f"{type(error).__name__}: {error}"
-    return Score(exercise.id, 0.0, exercise.points, "ungraded", [Finding(told, "ungraded")])
+    return Score(exercise.id, 0.0, exercise.points, "ungraded", [Finding(printable(told), "ungraded")])
 
 
 @contextlib.contextmanager

@@ -48,7 +48,7 @@ def _play_one(fn: Callable[..., Any], act: Act, refused: str, device: torch.devi
     if act.members is not None and rank not in act.members:
         return None, []
     arguments = moved(copy.deepcopy(act.arguments), device)
-    with references_refuse(refused, play):
+    with references_refuse(refused, play, FromFile):
         returned = fn(*arguments, group=group)
     return plain(returned), [plain(a) for a in arguments]
 
@@ -67,7 +67,7 @@ def play_each_pure(
 ) -> bytes:
     """What ``watch`` writes down of each of several functions for the same calls."""
     found = []
-    with references_refuse(refused, play_each_pure, watch):
+    with references_refuse(refused, play_each_pure, FromFile, watch):
         for fn in fns:
             own = fn.function() if isinstance(fn, FromFile) else fn
             found.append([watch(own, arguments) for arguments in copy.deepcopy(calls)])
@@ -80,7 +80,7 @@ def play_pure(
     """What ``watch`` writes down of ``fn`` for each tuple of arguments: no communication, one rank."""
     own = fn.function() if isinstance(fn, FromFile) else fn  # a watch may want its source or its machine code
     found = []
-    with references_refuse(refused, play_pure, watch):
+    with references_refuse(refused, play_pure, FromFile, watch):
         for number, arguments in enumerate(calls):
             under_way.begin(number)
             found.append(watch(own, arguments))

@@ -8,17 +8,19 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from lockstep.checks import Score, check_file
+from lockstep.cli.result import kept_for_the_result, say
 
 WIDEST = 28  # characters of a column
 
 
 def answers(args: argparse.Namespace) -> int:
-    scores = [check_file(args.exercise, file, keep=False) for file in args.files]
+    with kept_for_the_result():
+        scores = [check_file(args.exercise, file, keep=False) for file in args.files]
     if args.json:
         told = [{"file": file} | score.to_json() for file, score in zip(args.files, scores, strict=True)]
-        print(json.dumps({"exercise": args.exercise, "answers": told}, indent=2))
+        say(json.dumps({"exercise": args.exercise, "answers": told}, indent=2))
     else:
-        print(table([(Path(file).stem, None, score) for file, score in zip(args.files, scores, strict=True)]))
+        say(table([(Path(file).stem, None, score) for file, score in zip(args.files, scores, strict=True)]))
     return 3 if any(score.verdict == "ungraded" for score in scores) else 0
 
 

@@ -13,6 +13,7 @@ from lockstep.checks import Score, check_all, check_file, check_reference, find
 from lockstep.checks.known import known_answers
 from lockstep.cli.answers import table
 from lockstep.cli.rank import one_voice, under_launcher
+from lockstep.cli.result import kept_for_the_result, say
 from lockstep.errors import UsageError
 
 CODES = {"passed": 0, "wrong": 1, "crashed": 1, "ungraded": 3}
@@ -20,11 +21,13 @@ CODES = {"passed": 0, "wrong": 1, "crashed": 1, "ungraded": 3}
 
 def check(args: argparse.Namespace) -> int:
     on = args.on or ("spmd" if under_launcher() else None)
+    with kept_for_the_result():
+        wanted = _wants(args)
+        scores = [] if wanted == "wrong" else _scores(args, on)
     with one_voice():
-        if _wants(args) == "wrong":
+        if wanted == "wrong":
             return _wrong(args.exercise, on)
-        scores = _scores(args, on)
-        print(_json(scores, args.all) if args.json else "\n".join(score.text() for score in scores))
+        say(_json(scores, args.all) if args.json else "\n".join(score.text() for score in scores))
     return exit_code(scores)
 
 
