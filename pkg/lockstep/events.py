@@ -57,6 +57,7 @@ class Event(NamedTuple):
     awaited: bool = True  # False: what isend, irecv or async_op returned was never waited for (or not from Python)
     posting: float | None = None  # when the rank asked for it, if that was before ``start``
     backend: str = ""  # what carried it: "gloo", "nccl"; "virtual" on the virtual cluster
+    beside: int | None = None  # on real processes: elements that the rank made between asking for it and waiting for it
 
     @property
     def posted(self) -> float:

@@ -52,6 +52,8 @@ class Recorder:
         self._done: dict[int, list[int]] = {}  # what was seen to complete before anybody waited for it
         self._running: dict[int, tuple[Any, list[int]]] = {}  # collectives among them that may have completed since
         self._results: dict[int, list[int]] = {}  # functional collectives, by the storage of their result
+        self._made = 0  # elements of all results so far
+        self._made_before: dict[int, int] = {}  # by operation that nobody has waited for: what it was then
         self._groups: dict[str, tuple[int, ...]] = {}
         self._carriers: dict[str, dict[str, str]] = {}  # by group: the backend for the tensors of each device
         self._waiters: set[int] = set()  # threads in a wait: what they do there, the backend does for itself
@@ -94,6 +96,8 @@ class Recorder:
             out = self._communicate(func, args, kwargs)
         else:
             out = func(*args, **kwargs)
+            if isinstance(out, torch.Tensor) and not func.is_view:
+                self._made += out.numel()
         if namespace != "c10d" and type(out) is not FakeTensor and threading.get_ident() not in self._waiters:
             self.residency.see(func, args, out)
         return out
@@ -162,6 +166,7 @@ class Recorder:
         with self._lock:
             self.operations.append(operation)
             index = len(self.operations) - 1
+            self._made_before[index] = self._made
             if self._journal:
                 self._journal(entries.posted(index, operation))
         return index
@@ -205,6 +210,8 @@ class Recorder:
 
     def _mark(self, mine: Iterable[int], waiting: bool) -> None:
         for i in mine:
+            if i in self._made_before:
+                self._note(i, beside=self._made - self._made_before.pop(i))
             self._note(i, waiting=waiting, stands=places.here())
 
     def _finish(self, i: int, ended: float, waited: float, awaited: bool = True) -> None:
