@@ -55,7 +55,7 @@ def amdahl(p, s):
 check("why_parallel.amdahl", amdahl)
 
 # %% [markdown] lab="readonly about-gustafson"
-# ## 2. Gustafson's law (10 minutes)
+# ## 2. Gustafson's law (10 minutes, extra)
 #
 # Now the time stays the same, and the work grows. s workers are at it for the time 1. During the share 1 − p of it only
 # one of them works. During the share p all s of them work. How long would one worker need for all that work?
@@ -86,7 +86,8 @@ check("why_parallel.gustafson", gustafson)
 #
 # - `workers` is a list of integers, `times` a list of the same length: the seconds of each run.
 # - A number of workers may occur several times. The runs are in any order. There may be no run with one worker.
-# - The times are noisy in some of the cases. No run counts more than another: do not pick the best of each.
+# - The times are noisy in some of the cases. What is squared are differences in seconds, and no run counts more than
+#   another: do not pick the best of each, give no weights, leave nothing out.
 # - Return p, a float. Which function of numpy fits a line?
 
 
@@ -164,7 +165,8 @@ check("why_parallel.training_memory", training_memory)
 # - Return the smallest number of workers that is in time: an **integer**, 1 or more. A deadline that is met exactly is
 #   met.
 # - If no number of workers is enough, return `None`. (When is that?)
-# - The check has some 40 deadlines, and all of them together may take 10 seconds.
+# - The check has some 40 deadlines. A few take thousands of workers, one takes more than a million. All of them together
+#   may take 10 seconds.
 
 
 # %% lab="answer workers_needed"

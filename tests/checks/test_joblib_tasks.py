@@ -195,11 +195,12 @@ def test_what_cannot_be_copied_is_named() -> None:
 
 def test_a_lock_that_is_never_released_is_not_told_as_a_loop() -> None:
     """The caller stood in Parallel, in wait for its tasks, and was asked whether its loops end."""
-    where = "your function did not end within 15 seconds. It stood at lab.py, line 8: Parallel(n_jobs=n_jobs)(tasks)"
+    where, source = "lab.py, line 8", "Parallel(n_jobs=n_jobs)(tasks)"
+    told = f"your function did not end within 15 seconds. It stood at {where}: {source}"
     ask = "Does every loop end? Look at what should change in each turn."
     exercise = find("scikit_learn.parallel_forest")
     (case,) = exercise.cases(1, 0)
-    hung = Seen(case, failure=Failure("TimeLimit", where, remedy=ask))
+    hung = Seen(case, failure=Failure("TimeLimit", told, remedy=ask, where=where, source=source))
     (finding,) = checks.score_of(exercise, Observation(exercise.id, "processes", seen=(hung,))).findings
     assert finding.misconception == "crashed:TimeLimit"
     assert "such as a lock that another task has taken and not released" in finding.message
@@ -254,7 +255,9 @@ def test_a_sentence_ends_with_one_full_stop() -> None:
 def test_what_python_says_is_followed_by_what_to_do(function: str, raised: str, advice: str) -> None:
     exercise = find(f"scikit_learn.{function}")
     (case,) = exercise.cases(1, 0)
-    failed = Seen(case, failure=Failure("RankRaised", f"your function raised {raised}"))
+    exception, _, text = raised.partition(": ")
+    told = f"your function raised {raised}"
+    failed = Seen(case, failure=Failure("RankRaised", told, exception=exception, text=text))
     finding = exercise.judge(Observation(exercise.id, "processes", seen=(failed,)))[0]
     assert finding.misconception == "crashed:RankRaised"
     assert advice in finding.message

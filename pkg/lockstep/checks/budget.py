@@ -68,7 +68,7 @@ class Budget:
         times = f"{have / need:.3g} times the" if need else "more than the"
         formula = f" ({self.formula})" if self.formula else ""
         begin = f"With {seen.case}, {MEASURES[self.measure].told(have)}: "
-        told = f"{begin}{times} {_told(need)} that {of} needs{formula}. {remark(seen)}{self.advice}"
+        told = f"{begin}{times} {_told(need)} that {of} needs{formula}. {remark(seen, self.measure)}{self.advice}"
         return Fault(f"too-many-{self.measure.replace(' ', '-')}", told.strip())
 
     def under(self, seen: Seen) -> Fault | None:
@@ -100,8 +100,9 @@ def has_bound(case: Case) -> bool:
     return case.size > 1 and case.settings.get("numel", case.size) >= case.size
 
 
-def remark(seen: Seen) -> str:
-    """What can be said of where the messages go; a sentence and a space, or nothing."""
+def remark(seen: Seen, measure: str) -> str:
+    """What can be said of where the messages go, and of bytes how many each carries; a sentence and a space, or
+    nothing."""
     found, case = messages(seen.trace), seen.case
     if not found or case.size < 3:
         return ""
@@ -116,7 +117,7 @@ def remark(seen: Seen) -> str:
         return "No two messages travel at the same time. "
     numel = case.settings.get("numel")
     whole = max(m.nbytes for m in found)
-    if numel and all(m.nbytes == whole for m in found) and whole == numel * item_size(seen):
+    if numel and "bytes" in measure and all(m.nbytes == whole == numel * item_size(seen) for m in found):
         return f"Each message carries all {counted(numel, 'element')}. "
     peers = {r: {m.target for m in found if m.source == r} for r in case.members}
     if case.size > 3 and all(len(p) == case.size - 1 for p in peers.values()):

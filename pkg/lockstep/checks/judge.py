@@ -28,10 +28,11 @@ OF_VALUES = ("wrong-values", "wrong-shape", "wrong-dtype")  # faults that a clos
 
 @dataclass(frozen=True)
 class Fault:
-    """What is wrong with one case."""
+    """What is wrong with one case. ``aside`` helps to find the mistake, as long as nobody knows which it is."""
 
     misconception: str
     message: str
+    aside: str = ""
     earned: float = 0.0  # the share of the case's points for values that is earned all the same
 
 
@@ -129,11 +130,10 @@ def _hopeless(observation: Observation, points: float, forbidden: Sequence[str])
     if observation.signature:
         return Finding(observation.signature, "signature", points)
     for seen in observation:
-        raised = seen.failure.message if seen.failure else ""
-        if "NotImplementedError" in raised:
+        if seen.failure and seen.failure.not_written:
             told = "This is not written yet: it raises NotImplementedError. Replace that line by your answer."
             return Finding(told, "not-written", points, seen.case)
-        if "LibraryAnswer" in raised:
+        if seen.failure and seen.failure.library_answer:
             told = "You call Lockstep's own answer. Here you write it yourself; compare with the library afterwards."
             return Finding(told, "library-call", points, seen.case)
         called = collectives(seen.trace, forbidden)
@@ -180,7 +180,8 @@ def _general(faults: Sequence[tuple[Seen, Fault | None]], closer: Closer | None)
     for seen, fault in sorted(faults, key=lambda row: _plainness(row[0])):
         if fault and fault.misconception not in kinds:
             told = closer.sentence(seen, fault) if closer and fault.misconception in OF_VALUES else fault
-            kinds[fault.misconception] = Finding(told.message, told.misconception, 0.0, seen.case)
+            message = f"{told.message} {told.aside}".strip()
+            kinds[fault.misconception] = Finding(message, told.misconception, 0.0, seen.case)
     return [*_forgotten(faults), *pattern, *kinds.values()][:MOST]
 
 

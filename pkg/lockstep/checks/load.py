@@ -99,6 +99,14 @@ def load(path: str | Path, name: str) -> FromFile:
     return FromFile(name, str(file.resolve().parent), tuple(sources), codes, written_signature(defined[-1].node))
 
 
+def load_as(path: Path, name: str, told: str) -> FromFile:
+    """The same, whose lines are told as those of a file ``told``: nothing says where it comes from."""
+    source = Source(told, path.read_text(encoding="utf-8"))
+    found = [(source, s) for s in statements(source.text, told)]
+    codes = tuple((s.code, s.optional) for s in needed([s for _, s in found], name))
+    return FromFile(name, str(path.parent), (source,), codes)
+
+
 def _sources(file: Path) -> list[Source]:
     try:
         if file.stat().st_size > SIZE_LIMIT:

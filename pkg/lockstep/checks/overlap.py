@@ -1,5 +1,6 @@
 """Overlap: how much of a rank's transfers lies under its compute. On the virtual cluster it is measured in time; on
-real processes, where nobody sees how long a transfer travels, by what was computed between its start and the wait."""
+real processes, where nobody sees how long a transfer travels, by what was computed between its start and the wait for
+it: by the order of the program."""
 
 from __future__ import annotations
 
@@ -12,9 +13,9 @@ from lockstep.events import Event
 HIDDEN = 0.8  # share of the shorter of transfers and compute that must lie under the other
 
 
-def exposed(seen: Seen, made: int, of: str) -> list[Fault]:
-    """The first rank whose transfers are not hidden behind its compute, ``of`` by name, which makes a tensor of so
-    many elements. Without compute events on the virtual cluster there is nothing to judge."""
+def exposed(seen: Seen, flops: int, of: str) -> list[Fault]:
+    """The first rank whose transfers are not hidden behind its compute, ``of`` by name, which takes so many
+    FLOPs. Without compute events on the virtual cluster there is nothing to judge."""
     for rank in seen.case.members if seen.case.size > 1 else ():
         events = seen.trace.of_rank(rank)
         computing = [e for e in events if e.kind == "compute" and e.flops > 0]
@@ -23,10 +24,8 @@ def exposed(seen: Seen, made: int, of: str) -> list[Fault]:
             overlap = f"overlap for {share:.0%} of the time that they could" if share > 0 else "do not overlap at all"
             begin = f"With {seen.case}, the transfer and {of} {overlap} on rank {rank}."
             return [_why(begin, of, computing, moving)]
-        if seen.trace.world != "virtual" and (share := _beside(moving, made)) < HIDDEN:
-            told = f"With {seen.case}, rank {rank} computes the whole of {of} between the start of a transfer and the "
-            told += f"wait for it for {share:.0%} of the bytes. {_advice(of)}"
-            return [Fault("little-overlap", told)]
+        if (share := _beside(moving, flops)) < HIDDEN:
+            return [_out_of_order(f"With {seen.case}, rank {rank}", of, share, moving)]
     return []
 
 
@@ -41,6 +40,14 @@ def _why(begin: str, of: str, computing: Sequence[Event], moving: Sequence[Event
         told = f"The transfer is over before {of} begins: call wait() only after {of}."
         return Fault("waits-at-once", f"{begin} {told}")
     return Fault("little-overlap", f"{begin} {_advice(of)}")
+
+
+def _out_of_order(begin: str, of: str, share: float, moving: Sequence[Event]) -> Fault:
+    if not any(e.meanwhile for e in moving):
+        told = "has torch compute no product between the start of a transfer and the wait for it. Start it, compute, "
+        return Fault("waits-at-once", f"{begin} {told}and only then wait.")
+    told = f"computes the whole of {of} between start and wait for {share:.0%} of the bytes that travel."
+    return Fault("little-overlap", f"{begin} {told} {_advice(of)}")
 
 
 def _hidden(computing: Sequence[Event], moving: Sequence[Event]) -> float:
@@ -65,9 +72,9 @@ def _length(stretches: Sequence[tuple[float, float]]) -> float:
     return sum(end - begin for begin, end in stretches)
 
 
-def _beside(moving: Sequence[Event], made: int) -> float:
-    """The share of the bytes beside whose transfer a tensor of so many elements was made. Of a transfer that nobody
-    was seen to wait for it is taken to have been."""
+def _beside(moving: Sequence[Event], flops: int) -> float:
+    """The share of the bytes whose transfer had so many FLOPs, or nearly, between its start and the wait for it. Where
+    nobody knows they are taken to have been there."""
     whole = sum(e.nbytes for e in moving)
-    beside = sum(e.nbytes for e in moving if e.beside is None or e.beside >= made)
+    beside = sum(e.nbytes for e in moving if e.meanwhile is None or e.meanwhile >= HIDDEN * flops)
     return beside / whole if whole else 1.0

@@ -50,6 +50,12 @@ def economise(exercise: Exercise) -> Economise:
     return wasted
 
 
+def spent(exercise: Exercise, seen: Seen) -> str:
+    """What a run that is right has cost, as in "96 bytes a rank, the least there is; 6 messages one after another"."""
+    rows = [budget.spent(seen) for budget in exercise.budgets if budget.at_most is not None]
+    return f"With {seen.case}: {'; '.join(rows)}." if rows else ""
+
+
 def _results(exercise: Exercise, seen: Seen) -> Fault | None:
     """What each member of the group holds: a tensor, or a tuple of them."""
     wanted = list(exercise.wanted(seen.case)) if exercise.wanted else []
@@ -91,10 +97,9 @@ def _calls(exercise: Exercise, seen: Seen) -> Fault | None:
     given, right = _apart(answer, want)
     message = f"With {seen.case}: {_call(exercise, call)} gives {given}; it is {right}."
     if len(rows) > 1:
-        message += f" {len(off)} of {len(rows)} answers are wrong."
-    if exercise.steps:
-        message += f" On the way: {exercise.steps(*call)}"
-    return Fault("wrong-values", message, 1.0 if 1 - len(off) / len(rows) >= exercise.nearly else 0.0)
+        message += f" {len(off)} of {len(rows)} answers {'is' if len(off) == 1 else 'are'} wrong."
+    aside = f"On the way: {exercise.steps(*call)}" if exercise.steps else ""
+    return Fault("wrong-values", message, aside, 1.0 if 1 - len(off) / len(rows) >= exercise.nearly else 0.0)
 
 
 def _call(exercise: Exercise, call: tuple[Any, ...]) -> str:
@@ -165,6 +170,6 @@ def _apart(answer: Any, want: Any) -> tuple[str, str]:
         pairs = [_apart(a, w) for a, w in zip(parts(answer) or (), want, strict=True)]
         return tuple(f"({', '.join(texts)})" for texts in zip(*pairs, strict=True))  # type: ignore[return-value]
     value = number_of(answer)
-    if value is None or isinstance(want, (str, bool)):
+    if value is None or want is None or isinstance(want, (str, bool)):
         return told(answer), f"{want!r}"
     return (number(want), number(want)) if equal(answer, want) else apart(value, float(want))

@@ -82,6 +82,7 @@ def _allowed(knobs: dict[str, Any]) -> None:
             raise UsageError(
                 f"measure({name}={value!r}): a knob is a number of threads or processes, 1 or more.",
                 "Turn one knob to 2, and leave the others at 1.",
+                "impossible-knob",
             )
 
 
@@ -182,14 +183,14 @@ def _cost(seen: Seen) -> list[Fault]:
 
 
 HINTS = (
-    ("ZeroDivisionError", "With every knob at 1 there may be no work at all for others, and a ratio to nothing is no "
-     "number. Compare by a difference: .elsewhere with a knob at 2, less .elsewhere with every knob at 1."),
+    (r"^ZeroDivisionError: ", "With every knob at 1 there may be no work at all for others, and a ratio to nothing is "
+     "no number. Compare by a difference: .elsewhere with a knob at 2, less .elsewhere with every knob at 1."),
 )  # fmt: skip
 
 
 def _judge(observation: Observation) -> list[Finding]:
     """A third of the points if all fits but one are named rightly."""
-    found = named(mark(observation, POINTS, _examine, _cost), HINTS)
+    found = named(mark(observation, POINTS, _examine, _cost), observation, HINTS)
     seen = next(iter(observation), None)
     if seen is None or seen.failure or not found or not fault_of(seen, _examine):
         return found

@@ -216,7 +216,7 @@ def _cost(seen: Seen) -> list[Fault]:
 
 
 def _judge(observation: Observation) -> list[Finding]:
-    return named(mark(observation, POINTS, _examine, _cost))
+    return named(mark(observation, POINTS, _examine, _cost), observation)
 
 
 FOREST = Exercise(

@@ -12,39 +12,15 @@ from typing import Any
 
 import cloudpickle
 
-from lockstep.checks.hints import Hint, hinted
+from lockstep.checks.hints import CRASHED, Hint, hinted
 from lockstep.checks.judge import Finding
+from lockstep.checks.observation import Failure, Observation
 from lockstep.errors import UsageError
 
-_CALLED = "Parallel was handed no task but "
-_NO_ARGUMENTS = "Parallel was handed delayed("
-_ONE = "Parallel was handed one task"
-_NO_FUNCTION = "delayed was handed "
-_STUCK_TASK = "A task cannot be copied"
-_STUCK_RESULT = "What a task returns cannot be copied"
 NOTHING = "your tasks return nothing. They run in other processes: what they write into your list or array is lost."
 USED_UP = "Your folds are used up"
 ONE_ESTIMATOR = "All tasks work on the estimator that you were given"
-PROCESSES = "These fits are objects of this process"
-_KNOB, _FRACTION = "measure(", "fit("
-
-REASONS = {  # how a sentence begins, and the misconception that it tells
-    _CALLED: "called-at-once",
-    _NO_FUNCTION: "called-at-once",
-    _NO_ARGUMENTS: "never-called",
-    _ONE: "one-task",
-    _STUCK_TASK: "cannot-be-copied",
-    _STUCK_RESULT: "cannot-be-copied",
-    NOTHING[0].upper() + NOTHING[1:20]: "shared-list",
-    USED_UP: "used-up",
-    ONE_ESTIMATOR: "touches-estimator",
-    PROCESSES: "needs-threads",
-    _KNOB: "impossible-knob",
-    _FRACTION: "fraction-of-a-thread",
-}
-_RAISED, _AGAIN = "your function raised UsageError: ", "\nlockstep.errors.UsageError: "
 _HANGS = ("crashed:TimeLimit", "crashed:Stuck")
-_LOOPS = "Does every loop end? Look at what should change in each turn."
 _TASK_HANGS = (
     "That is where the caller waits for the tasks, so a task does not end. Does a loop in it never stop, or does it "
     "wait for what nobody gives it, such as a lock that another task has taken and not released (write `with lock:`)?"
@@ -67,8 +43,10 @@ def no_task(items: Sequence[Any]) -> UsageError | None:
             return _instead(item)
         if not callable(item[0]):
             return UsageError(
-                f"{_NO_FUNCTION}{_of_type(item[0])}, not a function: what should be done by a worker is done already.",
+                f"delayed was handed {_of_type(item[0])}, not a function: what should be done by a worker is done "
+                "already.",
                 "Write delayed(f)(x), not delayed(f(x))(): the function's name without brackets comes first.",
+                "called-at-once",
             )
     return None
 
@@ -84,18 +62,21 @@ def _instead(item: Any) -> UsageError:
     if delayed and callable(given):
         name = getattr(given, "__name__", "f")
         return UsageError(
-            f"{_NO_ARGUMENTS}{name}), which is no task yet: it has no arguments.",
+            f"Parallel was handed delayed({name}), which is no task yet: it has no arguments.",
             f"Put them behind it, in brackets of their own: delayed({name})(...).",
+            "never-called",
         )
     if callable(given):
         return UsageError(
-            f"{_ONE}, or a bare function. It wants a list of tasks, or a generator of them.",
+            "Parallel was handed one task, or a bare function. It wants a list of tasks, or a generator of them.",
             "Write Parallel(n_jobs=n_jobs)(delayed(f)(x) for x in ...).",
+            "one-task",
         )
     return UsageError(
-        f"{_CALLED}{_of_type(given)}: you called your function yourself, one call after the other, and nothing is "
-        "left for the workers.",
+        f"Parallel was handed no task but {_of_type(given)}: you called your function yourself, one call after the "
+        "other, and nothing is left for the workers.",
         "Write delayed(f)(x), not f(x) and not delayed(f(x)): delayed writes the call down for a worker.",
+        "called-at-once",
     )
 
 
@@ -112,8 +93,9 @@ def copied(items: Any) -> Any:
         raise
     except Exception as error:
         raise UsageError(
-            f"{_STUCK_TASK} to another process: it holds, or its function names, {_culprit(error)}.",
+            f"A task cannot be copied to another process: it holds, or its function names, {_culprit(error)}.",
             f'{_NO_LOCK if "lock" in _culprit(error) else _PLAIN} With prefer="threads" nothing is copied.',
+            "cannot-be-copied",
         ) from error
 
 
@@ -124,8 +106,9 @@ def ensure_returns_travel(results: Any) -> None:
     except Exception as error:
         advice = " A function with yield in it returns a generator: write return." if "generator" in str(error) else ""
         raise UsageError(
-            f"{_STUCK_RESULT} back from another process: it holds {_culprit(error)}.",
+            f"What a task returns cannot be copied back from another process: it holds {_culprit(error)}.",
             f"Return numbers, arrays or estimators.{advice}",
+            "cannot-be-copied",
         ) from error
 
 
@@ -155,18 +138,18 @@ HINTS: tuple[Hint, ...] = (
 )  # fmt: skip
 
 
-def named(findings: Sequence[Finding], hints: Sequence[Hint] = ()) -> list[Finding]:
+def named(findings: Sequence[Finding], observation: Observation, hints: Sequence[Hint] = ()) -> list[Finding]:
     """The findings of a judge, where a UsageError of this unit is told as what it is, and not as a crash; where a task
     that never ends is not taken for a loop of the caller; and where an error is followed by what to do."""
-    return hinted([_waiting(f) if f.misconception in _HANGS else _named(f) for f in findings], hints, HINTS)
+    told = [_named(finding, observation.failure_with(finding.case)) for finding in findings]
+    return hinted(told, observation, hints, HINTS)
 
 
-def _named(finding: Finding) -> Finding:
-    told = finding.message.partition(_RAISED)[2].partition(_AGAIN)[0]
-    id = next((id for words, id in REASONS.items() if told.startswith(words)), "")
-    return replace(finding, misconception=id, message=told) if id else finding
-
-
-def _waiting(finding: Finding) -> Finding:
-    _, _, line = finding.message.partition("It stood at")
-    return replace(finding, message=finding.message.replace(_LOOPS, _TASK_HANGS)) if "Parallel(" in line else finding
+def _named(finding: Finding, failure: Failure | None) -> Finding:
+    if failure is None:
+        return finding
+    if finding.misconception == CRASHED and failure.mistake:
+        return replace(finding, misconception=failure.mistake, message=failure.text)
+    if finding.misconception in _HANGS and "Parallel(" in failure.source:
+        return replace(finding, message=f"With {finding.case}: {failure.message}\n{_TASK_HANGS}")
+    return finding

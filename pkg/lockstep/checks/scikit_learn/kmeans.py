@@ -228,7 +228,7 @@ def _cause(log: Log, n_jobs: int) -> str:
 
 
 def _judge(observation: Observation) -> list[Finding]:
-    return named(mark(observation, POINTS, _examine, _cost))
+    return named(mark(observation, POINTS, _examine, _cost), observation)
 
 
 KMEANS = Exercise(

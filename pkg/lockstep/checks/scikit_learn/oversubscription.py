@@ -124,7 +124,7 @@ def _picture(seen: Seen) -> str:
 
 
 def _judge(observation: Observation) -> list[Finding]:
-    return named(mark(observation, POINTS, _examine, _cost))
+    return named(mark(observation, POINTS, _examine, _cost), observation)
 
 
 OVERSUBSCRIPTION = Exercise(

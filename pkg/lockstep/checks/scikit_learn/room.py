@@ -68,6 +68,7 @@ def _whole(n_threads: Any) -> int:
             f"fit({n_threads}): a number of threads is a whole number, and this one is of type "
             f"{type(n_threads).__name__}.",
             "Divide by //, which rounds down.",
+            "fraction-of-a-thread",
         ) from None
 
 
@@ -92,4 +93,5 @@ class Fit:
         raise UsageError(
             "These fits are objects of this process and cannot be sent to another one.",
             'They release the GIL: hand them to threads, Parallel(n_jobs=..., prefer="threads").',
+            "needs-threads",
         )

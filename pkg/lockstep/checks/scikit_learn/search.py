@@ -11,7 +11,7 @@ import numpy as np
 from lockstep.checks.case import Case
 from lockstep.checks.exercise import Exercise
 from lockstep.checks.judge import Fault, Finding, mark
-from lockstep.checks.observation import Observation, Seen
+from lockstep.checks.observation import Failure, Observation, Seen
 from lockstep.checks.plain import plain
 from lockstep.checks.scikit_learn.fits import fits_counted, fitted_beforehand
 from lockstep.checks.scikit_learn.folds import Folds
@@ -77,8 +77,8 @@ def _behind(error: Exception, cv: Folds, shares_estimator: bool) -> UsageError |
     if isinstance(error, NotImplementedError):
         return None
     if cv.used_up:
-        return UsageError(f"{USED_UP}: {_EMPTY}", _LIST)
-    return UsageError(f"{ONE_ESTIMATOR}: {_AT_ONCE}", _CLONE) if shares_estimator else None
+        return UsageError(f"{USED_UP}: {_EMPTY}", _LIST, "used-up")
+    return UsageError(f"{ONE_ESTIMATOR}: {_AT_ONCE}", _CLONE, "touches-estimator") if shares_estimator else None
 
 
 _EMPTY = (
@@ -210,16 +210,17 @@ def _validated_by_library(log: Log) -> Fault | None:
 
 
 def _judge(observation: Observation) -> list[Finding]:
-    return [_torn(finding) for finding in named(mark(observation, POINTS, _examine, _cost))]
+    found = named(mark(observation, POINTS, _examine, _cost), observation)
+    return [_torn(finding, observation.failure_with(finding.case)) for finding in found]
 
 
-def _torn(finding: Finding) -> Finding:
+def _torn(finding: Finding, failure: Failure | None) -> Finding:
     """Two threads that fit one tree may write to memory that neither owns any more: that ends the process."""
-    if "killed by SIG" not in finding.message or "SIGKILL" in finding.message:
+    if failure is None or failure.signal in ("", "SIGKILL"):
         return finding
-    signal, _, _ = finding.message.partition("\n")
-    message = f"{signal} If your tasks are threads that share an estimator, that is why: {_AT_ONCE} {_CLONE}"
-    return replace(finding, misconception="touches-estimator", message=message)
+    told = f"With {finding.case}: {failure.message}"
+    why = f"If your tasks are threads that share an estimator, that is why: {_AT_ONCE} {_CLONE}"
+    return replace(finding, misconception="touches-estimator", message=f"{told} {why}")
 
 
 SEARCH = Exercise(

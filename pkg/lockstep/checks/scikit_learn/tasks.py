@@ -142,7 +142,7 @@ def recorded() -> Iterator[Log]:
             _lead_into_task(error, failed)
             if isinstance(error, NotImplementedError) or not lost(log):
                 raise
-            told = UsageError(NOTHING[0].upper() + NOTHING[1:], "Return it.")
+            told = UsageError(NOTHING[0].upper() + NOTHING[1:], "Return it.", "shared-list")
             raise told.with_traceback(error.__traceback__) from error
 
 

@@ -1,0 +1,26 @@
+"""What a dear run is told beside its number."""
+
+from __future__ import annotations
+
+from lockstep.checks.budget import Budget
+from lockstep.checks.case import Case
+from lockstep.checks.observation import Seen
+from lockstep.events import Event, Trace
+
+CASE = Case(4, 0, None, {"numel": 2, "dtype": "float32"})
+
+
+def seen(rows: list[tuple[int, int, float]], nbytes: int = 8) -> Seen:
+    """Messages as (from, to, start), each of a second."""
+    events = []
+    for source, target, start in rows:
+        events.append(Event(source, "send", start, start + 1, nbytes, target))
+        events.append(Event(target, "recv", start, start + 1, nbytes, source))
+    return Seen(CASE, trace=Trace.of(events, 4))
+
+
+def test_whole_tensors_are_a_remark_on_bytes_and_none_on_rounds() -> None:
+    run = seen([(0, 1, 0), (1, 0, 1), (2, 3, 0), (3, 2, 1)])
+    told = [Budget(measure, lambda case: 1).over(run, "this") for measure in ("all bytes", "rounds")]
+    assert ["carries all 2 elements" in (fault.message if fault else "") for fault in told] == [True, False]
+    assert all(told)
