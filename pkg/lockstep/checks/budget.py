@@ -15,6 +15,7 @@ from lockstep.checks.judge import Fault
 from lockstep.checks.observation import Seen
 from lockstep.checks.traffic import collectives, hub, messages, number_received, number_sent, rounds, sent
 from lockstep.checks.wording import counted
+from lockstep.events import COLLECTIVES
 
 
 @dataclass(frozen=True)
@@ -40,11 +41,19 @@ MEASURES: Mapping[str, Measure] = {
     "all messages": Measure(lambda seen: len(messages(seen.trace)), "message", "the ranks send {}", "{} in all"),
     "rounds": Measure(lambda seen: rounds(seen.trace), "message", "{} follow one another", "{} one after another"),
     "collectives": Measure(lambda seen: max(_called(seen).values(), default=0), "collective", "a rank calls {}", "{}"),
+    "transfers": Measure(lambda seen: min(_transfers(seen)), "transfer", "a rank takes part in {}", "{} of a rank"),
 }
 
 
 def _called(seen: Seen) -> Counter[int]:
-    return Counter(event.rank for event in collectives(seen.trace))
+    """Collectives of each rank, but for barriers: they move nothing."""
+    return Counter(event.rank for event in collectives(seen.trace, set(COLLECTIVES) - {"barrier"}))
+
+
+def _transfers(seen: Seen) -> list[int]:
+    """Messages, in and out, and collectives of each member of the group."""
+    out, into, called = number_sent(seen.trace), number_received(seen.trace), _called(seen)
+    return [out[rank] + into[rank] + called[rank] for rank in seen.case.members]
 
 
 @dataclass(frozen=True)

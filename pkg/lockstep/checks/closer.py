@@ -137,7 +137,9 @@ def dyed_answer(exercise: Exercise, fn: Callable[..., Any], case: Case, steps: b
 
 
 def _profile(exercise: Exercise, dyed: Dyed, case: Case) -> str:
-    """Of the ranks whose result counts."""
+    """Of the ranks whose result counts; "" where nothing is certain."""
+    if not dyed.certain:
+        return ""
     root = case.members.index(case.settings[exercise.root]) if exercise.root else None
     counts = [rank in judged(exercise, case) for rank in case.members]
     rows = tuple(row if count else () for row, count in zip(dyed.rows, counts, strict=True))

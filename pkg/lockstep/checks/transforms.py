@@ -68,7 +68,8 @@ def changed_tensors(held: Sequence[Any], wanted: Sequence[Tensor | None], own: S
         return None
     some = len(rows) < len(held)
     for id, sentence, change in TENSORS:
-        if all(_is(h, change, w, o) for h, w, o in rows):
+        differs = any(not _is(w, change, w, o) for _, w, o in rows)  # or else it changes nothing, as turning zeros
+        if differs and all(_is(h, change, w, o) for h, w, o in rows):
             return id, "It is the tensor that was given." if some and id == "unchanged" else sentence
     flat = [torch.cat([row[n].flatten().double() for row in rows]) for n in (0, 1)]
     factor = _factor(flat[0].tolist(), flat[1].tolist())

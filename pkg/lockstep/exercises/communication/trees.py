@@ -17,7 +17,8 @@ def rooted_cases(ranks: int, seed: int, name: str) -> list[Case]:
     draw = random.Random(seed + 1)
     cases = []
     for number, case in enumerate(tensor_cases(ranks, seed)):
-        roots = [case.members[0] if number == 0 else draw.choice(case.members[1:] or case.members)]
+        plain = number == 0 or case.settings["numel"] == 0  # where nothing travels, any root seems right
+        roots = [case.members[0] if plain else draw.choice(case.members[1:] or case.members)]
         if number == 1 and ranks > 2:
             roots = [case.members[0], case.members[-1]]
         cases += [Case(ranks, case.seed, case.group, {**case.settings, name: root}) for root in roots]
