@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -19,6 +20,7 @@ from lockstep.checks.exercise import Exercise
 from lockstep.checks.judge import Economise, Examine, Fault
 from lockstep.checks.numbers import apart, number, number_of
 from lockstep.checks.observation import Seen
+from lockstep.checks.transforms import PLACES
 from lockstep.checks.values import compare, result, told
 from lockstep.checks.wording import counted
 
@@ -68,7 +70,7 @@ def _results(exercise: Exercise, seen: Seen) -> Fault | None:
     for n in range(length):
         fault = compare(seen, [v[n] for v in held], [None if want is None else want[n] for want in wanted])
         if fault:
-            return fault
+            return replace(fault, message=f"{fault.message} This is the {PLACES[n].lower()} value returned.")
     return None
 
 
