@@ -179,7 +179,8 @@ def _general(faults: Sequence[tuple[Seen, Fault | None]], closer: Closer | None)
         if fault and fault.misconception not in kinds:
             told = closer.sentence(seen, fault) if closer and fault.misconception in OF_VALUES else fault
             kinds[fault.misconception] = Finding(told.message, told.misconception, 0.0, seen.case)
-    return [*_forgotten(faults), *pattern, *kinds.values()][:MOST]
+    forgotten = _forgotten(faults)
+    return [*(forgotten or pattern), *kinds.values()][:MOST]  # which cases go wrong may then be a matter of time
 
 
 def _plainness(seen: Seen) -> tuple[bool, bool, bool, float]:
