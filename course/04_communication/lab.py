@@ -379,7 +379,7 @@ check("communication.mend_skipped_collective", mend_skipped_collective)
 #
 # Rank 0 has two tensors for rank 1. It sends the first one first; rank 1 asks for the second one first. A tag names a
 # message, it does not let it overtake. Mend the program: rank 1 returns rank 0's `(first, second)`, every other rank
-# returns its own arguments unchanged.
+# returns its own arguments unchanged. Two messages are enough, from rank 0 to rank 1.
 
 
 # %% lab="given mend_out_of_order_tags"

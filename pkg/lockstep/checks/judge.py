@@ -182,7 +182,8 @@ def _general(faults: Sequence[tuple[Seen, Fault | None]], closer: Closer | None)
             told = closer.sentence(seen, fault) if closer and fault.misconception in OF_VALUES else fault
             message = f"{told.message} {told.aside}".strip()
             kinds[fault.misconception] = Finding(message, told.misconception, 0.0, seen.case)
-    return [*_forgotten(faults), *pattern, *kinds.values()][:MOST]
+    forgotten = _forgotten(faults)
+    return [*(forgotten or pattern), *kinds.values()][:MOST]  # which cases go wrong may then be a matter of time
 
 
 def _plainness(seen: Seen) -> tuple[bool, bool, bool, float]:

@@ -59,16 +59,17 @@ def spent(exercise: Exercise, seen: Seen) -> str:
 def _results(exercise: Exercise, seen: Seen) -> Fault | None:
     """What each member of the group holds: a tensor, or a tuple of them."""
     wanted = list(exercise.wanted(seen.case)) if exercise.wanted else []
-    held = results(seen)
     if not any(isinstance(want, tuple) for want in wanted):
-        return compare(seen, held, wanted)
+        return compare(seen, results(seen), wanted)
+    held = [seen.returned[rank] for rank in seen.case.members]  # several values are never in place
     length = max(len(want) for want in wanted if want is not None)
     for rank, value, want in zip(seen.case.members, held, wanted, strict=True):
         if want is not None and not (isinstance(value, list) and len(value) == length):
             asked = exercise.asked or f"{counted(length, 'value')} in a tuple"
             return Fault("wrong-type", f"With {seen.case}, rank {rank} returns {told(value)}; {asked} is wanted.")
     for n in range(length):
-        fault = compare(seen, [v[n] for v in held], [None if want is None else want[n] for want in wanted])
+        pairs = [(None, None) if want is None else (v[n], want[n]) for v, want in zip(held, wanted, strict=True)]
+        fault = compare(seen, [v for v, _ in pairs], [want for _, want in pairs])
         if fault:
             return replace(fault, message=f"{fault.message} This is the {PLACES[n].lower()} value returned.")
     return None
