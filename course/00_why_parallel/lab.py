@@ -54,30 +54,8 @@ def amdahl(p, s):
 # %% lab="tests amdahl"
 check("why_parallel.amdahl", amdahl)
 
-# %% [markdown] lab="readonly about-gustafson"
-# ## 2. Gustafson's law (10 minutes, extra)
-#
-# Now the time stays the same, and the work grows. s workers are at it for the time 1. During the share 1 − p of it only
-# one of them works. During the share p all s of them work. How long would one worker need for all that work?
-#
-# - The same types as before. Here p is a share of the time on s workers.
-# - Return the speedup, a float: what one worker would need, divided by 1.
-
-
-# %% lab="answer gustafson"
-def gustafson(p, s):
-    """The speedup of s workers on work that grows with them."""
-    ### BEGIN SOLUTION
-    alone, together = 1 - p, p * s
-    return alone + together
-    ### END SOLUTION
-
-
-# %% lab="tests gustafson"
-check("why_parallel.gustafson", gustafson)
-
 # %% [markdown] lab="readonly about-fit_parallel_fraction"
-# ## 3. Read p off measured times (20 minutes)
+# ## 2. Read p off measured times (20 minutes)
 #
 # Somebody ran a program with several numbers of workers, and measured. What is its p?
 #
@@ -105,7 +83,7 @@ def fit_parallel_fraction(workers, times):
 check("why_parallel.fit_parallel_fraction", fit_parallel_fraction)
 
 # %% [markdown] lab="readonly about-training_days"
-# ## 4. Days of training (15 minutes)
+# ## 3. Days of training (15 minutes)
 #
 # How many days does a training take?
 #
@@ -129,7 +107,7 @@ def training_days(params, tokens, devices, peak, utilisation):
 check("why_parallel.training_days", training_days)
 
 # %% [markdown] lab="readonly about-training_memory"
-# ## 5. Memory for training (15 minutes)
+# ## 4. Memory for training (15 minutes)
 #
 # How many bytes do the numbers take that a training keeps for every parameter?
 #
@@ -156,7 +134,7 @@ def training_memory(params, recipe):
 check("why_parallel.training_memory", training_memory)
 
 # %% [markdown] lab="readonly about-workers_needed"
-# ## 6. Choose: how many workers? (15 minutes)
+# ## 5. Choose: how many workers? (15 minutes)
 #
 # A job takes `hours` on one worker. The share p of that can be divided. It has to be done within `deadline` hours. How
 # many workers do you ask for? They cost money, so take as few as possible. Amdahl's law holds.
@@ -184,6 +162,34 @@ def workers_needed(hours, p, deadline):
 
 # %% lab="tests workers_needed"
 check("why_parallel.workers_needed", workers_needed)
+
+# %% [markdown] lab="readonly extra"
+# ## Extra
+#
+# What follows is for those who want more. Each exercise is folded: open it by the arrow beside its title. The grade
+# stands on the exercises above; the points of these are yours alone, in `lockstep progress`.
+
+# %% [markdown] lab="readonly about-gustafson"
+# ## 6. Gustafson's law (10 minutes)
+#
+# Now the time stays the same, and the work grows. s workers are at it for the time 1. During the share 1 − p of it only
+# one of them works. During the share p all s of them work. How long would one worker need for all that work?
+#
+# - The same types as before. Here p is a share of the time on s workers.
+# - Return the speedup, a float: what one worker would need, divided by 1.
+
+
+# %% lab="answer gustafson"
+def gustafson(p, s):
+    """The speedup of s workers on work that grows with them."""
+    ### BEGIN SOLUTION
+    alone, together = 1 - p, p * s
+    return alone + together
+    ### END SOLUTION
+
+
+# %% lab="tests gustafson"
+check("why_parallel.gustafson", gustafson)
 
 # %% [markdown] lab="readonly where-next"
 # ## Where to go on

@@ -19,7 +19,7 @@ def rounds(case: Case) -> int:
 
 
 EXERCISE = Exercise(
-    number=6,
+    number=8,
     title="All-reduce by halving and doubling",
     points=5,
     minutes=40,

@@ -35,7 +35,7 @@ def nbytes(case: Case) -> int:
 
 
 EXERCISE = Exercise(
-    number=10,
+    number=11,
     title="Mend the tags out of order",
     points=2,
     minutes=15,

@@ -15,13 +15,12 @@ def wanted(case: Case) -> list[Tensor]:
 
 
 EXERCISE = Exercise(
-    number=3,
+    number=2,
     title="Broadcast along a tree",
     points=3,
     minutes=25,
     parameters="tensor, src, group=None",
     reference="lockstep.collectives:tree_broadcast",
-    core=False,
     cases=lambda ranks, seed: rooted_cases(ranks, seed, "src"),
     inputs=tensor_and_root,
     wanted=wanted,

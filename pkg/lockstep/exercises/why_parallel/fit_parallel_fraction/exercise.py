@@ -87,7 +87,7 @@ HINTS = (
 )  # fmt: skip
 
 EXERCISE = Exercise(
-    number=3,
+    number=2,
     title="Read p off measured times",
     points=3,
     minutes=20,

@@ -15,7 +15,7 @@ def steps(p: float, s: int) -> str:
 
 
 EXERCISE = Exercise(
-    number=2,
+    number=6,
     title="Gustafson's law",
     points=1,
     minutes=10,

@@ -63,7 +63,7 @@ HINTS = (
 )  # fmt: skip
 
 EXERCISE = Exercise(
-    number=5,
+    number=4,
     title="Memory for training",
     points=2,
     minutes=15,

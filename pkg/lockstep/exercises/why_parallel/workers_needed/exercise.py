@@ -87,7 +87,7 @@ HINTS = (
 )
 
 EXERCISE = Exercise(
-    number=6,
+    number=5,
     title="Choose the number of workers",
     points=2,
     minutes=15,
