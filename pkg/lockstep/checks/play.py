@@ -36,29 +36,30 @@ def play(fn: Callable[..., Any], refused: str, acts: Sequence[Act]) -> bytes:
     devices = [device_of_rank() if act.tensors else HOST for act in acts]
     markers = {device: torch.zeros(MARK, dtype=torch.uint8, device=device) for device in devices}
     played = []
-    for act, device in zip(acts, devices, strict=True):
-        dist.broadcast(markers[device], src=0)  # by the backend that the act's tensors go by
-        played.append(_play_one(fn, act, refused, device))
+    with references_refuse(refused, play, FromFile):
+        for act, device in zip(acts, devices, strict=True):
+            dist.broadcast(markers[device], src=0)  # by the backend that the act's tensors go by
+            played.append(_play_one(fn, act, device))
     return encoded(played)
 
 
-def _play_one(fn: Callable[..., Any], act: Act, refused: str, device: torch.device) -> tuple[Any, list[Any]]:
+def _play_one(fn: Callable[..., Any], act: Act, device: torch.device) -> tuple[Any, list[Any]]:
     rank = dist.get_rank()
     group = dist.new_group(list(act.members)) if act.members is not None else None
     if act.members is not None and rank not in act.members:
         return None, []
     arguments = moved(copy.deepcopy(act.arguments), device)
-    with references_refuse(refused, play, FromFile):
-        returned = fn(*arguments, group=group)
+    returned = fn(*arguments, group=group)
     return plain(returned), [plain(a) for a in arguments]
 
 
 def play_each(fns: Sequence[Callable[..., Any]], refused: str, act: Act) -> bytes:
     """The same for one act of several functions."""
     played = []
-    for fn in fns:
-        dist.broadcast(torch.zeros(MARK, dtype=torch.uint8), src=0)
-        played.append(_play_one(fn, act, refused, HOST))
+    with references_refuse(refused, play_each, FromFile):
+        for fn in fns:
+            dist.broadcast(torch.zeros(MARK, dtype=torch.uint8), src=0)
+            played.append(_play_one(fn, act, HOST))
     return encoded(played)
 
 
