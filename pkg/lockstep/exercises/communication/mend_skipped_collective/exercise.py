@@ -17,7 +17,7 @@ SIGNS = {"some": (1, -1, 0), "others": (0, 1, -1), "none": (-1, 0, -1)}  # of th
 def cases(ranks: int, seed: int) -> list[Case]:
     """Some ranks have something to give and some do not; on 3 ranks once nobody has."""
     draw = random.Random(seed)
-    rows = [(None, "float32", "some"), (None, "float64", "others")]
+    rows: list[tuple[tuple[int, ...] | None, str, str]] = [(None, "float32", "some"), (None, "float64", "others")]
     rows += [(SUBGROUPS[ranks], "float64", "some")] if ranks in SUBGROUPS else []
     rows += [(None, "int64", "others")] if ranks == 4 else []
     rows += [(None, "float32", "none")] if ranks == 3 else []
