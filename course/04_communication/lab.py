@@ -415,7 +415,7 @@ def mend_out_of_order_tags(first, second, group=None):
 check("communication.mend_out_of_order_tags", mend_out_of_order_tags)
 
 # %% [markdown] lab="readonly about-overlapped_step"
-# ## 11. Hide the transfer (20 minutes)
+# ## 11. Hide the transfer (25 minutes)
 #
 # A gradient must be summed over the ranks. The next product, `x @ weights`, does not need it. Do both at the same time,
 # and return the pair: the summed gradient, and the product.
