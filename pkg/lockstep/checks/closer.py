@@ -128,6 +128,8 @@ def _profile(exercise: Exercise, dyed: Dyed, case: Case) -> str:
 
 
 def _changed(exercise: Exercise, seen: Seen) -> Change | None:
+    if exercise.compared:
+        return changed_tensors(*exercise.compared(seen))
     wanted = list(exercise.wanted(seen.case)) if exercise.wanted else []
     if not exercise.pure:
         own = [exercise.inputs(seen.case, rank)[0] for rank in seen.case.members]

@@ -35,6 +35,9 @@ BY_MODULE = ("why_parallel", "scikit_learn", "cpu", "gpu")  # these still have a
 Kind = Literal["write", "mend", "catch"]
 Symmetry = Literal["shift", "rotation", "root", "any"]
 
+# Tensors as they are, as they should be, and as they were given.
+Compared = tuple[Sequence[Any], Sequence[Any], Sequence[Any]]
+
 # Calls ``fn`` with the arguments and gives back evidence as plain data: None, numbers, text, tensors, and lists and
 # dicts (with text keys) of these. It runs beside the learner's code, so it can be lied to; the judge knows that.
 Watch = Callable[[Callable[..., Any], tuple[Any, ...]], Any]
@@ -67,6 +70,8 @@ class Exercise:
     examine: Callable[[Seen], Fault | None] | None = None  # what else may be wrong; it is looked at first
     values: float = 0.5  # share of the points for right values; the rest is for what they cost, if it is looked at
     alike: Callable[[Seen], Any] | None = None  # what two answers must share to be alike; by default their values
+    footprint: Callable[[Seen], Any] | None = None  # what two right ones must share to cost alike; by default messages
+    compared: Callable[[Seen], Compared] | None = None  # of a pure exercise: the tensors that its values are
     hints: Sequence[tuple[str, str]] = ()  # a pattern in an error of Python's, and what to do about it
 
     # ---- what it may cost

@@ -28,10 +28,11 @@ OF_VALUES = ("wrong-values", "wrong-shape", "wrong-dtype")  # faults that a clos
 
 @dataclass(frozen=True)
 class Fault:
-    """What is wrong with one case."""
+    """What is wrong with one case. ``telling``: a known wrong answer may do the same, as with wrong values."""
 
     misconception: str
     message: str
+    telling: bool = False
 
 
 @dataclass(frozen=True)
@@ -161,7 +162,7 @@ def _wrong(
 
 def _recognised(faults: Sequence[tuple[Seen, Fault | None]], closer: Closer | None) -> list[Finding]:
     """The one finding of an answer that is known."""
-    telling = [(s, f) for s, f in faults if f and not s.failure and f.misconception in OF_VALUES]
+    telling = [(s, f) for s, f in faults if f and not s.failure and (f.telling or f.misconception in OF_VALUES)]
     if not telling or closer is None:
         return []
     seen, fault = min(telling, key=lambda row: _plainness(row[0]))
