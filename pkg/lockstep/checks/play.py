@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
@@ -61,6 +62,21 @@ def play_pure(
             under_way.begin(number)
             found.append(watch(own, arguments))
     return found
+
+
+def play_known(
+    answers: Sequence[FromFile], cases: Sequence[Sequence[tuple[Any, ...]]], refused: str, watch: Watch
+) -> list[list[list[Any] | None]]:
+    """What ``watch`` writes down of each of several known answers, by case; None for a case in which one raises."""
+    with references_refuse(refused):
+        return [[_attempt(answer.function(), calls, watch) for calls in cases] for answer in answers]
+
+
+def _attempt(fn: Callable[..., Any], calls: Sequence[tuple[Any, ...]], watch: Watch) -> list[Any] | None:
+    try:
+        return [watch(fn, arguments) for arguments in deepcopy(calls)]
+    except Exception:
+        return None
 
 
 def returned(fn: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:

@@ -13,7 +13,7 @@ import json
 import math
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
 from typing import Any
 
@@ -23,12 +23,14 @@ from torch import Tensor
 from lockstep.checks.case import Case
 from lockstep.checks.exercise import Exercise, find
 from lockstep.checks.known import Known
-from lockstep.checks.observation import Seen
+from lockstep.checks.observation import Failure, Seen
 from lockstep.checks.observe import CLUSTER, observe
 from lockstep.checks.plain import Other
+from lockstep.checks.play import play_known, returned
 from lockstep.checks.traffic import collectives, messages, rounds
 from lockstep.checks.values import result
 from lockstep.errors import LockstepError
+from lockstep.worlds import run
 
 MOST = 2  # that can be told
 LIMIT = 10.0  # seconds for all comparisons
@@ -66,16 +68,55 @@ def _filtered(
 ) -> list[Known]:
     """Case after case, those that are left; the first case leaves few."""
     left, until = [k for k in known if k.tell and k.ends], time.monotonic() + LIMIT
+    together = _together(exercise, left, [mine.case for mine in seen])
     for mine in seen:
         if time.monotonic() > until:
             return []
-        left = [k for k in left if (theirs := watched(exercise, k, mine.case)) and same(mine, theirs)]
+        case = _key(mine.case)
+        of_case = {k: together[k, case] if (k, case) in together else watched(exercise, k, mine.case) for k in left}
+        left = [k for k, theirs in of_case.items() if theirs and same(mine, theirs)]
     return left
+
+
+def _together(
+    exercise: Exercise, known: Sequence[Known], cases: Sequence[Case]
+) -> Mapping[tuple[Known, str], Seen | None]:
+    """What known answers to a pure exercise do, by answer and case, from one run: a process for each costs more than
+    most of them. Empty where they cannot be run so."""
+    if not exercise.pure or exercise.real or not known:
+        return {}
+    changed = tuple(k.path.stat().st_mtime_ns for k in known)
+    return _run_together(exercise.id, tuple(known), changed, tuple(sorted(map(_key, cases))))
+
+
+@lru_cache(maxsize=100)
+def _run_together(
+    id: str, known: Sequence[Known], changed: Sequence[int], cases: Sequence[str]
+) -> Mapping[tuple[Known, str], Seen | None]:
+    exercise = find(id)
+    told = [Case.from_json(json.loads(case)) for case in cases]
+    calls = [exercise.inputs(case, 0) for case in told]
+    answers = [k.load(exercise.function) for k in known]
+    refused, watch = exercise.reference.partition(":")[0], exercise.watch or returned
+    try:
+        outcome = run(play_known, answers, calls, refused, watch, ranks=1, on=CLUSTER, timeout=LIMIT)
+    except LockstepError:
+        return {}
+    found: dict[tuple[Known, str], Seen | None] = {}
+    for k, by_case in zip(known, outcome.values[0], strict=True):
+        for key, case, values in zip(cases, told, by_case, strict=True):
+            failure = Failure("RankRaised", "") if values is None else None
+            found[k, key] = Seen(case, (values,), ([],), failure=failure)
+    return found
+
+
+def _key(case: Case) -> str:
+    return json.dumps(case.to_json(), sort_keys=True)
 
 
 def watched(exercise: Exercise, known: Known, case: Case) -> Seen | None:
     """What a known answer does in a case; None where it cannot be tried."""
-    return _watched(exercise.id, known, known.path.stat().st_mtime_ns, json.dumps(case.to_json(), sort_keys=True))
+    return _watched(exercise.id, known, known.path.stat().st_mtime_ns, _key(case))
 
 
 @lru_cache(maxsize=4000)
