@@ -201,6 +201,7 @@ REQUESTS = _measure("requests", "global_requests", "request", "your warps make {
 GLOBAL_BYTES = _measure("global bytes", "global_bytes", "byte", "your threads read and write {} of global memory")
 SECTORS = _measure("sectors", "sectors", "sector", "{} of 32 bytes are moved")
 SHARED_REQUESTS = _measure("shared requests", "shared_requests", "request", "your warps make {} to shared memory")
+BARRIERS = _measure("barriers", "barriers", "time", "your warps come to a barrier {}")
 ATOMICS = _measure("atomics", "atomics", "atomic operation", "there are {}")
 INSTRUCTIONS = _measure("instructions", "instructions", "instruction", "your warps issue {}")
 WAVEFRONTS = Measure(_wavefronts, "wavefront", "a request to shared memory takes {}", "{} a request", "wavefronts")

@@ -17,7 +17,8 @@ SIGNS = {
 
 
 def cases(ranks: int, seed: int) -> list[Case]:
-    return [Case(1, seed, settings={"told": f'kernels that are "{name}"', "illness": name}) for name in SIGNS]
+    told = {name: f'kernels whose illness is "{name}"' for name in SIGNS} | {"healthy": "healthy kernels"}
+    return [Case(1, seed, settings={"told": told[name], "illness": name}) for name in SIGNS]
 
 
 def patients(case: Case, rank: int) -> tuple[tuple[dict[str, int]], ...]:
@@ -35,8 +36,8 @@ def confused(seen: Seen) -> Fault | None:
     if not wrong:
         return None
     id = f"healthy-as-{wrong[0]}" if illness == "healthy" else f"misses-{illness}"
-    called = f'you call {len(wrong)} of {len(answers)} something else, the first "{wrong[0]}"'
-    return Fault(id.replace(" ", "-"), f"Of {seen.case}, {called}. The sign: {SIGNS[illness]}.")
+    message = f'You call {len(wrong)} of {len(answers)} {seen.case} something else, the first "{wrong[0]}".'
+    return Fault(id.replace(" ", "-"), f"{message} Look for this: {SIGNS[illness]}.")
 
 
 EXERCISE = Exercise(

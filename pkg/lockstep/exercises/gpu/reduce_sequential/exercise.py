@@ -1,11 +1,11 @@
 """The sum by a tree whose threads at work stand side by side."""
 
 from lockstep.checks.budget import Budget
-from lockstep.exercises.gpu.launches import SHARED_REQUESTS, without_conflicts
-from lockstep.exercises.gpu.reductions import atomics, blocks, reads, reduction
+from lockstep.exercises.gpu.launches import BARRIERS, SHARED_REQUESTS, without_conflicts
+from lockstep.exercises.gpu.reductions import WARPS, atomics, blocks, reads, reduction
 
 OF_THE_TREE = 29  # requests of a block to shared memory
-AT_LEAST = 6  # 2 warps write what 2 others read; then 1 writes what 1 other reads; the rest of the tree may be shuffles
+CROSSING = 2  # rounds in which warps read what others wrote; behind them a warp is alone, and may use shuffles
 
 EXERCISE = reduction(
     number=4,
@@ -17,7 +17,7 @@ EXERCISE = reduction(
     budgets=(
         atomics(1),
         reads(1),
-        Budget(SHARED_REQUESTS, lambda case: AT_LEAST * blocks(case), at_most=None, at_least=1),
+        Budget(BARRIERS, lambda case: CROSSING * WARPS * blocks(case), "2 for each warp", at_most=None, at_least=1),
         Budget(SHARED_REQUESTS, lambda case: OF_THE_TREE * blocks(case), at_most=1.5,
                advice="A warp without a thread at work makes none."),
         without_conflicts(1.05),

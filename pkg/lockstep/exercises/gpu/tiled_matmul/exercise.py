@@ -20,9 +20,13 @@ TILE = 16
 
 def factors(case: Case) -> tuple[Any, Any]:
     """Their products need more digits than float16 has, in A or in B by turns."""
-    s = case.settings
-    wide, narrow = (2**10, 2**3) if s["k"] % 2 else (2**3, 2**10)
-    return quarters(case, 1, wide, s["m"], s["k"]), quarters(case, 2, narrow, s["k"], s["n"])
+    m, k, n = sizes(case)
+    wide, narrow = (2**10, 2**3) if k % 2 else (2**3, 2**10)
+    return quarters(case, 1, wide, m, k), quarters(case, 2, narrow, k, n)
+
+
+def sizes(case: Case) -> tuple[int, int, int]:
+    return case.settings["m"], case.settings["k"], case.settings["n"]
 
 
 def tiles(length: int) -> int:
@@ -31,14 +35,14 @@ def tiles(length: int) -> int:
 
 def in_pieces(case: Case, items: int) -> int:
     """Pieces of so many neighbours of a row: A for each column of tiles, B for each row of tiles, and C once."""
-    m, k, n = (case.settings[name] for name in "mkn")
+    m, k, n = sizes(case)
     return m * -(-k // items) * tiles(n) + k * -(-n // items) * tiles(m) + m * -(-n // items)
 
 
 def requests(case: Case) -> int:
     """Two tiles in each step and one of C, by blocks of 8 warps."""
-    m, k, n = (case.settings[name] for name in "mkn")
-    return int(8 * tiles(m) * tiles(n) * (2 * tiles(k) + 1))
+    m, k, n = sizes(case)
+    return 8 * tiles(m) * tiles(n) * (2 * tiles(k) + 1)
 
 
 EXERCISE = kernel(
