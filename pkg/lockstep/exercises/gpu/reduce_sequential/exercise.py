@@ -17,9 +17,9 @@ EXERCISE = reduction(
     budgets=(
         atomics(1),
         reads(1),
-        Budget(BARRIERS, lambda case: CROSSING * WARPS * blocks(case), "2 for each warp", at_most=None, at_least=1),
         Budget(SHARED_REQUESTS, lambda case: OF_THE_TREE * blocks(case), at_most=1.5,
                advice="A warp without a thread at work makes none."),
+        Budget(BARRIERS, lambda case: CROSSING * WARPS * blocks(case), "2 for each warp", at_most=None, at_least=1),
         without_conflicts(1.05),
     ),
 )  # fmt: skip
