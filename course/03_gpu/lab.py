@@ -16,6 +16,7 @@
 #   `grid`, `gridsize`, `threadIdx`, `blockIdx`, `blockDim`, `gridDim`, `laneid`, `shared.array`, `syncthreads`,
 #   `syncwarp`, `atomic.add`, `shfl_down_sync` and its relatives. It returns nothing, and it works on single elements:
 #   `a[i]`, never all of `a` at once.
+# - All arrays that your kernels are given hold float32. A kernel changes its result only, never what it reads.
 # - Sizes of shared arrays are constants, as on a GPU: numbers, or names of numbers. Arithmetic with names is none.
 # - The same source runs on a GPU: `kernel[blocks, threads](…)` instead of `launch(kernel, blocks, threads, …)`.
 #
@@ -49,6 +50,7 @@ print(result.table())
 # are.
 #
 # The grid is one-dimensional. It has at least n threads in all, and most often some more: the last block is not full.
+# Blocks may have any size.
 # Give each thread one element, and let neighbouring threads take neighbouring elements.
 
 
@@ -154,8 +156,8 @@ check("gpu.mend_divergent_reduction", mend_divergent_reduction)
 # in the second round threads 0 to 31 those of 32 to 63, and so on. Now the threads at work stand side by side: warps
 # without work have nothing to issue.
 #
-# Same parameters, same blocks of `THREADS` = 128 threads, any number of blocks; `out[0]` is 0 at the start. The check
-# counts how often your warps go to shared memory, and looks for bank conflicts.
+# Same parameters, same blocks of `THREADS` = 128 threads, any number of blocks; `out[0]` is 0 at the start, and each
+# block adds to it once. The check counts how often your warps go to shared memory, and looks for bank conflicts.
 
 
 # %% lab="answer reduce_sequential"
@@ -189,9 +191,10 @@ check("gpu.reduce_sequential", reduce_sequential)
 # the lane that is `offset` further on. Beyond lane 31 there is nobody: such a lane gets its own value back. The first
 # argument, the **mask**, has one bit for each lane: who takes part. `0xFFFFFFFF` is all 32, and all must come.
 #
-# Sum each warp's 32 numbers by shuffles, in five rounds. Then add the warp's sum to `out[0]` atomically: once a warp,
-# or once a block, but not once a lane. Blocks have 128 threads again; `cuda.laneid` is the lane, 0 to 31. Start with
-# `float32(0.0)` where a thread has no element: lanes exchange numbers of one type.
+# Sum each warp's 32 numbers by shuffles, in five rounds, each thread with its own element of `values`. Then add the
+# warp's sum to `out[0]` atomically: once a warp, or once a block, but not once a lane. Blocks have 128 threads again;
+# `cuda.laneid` is the lane, 0 to 31. Start with `float32(0.0)` where a thread has no element: lanes exchange numbers
+# of one type.
 
 
 # %% lab="answer reduce_shuffle"
@@ -220,8 +223,8 @@ check("gpu.reduce_shuffle", reduce_shuffle)
 # them. Blocks have 32 x 32 threads, and the grid covers `source`: `x, y = cuda.grid(2)`, where x runs along the
 # columns. Sizes are no multiples of 32, and matrices are not square.
 #
-# Every warp shall read 32 neighbours and write 32 neighbours. So take the way through a tile in shared memory. And no
-# two lanes shall meet in a bank: mind the tile's width.
+# Every warp shall read 32 neighbours and write 32 neighbours, and each element once. So take the way through a tile
+# in shared memory. And no two lanes shall meet in a bank: mind the tile's width.
 
 # %% lab="readonly tile"
 TILE = 32
@@ -256,9 +259,9 @@ check("gpu.transpose", transpose)
 # j is the column. Each thread computes one element of C.
 #
 # Read from global memory as little as tiles allow: in each step the block brings a 16 x 16 tile of A and one of B
-# into shared memory, one element of each a thread; then every thread multiplies a row of the one with a column of the
-# other. What lies beyond an edge counts as zero. With one tile of each, two barriers are needed in each step: find
-# out why. C is written once, at the end.
+# into shared memory, one element of each a thread, neighbours by neighbours; then every thread multiplies a row of
+# the one with a column of the other. What lies beyond an edge counts as zero. With one tile of each, two barriers are
+# needed in each step: find out why. C is written once, at the end.
 
 # %% lab="readonly tile16"
 TILE16 = 16
@@ -304,7 +307,7 @@ check("gpu.tiled_matmul", tiled_matmul)
 # This is a function on NumPy arrays, not a kernel. `A` is (m, k) and `B` is (k, n), both float16; m and k are
 # multiples of 16, n is one of 8. Return C = A·B as float32, (m, n). Accumulate in float32: an accumulator of zeros is
 # `np.zeros((32, 4), np.float32)`. `mma` returns the new c, and does not change the old one. The check counts how
-# often you call it.
+# often you call it, and how often it begins from zeros: once for each piece of C.
 
 # %% lab="readonly places"
 from lockstep.simt.tensor_core import A_PLACES, B_PLACES, C_PLACES, load_fragment, store_fragment
@@ -347,12 +350,12 @@ check("gpu.fragment_matmul", fragment_matmul)
 # | `lanes` | active lanes, summed over the instructions: at most 32 for each |
 # | `global_requests` | loads and stores of warps |
 # | `global_bytes`, `sectors` | bytes that their lanes asked for; sectors of 32 bytes that were moved |
-# | `shared_requests`, `wavefronts` | accesses of warps to shared memory; wavefronts that they took |
+# | `shared_requests`, `wavefronts` | accesses of warps to shared memory; their wavefronts (float64: at least two) |
 # | `barriers`, `atomics` | warps that came to a barrier; atomic operations of single lanes |
 # | `races` | places where a race was found |
 #
-# No kernel has two illnesses. Healthy ones are small or large, work on float32 or float64, and their last block may
-# not be full. Compare with your own kernels: this cell prints the counts of one.
+# No kernel has two illnesses. Healthy ones are small or large, work on float32 or float64, may add atomically once a
+# warp, and their last block may not be full. Compare with your own kernels: this cell prints the counts of one.
 
 # %% lab="readonly counts"
 launch(double, 1, 128, np.arange(100, dtype=np.float32)).counts()

@@ -355,3 +355,31 @@ def test_a_writer_that_is_a_turn_ahead_is_told_as_that() -> None:
     (race,) = launch(kernel, 1, 64, ones(128), ones(64)).findings
     assert "overwrites" in race.message
     assert "in the next turn of the loop" in race.message
+
+
+def test_no_loop_is_told_where_there_is_none() -> None:
+    def reads_first(values):
+        tile = cuda.shared.array(65, float32)
+        t = cuda.threadIdx.x
+        tile[t] = values[t]
+        if t == 0:
+            tile[64] = 0
+        cuda.syncthreads()
+        right = tile[t + 1]
+        tile[t] = right
+
+    (race,) = launch(reads_first, 1, 64, ones(64)).findings
+    assert "overwrites tile[32], and thread 31 may still read it in line" in race.message
+    assert "turn" not in race.message
+
+
+def test_reading_and_writing_in_one_line_is_no_turn_of_a_loop() -> None:
+    """Each warp reads out[0] before it writes it, in the same line."""
+
+    def every_warp_adds(out):
+        if cuda.threadIdx.x % 32 == 0:
+            out[0] += cuda.threadIdx.x + 1
+
+    (race,) = launch(every_warp_adds, 1, 64, ones(1)).findings
+    assert "writes out[0], and thread" in race.message
+    assert "turn" not in race.message

@@ -21,15 +21,20 @@ from lockstep.events import COLLECTIVES
 @dataclass(frozen=True)
 class Measure:
     """``count(seen)`` counts ``noun``s; ``have`` tells how many of a dear run, ``spent`` of one that is as it should
-    be."""
+    be. ``name``: of those that do not stand in MEASURES."""
 
-    count: Callable[[Seen], int]
+    count: Callable[[Seen], float]
     noun: str
     have: str
     spent: str
+    name: str = ""
 
-    def told(self, number: int) -> str:
-        return self.have.format(counted(number, self.noun))
+    def told(self, number: float) -> str:
+        return self.have.format(self.counted(number))
+
+    def counted(self, number: float) -> str:
+        """As in "1 message", "2.5 wavefronts"."""
+        return counted(int(number), self.noun) if number == int(number) else f"{number:,.3g} {self.noun}s"
 
 
 MEASURES: Mapping[str, Measure] = {
@@ -61,7 +66,7 @@ class Budget:
     """``formula`` is ``need`` as it is told: "2(K-1)/K·N". ``slack`` is what ``need`` may be exceeded by besides, for
     sizes that do not divide."""
 
-    measure: str  # of MEASURES
+    measure: str | Measure  # of MEASURES, by messages; or one of the exercise's own
     need: Callable[[Case], float]
     formula: str = ""
     at_most: float | None = 1.0
@@ -71,37 +76,42 @@ class Budget:
 
     def over(self, seen: Seen, of: str) -> Fault | None:
         """Too dear. ``of`` names the algorithm: "a ring"."""
-        have, need = self._count(seen), self.need(seen.case)
+        have, need = self._measure.count(seen), self.need(seen.case)
         if self.at_most is None or have <= self.at_most * need + self.slack(seen.case):
             return None
         times = f"{have / need:.3g} times the" if need else "more than the"
         formula = f" ({self.formula})" if self.formula else ""
-        begin = f"With {seen.case}, {MEASURES[self.measure].told(have)}: "
-        told = f"{begin}{times} {_told(need)} that {of} needs{formula}. {remark(seen, self.measure)}{self.advice}"
-        return Fault(f"too-many-{self.measure.replace(' ', '-')}", told.strip())
+        begin = f"With {seen.case}, {self._measure.told(have)}: "
+        told = f"{begin}{times} {_told(need)} that {of} needs{formula}. {remark(seen, self._name)}{self.advice}"
+        return Fault(f"too-many-{self._name}", told.strip())
 
-    def under(self, seen: Seen) -> Fault | None:
-        """Less than there can be; of a group of two ranks or more, with an element for each."""
-        have, need = self._count(seen), self.need(seen.case)
-        if self.at_least is None or not has_bound(seen.case) or have >= self.at_least * need:
+    def under(self, seen: Seen, of: str) -> Fault | None:
+        """Less than there can be; by messages, of a group of two ranks or more, with an element for each."""
+        have, need = self._measure.count(seen), self.need(seen.case)
+        by_messages = isinstance(self.measure, str)
+        if self.at_least is None or have >= self.at_least * need or (by_messages and not has_bound(seen.case)):
             return None
         formula = f" ({self.formula})" if self.formula else ""
-        told = (
-            f"With {seen.case}, {MEASURES[self.measure].told(have)}. No program that computes this by "
-            f"messages can do with less than {_told(self.at_least * need)}{formula}: the values did not come by these "
-            "messages."
-        )
-        return Fault("not-by-messages", told)
+        begin, least = f"With {seen.case}, {self._measure.told(have)}.", f"{_told(self.at_least * need)}{formula}"
+        if by_messages:
+            told = f"{begin} No program that computes this by messages can do with less than {least}: "
+            return Fault("not-by-messages", f"{told}the values did not come by these messages.")
+        told = f"{begin} Less than {least} is not enough for {of}: the values came about in another way."
+        return Fault(f"too-few-{self._name}", told)
 
     def spent(self, seen: Seen) -> str:
         """As in "24 bytes a rank, the least there is"."""
-        have, need = self._count(seen), self.need(seen.case)
+        have, need = self._measure.count(seen), self.need(seen.case)
         least = ", the least there is" if self.at_most == 1 and have <= need else ""
-        measure = MEASURES[self.measure]
-        return measure.spent.format(counted(have, measure.noun)) + least
+        return self._measure.spent.format(self._measure.counted(have)) + least
 
-    def _count(self, seen: Seen) -> int:
-        return MEASURES[self.measure].count(seen)
+    @property
+    def _measure(self) -> Measure:
+        return MEASURES[self.measure] if isinstance(self.measure, str) else self.measure
+
+    @property
+    def _name(self) -> str:
+        return (self.measure if isinstance(self.measure, str) else self.measure.name).replace(" ", "-")
 
 
 def has_bound(case: Case) -> bool:
@@ -147,7 +157,7 @@ def exceeded(budgets: Sequence[Budget], of: str) -> Callable[[Seen], list[Fault]
     """What is too dear, or impossible, about one run; the first budget that says so."""
 
     def economise(seen: Seen) -> list[Fault]:
-        faults = (fault for budget in budgets for fault in (budget.under(seen), budget.over(seen, of)))
+        faults = (fault for budget in budgets for fault in (budget.under(seen, of), budget.over(seen, of)))
         return [fault for fault in faults if fault][:1]
 
     return economise

@@ -147,6 +147,8 @@ def _profile(exercise: Exercise, dyed: Dyed, case: Case) -> str:
 
 
 def _changed(exercise: Exercise, seen: Seen) -> Change | None:
+    if exercise.compared:
+        return changed_tensors(*exercise.compared(seen))
     if exercise.wanted is None:
         return None
     wanted = list(exercise.wanted(seen.case))

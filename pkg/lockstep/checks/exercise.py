@@ -30,10 +30,13 @@ FOLDER = Path(__file__).parents[1] / "exercises"
 
 # One a unit, in the order of the course.
 TOPICS = ("why_parallel", "scikit_learn", "cpu", "gpu", "communication")
-BY_MODULE = ("scikit_learn", "cpu", "gpu")  # these still have a judge of their own, in checks/TOPIC
+BY_MODULE = ("scikit_learn", "cpu")  # these still have a judge of their own, in checks/TOPIC
 
 Kind = Literal["write", "mend", "catch"]
 Symmetry = Literal["shift", "rotation", "root", "any"]
+
+# Tensors as they are, as they should be, and as they were given.
+Compared = tuple[Sequence[Any], Sequence[Any], Sequence[Any]]
 
 # Calls ``fn`` with the arguments and gives back evidence as plain data: None, numbers, text, tensors, and lists and
 # dicts (with text keys) of these. It runs beside the learner's code, so it can be lied to; the judge knows that.
@@ -68,6 +71,8 @@ class Exercise:
     values: float = 0.5  # share of the points for right values; the rest is for what they cost, if it is looked at
     nearly: float = 1.0  # share of a case's answers that earns its part of ``values``, though some are wrong
     alike: Callable[[Seen], Any] | None = None  # what two answers must share to be alike; by default their values
+    footprint: Callable[[Seen], Any] | None = None  # what two right ones must share to cost alike; by default messages
+    compared: Callable[[Seen], Compared] | None = None  # of a pure exercise: the tensors that its values are
     hints: Sequence[tuple[str, str]] = ()  # a pattern in an error of Python's, or "crashed:Stuck"; and what to do
 
     # ---- what it may cost

@@ -28,12 +28,14 @@ OF_VALUES = ("wrong-values", "wrong-shape", "wrong-dtype")  # faults that a clos
 
 @dataclass(frozen=True)
 class Fault:
-    """What is wrong with one case. ``aside`` helps to find the mistake, as long as nobody knows which it is."""
+    """What is wrong with one case. ``aside`` helps to find the mistake, as long as nobody knows which it is.
+    ``telling``: a known wrong answer may do the same, as with wrong values."""
 
     misconception: str
     message: str
     aside: str = ""
     earned: float = 0.0  # the share of the case's points for values that is earned all the same
+    telling: bool = False
 
 
 @dataclass(frozen=True)
@@ -162,7 +164,7 @@ def _wrong(
 
 def _recognised(faults: Sequence[tuple[Seen, Fault | None]], closer: Closer | None) -> list[Finding]:
     """The one finding of an answer that is known."""
-    telling = [(s, f) for s, f in faults if f and not s.failure and f.misconception in OF_VALUES]
+    telling = [(s, f) for s, f in faults if f and not s.failure and (f.telling or f.misconception in OF_VALUES)]
     if not telling or closer is None:
         return []
     seen, fault = min(telling, key=lambda row: _plainness(row[0]))

@@ -96,12 +96,19 @@ def observe_each(exercise: Exercise, fns: Sequence[Callable[..., Any]], case: Ca
     if exercise.pure:
         watch, calls = exercise.watch or returned, exercise.inputs(case, 0)
         outcome = run_sealed(play_each_pure, fns, refused, watch, own=[calls], on=CLUSTER, timeout=seconds)
-        return [_seen(case, [(values, [])], Trace(ranks=1), outcome) for values in _opened(0, outcome.values[0])]
+        by_answer = _opened(0, outcome.values[0])
+        return [_called(case, values, outcome) for values in by_answer]
     own = [acts[0] for acts in acts_by_rank(exercise, [case])]
     outcome = run_sealed(play_each, fns, refused, own=own, on=CLUSTER, timeout=seconds)
     by_rank = [_opened(rank, blob) for rank, blob in enumerate(outcome.values)]
     traces = part(outcome.trace, len(fns))
     return [_seen(case, [of_rank[n] for of_rank in by_rank], trace, outcome) for n, trace in enumerate(traces)]
+
+
+def _called(case: Case, values: list[Any] | None, outcome: Outcome) -> Seen:
+    if values is None:
+        return Seen(case, failure=Failure("RankRaised", ""))
+    return _seen(case, [(values, [])], Trace(ranks=1), outcome)
 
 
 class _Stage:

@@ -66,12 +66,11 @@ def play_each(fns: Sequence[Callable[..., Any]], refused: str, act: Act) -> byte
 def play_each_pure(
     fns: Sequence[Callable[..., Any]], refused: str, watch: Watch, calls: Sequence[tuple[Any, ...]]
 ) -> bytes:
-    """What ``watch`` writes down of each of several functions for the same calls."""
+    """What ``watch`` writes down of each of several functions for the same calls; None for one that raises."""
     found = []
     with references_refuse(refused, play_each_pure, FromFile, watch):
         for fn in fns:
-            own = fn.function() if isinstance(fn, FromFile) else fn
-            found.append([watch(own, arguments) for arguments in copy.deepcopy(calls)])
+            found.append(_attempt(fn.function() if isinstance(fn, FromFile) else fn, calls, watch))
     return encoded(found)
 
 
@@ -86,6 +85,13 @@ def play_pure(
             under_way.begin(number)
             found.append(watch(own, arguments))
     return encoded(found)
+
+
+def _attempt(fn: Callable[..., Any], calls: Sequence[tuple[Any, ...]], watch: Watch) -> list[Any] | None:
+    try:
+        return [watch(fn, arguments) for arguments in copy.deepcopy(calls)]
+    except Exception:
+        return None
 
 
 def returned(fn: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:

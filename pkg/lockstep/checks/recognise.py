@@ -41,7 +41,7 @@ def alike_in_values(exercise: Exercise, known: Sequence[Known], seen: Sequence[S
     messages must be the same, too."""
     left = _filtered(exercise, known, seen, partial(_same_values, exercise))
     if len(left) > 1 or all(says_little(exercise, mine) for mine in seen):
-        closer = _filtered(exercise, left, seen, _same_footprint)
+        closer = _filtered(exercise, left, seen, partial(_same_footprint, exercise))
         if closer or all(says_little(exercise, mine) for mine in seen):
             return closer
     return left
@@ -125,7 +125,7 @@ def _in_all(exercise: Exercise, known: Known, cases: Sequence[Case]) -> list[See
 
 
 def _same_in_all(exercise: Exercise, mine: Seen, theirs: Seen) -> bool:
-    return _same_footprint(mine, theirs) and _same_values(exercise, mine, theirs)
+    return _same_footprint(exercise, mine, theirs) and _same_values(exercise, mine, theirs)
 
 
 def _same_values(exercise: Exercise, mine: Seen, theirs: Seen) -> bool:
@@ -169,8 +169,9 @@ def says_little(exercise: Exercise, seen: Seen) -> bool:
     return True
 
 
-def _same_footprint(mine: Seen, theirs: Seen) -> bool:
-    return bool(footprint(mine) == footprint(theirs))
+def _same_footprint(exercise: Exercise, mine: Seen, theirs: Seen) -> bool:
+    of = exercise.footprint or footprint
+    return bool(of(mine) == of(theirs))
 
 
 def footprint(seen: Seen) -> Any:

@@ -92,9 +92,9 @@ class BlockHazards:
         same_warp = records.actors[race.writer] // LANES == records.actors[race.other] // LANES
         missing = "syncthreads or syncwarp" if same_warp else "syncthreads"
         told = f"{writer} writes {item}, and {other.short} {deed} it in {touched.place}"
-        if not records.write[race.other] and _came_by(records, race):
-            told = f"{writer} overwrites {item} in the next turn of the loop, and {other.short} may still read it in "
-            told += touched.place
+        if not records.write[race.other] and wrote is not touched and _came_by(records, race):
+            turn = " in the next turn of the loop" if _stands_before(wrote, touched) else ""
+            told = f"{writer} overwrites {item}{turn}, and {other.short} may still read it in {touched.place}"
         message = f"{told}, with no {missing} in between."
         self.findings.add("race", wrote, message, (writer, other), memory.name, touched, times)
 
@@ -105,11 +105,16 @@ class BlockHazards:
 
 
 def _came_by(records: Records, race: Race) -> bool:
-    """Whether the writer's warp had itself passed the line of the other access before it wrote: it is a turn ahead."""
+    """Whether the writer's warp had itself passed the line of the other access before it wrote: it is ahead."""
     before = slice(0, race.writer)
     same_line = records.lines[before] == records.lines[race.other]
     same_warp = records.actors[before] // LANES == records.actors[race.writer] // LANES
     return bool((same_line & same_warp).any())
+
+
+def _stands_before(line: LineCounts, other: LineCounts) -> bool:
+    """In the source of one function. Who comes back from ``other`` to ``line`` is in a loop."""
+    return line.function == other.function and line.number < other.number
 
 
 def _records(memory: Memory, accesses: Sequence[Access]) -> tuple[list[LineCounts], Records, Ints]:

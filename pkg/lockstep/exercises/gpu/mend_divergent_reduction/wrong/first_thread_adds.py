@@ -1,0 +1,22 @@
+"""The learner thought: one thread cannot race with itself."""
+
+from numba import cuda, float32
+
+MISCONCEPTION = "one-thread"
+TELL = "One thread adds up what the others have loaded, one number after the other. A tree takes seven rounds."
+VARIANTS = ["first_thread_sums"]
+THREADS = 128
+
+
+@cuda.jit
+def mend_divergent_reduction(values, out):
+    partial = cuda.shared.array(THREADS, float32)
+    t = cuda.threadIdx.x
+    i = cuda.grid(1)
+    partial[t] = values[i] if i < values.size else 0.0
+    cuda.syncthreads()
+    if t == 0:
+        for j in range(1, THREADS):
+            partial[0] += partial[j]
+    if t == 0:
+        cuda.atomic.add(out, 0, partial[0])

@@ -1,0 +1,23 @@
+"""The learner thought: a shuffle is a kind of shared memory, and that I can already do."""
+
+from numba import cuda, float32
+
+MISCONCEPTION = "too-many-shared-requests"
+THREADS = 128
+
+
+@cuda.jit
+def reduce_shuffle(values, out):
+    partial = cuda.shared.array(THREADS, float32)
+    t = cuda.threadIdx.x
+    i = cuda.grid(1)
+    partial[t] = values[i] if i < values.size else 0.0
+    cuda.syncthreads()
+    step = THREADS // 2
+    while step > 0:
+        if t < step:
+            partial[t] += partial[t + step]
+        cuda.syncthreads()
+        step //= 2
+    if t == 0:
+        cuda.atomic.add(out, 0, partial[0])

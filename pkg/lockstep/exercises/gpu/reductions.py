@@ -1,0 +1,50 @@
+"""The three sums of a vector: the same additions, by other threads. A block has 128."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from lockstep.checks.budget import Budget
+from lockstep.checks.case import Case
+from lockstep.exercises.gpu.launches import ATOMICS, REQUESTS, kernel, launches, quarters
+
+THREADS, WARPS = 128, 4  # of a block
+
+
+def values(case: Case) -> Any:
+    return quarters(case, 1, 2**12, case.settings["n"])
+
+
+def blocks(case: Case) -> int:
+    return int(case.settings["blocks"])
+
+
+def loaded(case: Case) -> int:
+    """Requests that read each value once."""
+    return int(-(-case.settings["n"] // 32))
+
+
+def atomics(each: int) -> Budget:
+    """So many for each block."""
+    return Budget(ATOMICS, lambda case: each * blocks(case), advice="Those on one address wait for each other.")
+
+
+def reads(adding: int) -> Budget:
+    """Each value once, and so many requests of a block to out[0]."""
+    return Budget(REQUESTS, lambda case: loaded(case) + adding * blocks(case), at_most=1.5,
+                  advice="Let each thread read its own element, so that a warp reads 32 at once.")  # fmt: skip
+
+
+reduction = partial(
+    kernel,
+    points=2,
+    parameters="values, out",
+    cases=launches(
+        "n = {n} on a grid of {blocks} x 128 threads", "n blocks", (500, 4), (256, 2), (128, 1), (257, 3), (1, 1)
+    ),
+    call=lambda case: ((blocks(case),), (THREADS,), (values(case), np.zeros(1, np.float32))),
+    wanted=lambda case: values(case).sum(keepdims=True),
+)

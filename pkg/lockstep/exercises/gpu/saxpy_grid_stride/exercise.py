@@ -1,0 +1,17 @@
+"""y = alpha·x + y in a loop as wide as the grid."""
+
+from lockstep.exercises.gpu.elementwise import elementwise, grid, on_grids, vectors
+
+ALPHA = 2.5
+
+EXERCISE = elementwise(
+    number=2,
+    title="A loop as wide as the grid",
+    minutes=15,
+    parameters="alpha, x, y",
+    reference="lockstep.simt.kernels:saxpy_grid_stride",
+    cases=on_grids((1000, 2, 64), (1000, 4, 64), (800, 1, 128), (700, 3, 96), (501, 3, 50), (100, 2, 128), (1, 1, 32)),
+    call=lambda case: (*grid(case), (ALPHA, *vectors(case))),
+    wanted=lambda case: ALPHA * vectors(case)[0] + vectors(case)[1],
+    of="a loop as wide as the grid",
+)

@@ -1,0 +1,28 @@
+"""The learner thought: K is a multiple of the tile."""
+
+from numba import cuda, float32
+
+MISCONCEPTION = "forgets-the-rest"
+TELL = (
+    "The columns of A beyond the last whole tile are left out. K need not be a multiple of 16: round the number "
+    "of tiles up."
+)
+TILE = 16
+
+
+@cuda.jit
+def tiled_matmul(A, B, C):
+    a = cuda.shared.array((TILE, TILE), float32)
+    b = cuda.shared.array((TILE, TILE), float32)
+    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+    j, i = cuda.grid(2)
+    total = float32(0.0)
+    for start in range(0, A.shape[1] // TILE * TILE, TILE):
+        a[ty, tx] = A[i, start + tx] if i < A.shape[0] and start + tx < A.shape[1] else 0.0
+        b[ty, tx] = B[start + ty, j] if start + ty < B.shape[0] and j < B.shape[1] else 0.0
+        cuda.syncthreads()
+        for k in range(TILE):
+            total += a[ty, k] * b[k, tx]
+        cuda.syncthreads()
+    if i < C.shape[0] and j < C.shape[1]:
+        C[i, j] = total

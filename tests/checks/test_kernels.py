@@ -1,0 +1,117 @@
+"""Exercises on the warp machine: what is told of a kernel, and how it is recognised."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from numba import cuda
+
+from lockstep import checks
+from lockstep.checks import load, play
+from lockstep.checks.budget import Budget, Measure
+from lockstep.checks.case import Case
+from lockstep.checks.judge import Fault
+from lockstep.checks.observation import Seen
+from lockstep.checks.recognise import _run_together
+from lockstep.checks.transforms import changed_tensors
+from lockstep.exercises.gpu import launches
+from lockstep.simt.kernels import patients
+
+KERNELS = [e for e in checks.exercises() if e.topic == "gpu" and e.watch is launches.watch]
+GRIDS = [e for e in KERNELS if e.function in ("vector_add", "saxpy_grid_stride")]
+
+
+def observed(exercise: Any, fn: Callable[..., Any], case: Case) -> Seen:
+    return Seen(case, ([launches.watch(fn, call) for call in exercise.inputs(case, 0)],), ([],))
+
+
+def first_case(exercise: Any) -> Case:
+    return exercise.cases(1, 7)[0]
+
+
+@pytest.mark.parametrize("exercise", KERNELS, ids=lambda e: e.function)
+def test_no_cast_to_another_type_gives_the_right_values(exercise: Any) -> None:
+    """Neither whole numbers nor float16 hold what the kernels are given."""
+    for of_type in (np.int32, np.float16):
+        kept = []
+        for case in exercise.cases(1, 7):
+            _, _, arguments = exercise.inputs(case, 0)[0]
+            arrays = [a for a in arguments if isinstance(a, np.ndarray) and a.any() and not (a == a.flat[0]).all()]
+            with np.errstate(over="ignore"):
+                kept += [np.array_equal(a.astype(of_type).astype(np.float32), a) for a in arrays]
+        assert not all(kept)
+
+
+@pytest.mark.parametrize("exercise", GRIDS, ids=lambda e: e.function)
+def test_blocks_of_no_multiple_of_a_warp_are_tried(exercise: Any) -> None:
+    settings = [case.settings for case in exercise.cases(1, 7)]
+    assert any(s["threads"] % 32 for s in settings)
+    assert any(s["n"] % (s["blocks"] * s["threads"]) for s in settings)
+
+
+@cuda.jit
+def writes_what_all_write(alpha, x, y):
+    y[cuda.threadIdx.x] = cuda.blockIdx.x
+
+
+def test_a_race_for_an_argument_is_a_lost_update_and_may_be_recognised() -> None:
+    exercise = checks.find("gpu.saxpy_grid_stride")
+    seen = observed(exercise, writes_what_all_write, first_case(exercise))
+    assert exercise.examine is not None
+    fault = exercise.examine(seen)
+    assert fault is not None
+    assert (fault.misconception, fault.telling) == ("lost-update", True)
+
+
+def test_a_hazard_is_told_as_the_mistake_of_a_known_answer() -> None:
+    exercise = checks.find("gpu.saxpy_grid_stride")
+    score = checks.check_file(exercise.id, exercise.wrong / "stride_of_a_block.py")
+    assert [f.misconception for f in score.findings] == ["stride-of-a-block"]
+
+
+def test_a_budget_on_a_count_of_its_own_says_nothing_of_messages() -> None:
+    measure = Measure(lambda seen: 2.5, "wavefront", "a request takes {}", "{}", "wavefronts")
+    seen = Seen(Case(1, 0, settings={"told": "a tile"}))
+    over = Budget(measure, lambda case: 1).over(seen, "a tile")
+    under = Budget(measure, lambda case: 4, at_most=None, at_least=1).under(seen, "a tree")
+    assert over == Fault(
+        "too-many-wavefronts",
+        "With a tile, a request takes 2.5 wavefronts: 2.5 times the 1 that a tile needs.",
+    )
+    assert under == Fault(
+        "too-few-wavefronts",
+        "With a tile, a request takes 2.5 wavefronts. Less than 4 is not enough for a tree: the values came about in "
+        "another way.",
+    )
+
+
+def test_right_values_of_another_type_are_no_change_of_values() -> None:
+    right = torch.tensor([1.25, 2.5])
+    assert changed_tensors([right.double()], [right], [None]) is None
+
+
+def test_known_answers_run_together_cannot_spoil_each_other(tmp_path: Path) -> None:
+    (tmp_path / "empties.py").write_text("def f(values):\n    values.clear()\n    return 1\n")
+    (tmp_path / "raises.py").write_text("def f(values):\n    raise ValueError(values)\n")
+    (tmp_path / "counts.py").write_text("def f(values):\n    return len(values)\n")
+    answers = [load.load(tmp_path / f"{name}.py", "f") for name in ("empties", "raises", "counts")]
+    assert play.play_known(answers, [[([1, 2],)]], "", play.returned) == [[[1]], [None], [[2]]]
+
+
+def test_answers_to_a_pure_exercise_are_run_once() -> None:
+    """In one process, and not again for the next answer that is checked."""
+    exercise = checks.find("gpu.reduce_shuffle")
+    _run_together.cache_clear()
+    for name in ("upward", "one_warp_only"):
+        checks.check_file(exercise.id, exercise.wrong / f"{name}.py")
+    assert _run_together.cache_info().misses == 1
+
+
+def test_healthy_patients_have_an_atomic_and_doubles_in_shared_memory() -> None:
+    healthy = patients.counts("healthy", 3)
+    assert any(0 < c["atomics"] < c["threads"] / 8 for c in healthy)
+    assert any(c["shared_requests"] and c["wavefronts"] == 2 * c["shared_requests"] for c in healthy)
+    assert not any(c["races"] for c in healthy)
