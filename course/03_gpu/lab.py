@@ -149,75 +149,8 @@ def mend_divergent_reduction(values, out):
 # %% lab="tests mend_divergent_reduction"
 check("gpu.mend_divergent_reduction", mend_divergent_reduction)
 
-# %% [markdown] lab="readonly about-reduce_sequential"
-# ## 4. Let whole warps go (15 minutes)
-#
-# The same sum, by another tree. In the first round threads 0 to 63 add the numbers of threads 64 to 127 to their own,
-# in the second round threads 0 to 31 those of 32 to 63, and so on. Now the threads at work stand side by side: warps
-# without work have nothing to issue.
-#
-# Same parameters, same blocks of `THREADS` = 128 threads, any number of blocks; `out[0]` is 0 at the start, and each
-# block adds to it once. The check counts how often your warps go to shared memory, and looks for bank conflicts.
-
-
-# %% lab="answer reduce_sequential"
-@cuda.jit
-def reduce_sequential(values, out):
-    """Add the sum of values to out[0]; the first half of the threads adds the second half's numbers."""
-    ### BEGIN SOLUTION
-    partial = cuda.shared.array(THREADS, float32)
-    t = cuda.threadIdx.x
-    i = cuda.grid(1)
-    partial[t] = values[i] if i < values.size else 0.0
-    cuda.syncthreads()
-    step = THREADS // 2
-    while step > 0:
-        if t < step:
-            partial[t] += partial[t + step]
-        cuda.syncthreads()
-        step //= 2
-    if t == 0:
-        cuda.atomic.add(out, 0, partial[0])
-    ### END SOLUTION
-
-
-# %% lab="tests reduce_sequential"
-check("gpu.reduce_sequential", reduce_sequential)
-
-# %% [markdown] lab="readonly about-reduce_shuffle"
-# ## 5. Without memory (15 minutes)
-#
-# Within a warp nobody needs shared memory: `cuda.shfl_down_sync(0xFFFFFFFF, value, offset)` returns the `value` of
-# the lane that is `offset` further on. Beyond lane 31 there is nobody: such a lane gets its own value back. The first
-# argument, the **mask**, has one bit for each lane: who takes part. `0xFFFFFFFF` is all 32, and all must come.
-#
-# Sum each warp's 32 numbers by shuffles, in five rounds, each thread with its own element of `values`. Then add the
-# warp's sum to `out[0]` atomically: once a warp, or once a block, but not once a lane. Blocks have 128 threads again;
-# `cuda.laneid` is the lane, 0 to 31. Start with `float32(0.0)` where a thread has no element: lanes exchange numbers
-# of one type.
-
-
-# %% lab="answer reduce_shuffle"
-@cuda.jit
-def reduce_shuffle(values, out):
-    """Add the sum of values to out[0]; each warp sums by shuffles."""
-    ### BEGIN SOLUTION
-    i = cuda.grid(1)
-    value = values[i] if i < values.size else float32(0.0)
-    offset = 16
-    while offset > 0:
-        value += cuda.shfl_down_sync(0xFFFFFFFF, value, offset)
-        offset //= 2
-    if cuda.laneid == 0:
-        cuda.atomic.add(out, 0, value)
-    ### END SOLUTION
-
-
-# %% lab="tests reduce_shuffle"
-check("gpu.reduce_shuffle", reduce_shuffle)
-
 # %% [markdown] lab="readonly about-transpose"
-# ## 6. A transpose that wastes nothing (25 minutes)
+# ## 4. A transpose that wastes nothing (25 minutes)
 #
 # `source` has the shape (rows, columns), `target` (columns, rows). Write `target[j, i] = source[i, j]` for all of
 # them. Blocks have 32 x 32 threads, and the grid covers `source`: `x, y = cuda.grid(2)`, where x runs along the
@@ -252,7 +185,7 @@ def transpose(source, target):
 check("gpu.transpose", transpose)
 
 # %% [markdown] lab="readonly about-tiled_matmul"
-# ## 7. Matrix product by tiles (30 minutes)
+# ## 5. Matrix product by tiles (30 minutes)
 #
 # `C = A·B`: A has the shape (M, K), B (K, N), C (M, N), and these need not be multiples of 16. What C holds at the
 # start means nothing: overwrite it. Blocks have 16 x 16 threads, and the grid covers C: `j, i = cuda.grid(2)`, where
@@ -291,6 +224,79 @@ def tiled_matmul(A, B, C):
 
 # %% lab="tests tiled_matmul"
 check("gpu.tiled_matmul", tiled_matmul)
+
+# %% [markdown] lab="readonly extra"
+# ## Extra
+#
+# What follows is for those who want more. Each exercise is folded: open it by the arrow beside its title. The grade
+# stands on the exercises above; the points of these are yours alone, in `lockstep progress`.
+
+# %% [markdown] lab="readonly about-reduce_sequential"
+# ## 6. Let whole warps go (15 minutes)
+#
+# The same sum, by another tree. In the first round threads 0 to 63 add the numbers of threads 64 to 127 to their own,
+# in the second round threads 0 to 31 those of 32 to 63, and so on. Now the threads at work stand side by side: warps
+# without work have nothing to issue.
+#
+# Same parameters, same blocks of `THREADS` = 128 threads, any number of blocks; `out[0]` is 0 at the start, and each
+# block adds to it once. The check counts how often your warps go to shared memory, and looks for bank conflicts.
+
+
+# %% lab="answer reduce_sequential"
+@cuda.jit
+def reduce_sequential(values, out):
+    """Add the sum of values to out[0]; the first half of the threads adds the second half's numbers."""
+    ### BEGIN SOLUTION
+    partial = cuda.shared.array(THREADS, float32)
+    t = cuda.threadIdx.x
+    i = cuda.grid(1)
+    partial[t] = values[i] if i < values.size else 0.0
+    cuda.syncthreads()
+    step = THREADS // 2
+    while step > 0:
+        if t < step:
+            partial[t] += partial[t + step]
+        cuda.syncthreads()
+        step //= 2
+    if t == 0:
+        cuda.atomic.add(out, 0, partial[0])
+    ### END SOLUTION
+
+
+# %% lab="tests reduce_sequential"
+check("gpu.reduce_sequential", reduce_sequential)
+
+# %% [markdown] lab="readonly about-reduce_shuffle"
+# ## 7. Without memory (15 minutes)
+#
+# Within a warp nobody needs shared memory: `cuda.shfl_down_sync(0xFFFFFFFF, value, offset)` returns the `value` of
+# the lane that is `offset` further on. Beyond lane 31 there is nobody: such a lane gets its own value back. The first
+# argument, the **mask**, has one bit for each lane: who takes part. `0xFFFFFFFF` is all 32, and all must come.
+#
+# Sum each warp's 32 numbers by shuffles, in five rounds, each thread with its own element of `values`. Then add the
+# warp's sum to `out[0]` atomically: once a warp, or once a block, but not once a lane. Blocks have 128 threads again;
+# `cuda.laneid` is the lane, 0 to 31. Start with `float32(0.0)` where a thread has no element: lanes exchange numbers
+# of one type.
+
+
+# %% lab="answer reduce_shuffle"
+@cuda.jit
+def reduce_shuffle(values, out):
+    """Add the sum of values to out[0]; each warp sums by shuffles."""
+    ### BEGIN SOLUTION
+    i = cuda.grid(1)
+    value = values[i] if i < values.size else float32(0.0)
+    offset = 16
+    while offset > 0:
+        value += cuda.shfl_down_sync(0xFFFFFFFF, value, offset)
+        offset //= 2
+    if cuda.laneid == 0:
+        cuda.atomic.add(out, 0, value)
+    ### END SOLUTION
+
+
+# %% lab="tests reduce_shuffle"
+check("gpu.reduce_shuffle", reduce_shuffle)
 
 # %% [markdown] lab="readonly about-fragment_matmul"
 # ## 8. Matrix product by tensor cores (20 minutes)
@@ -381,3 +387,4 @@ def diagnose(counts):
 
 # %% lab="tests diagnose"
 check("gpu.diagnose", diagnose)
+

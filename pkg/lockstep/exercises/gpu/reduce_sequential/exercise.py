@@ -8,7 +8,7 @@ OF_THE_TREE = 29  # requests of a block to shared memory
 CROSSING = 2  # rounds in which warps read what others wrote; behind them a warp is alone, and may use shuffles
 
 EXERCISE = reduction(
-    number=4,
+    number=6,
     core=False,
     title="Let whole warps go",
     minutes=15,
