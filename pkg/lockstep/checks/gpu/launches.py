@@ -72,13 +72,19 @@ def picture(seen: Seen) -> str:
 
 def _refuse_unwritten(kernel: Callable[..., Any]) -> None:
     """A cell that still raises NotImplementedError, and a function of Lockstep's own, say so by being called."""
-    from lockstep.checks.guard import refuses
+    from lockstep.checks.guard import NotWritten, refuses
 
     if refuses(kernel):
         kernel()
     tree = ast.parse(textwrap.dedent(inspect.getsource(kernel))).body[0]
-    if any(isinstance(n, ast.Raise) and "NotImplementedError" in ast.unparse(n) for n in ast.walk(tree)):
-        raise NotImplementedError
+    if any(isinstance(n, ast.Raise) and _named(n) == "NotImplementedError" for n in ast.walk(tree)):
+        raise NotWritten
+
+
+def _named(statement: ast.Raise) -> str:
+    """The exception that it raises: ValueError, or ValueError("...")."""
+    raised = statement.exc.func if isinstance(statement.exc, ast.Call) else statement.exc
+    return raised.id if isinstance(raised, ast.Name) else ""
 
 
 @dataclass(frozen=True)
