@@ -27,6 +27,10 @@ class LibraryAnswer(Exception):
     """The learner's function called the library's reference instead of doing the work."""
 
 
+class NotWritten(NotImplementedError):
+    """The learner's function, which is read and not called, would raise NotImplementedError."""
+
+
 def _refuse(*args: Any, **kwargs: Any) -> Any:
     from lockstep.checks.guard import LibraryAnswer
 

@@ -15,12 +15,12 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from lockstep.checks.case import Case
-from lockstep.checks.guard import LibraryAnswer
+from lockstep.checks.guard import LibraryAnswer, NotWritten
 from lockstep.checks.plain import Other
 from lockstep.errors import RankState
 from lockstep.events import Trace
 
-NOT_WRITTEN = "NotImplementedError"
+NOT_WRITTEN = f"{NotWritten.__module__}.{NotWritten.__qualname__}"
 LIBRARY_ANSWER = f"{LibraryAnswer.__module__}.{LibraryAnswer.__qualname__}"
 
 
@@ -52,7 +52,8 @@ class Failure:
     @property
     def not_written(self) -> bool:
         """The learner's own code says so. An abstract method of torch raises the same, and so does any library."""
-        return self.exception == NOT_WRITTEN and self.origin == "learner" and self.stated
+        own = self.exception == "NotImplementedError" and self.origin == "learner" and self.stated
+        return own or self.exception == NOT_WRITTEN
 
     @property
     def library_answer(self) -> bool:

@@ -20,7 +20,7 @@ import torch
 from lockstep.checks.budget import Budget, Measure
 from lockstep.checks.case import Case
 from lockstep.checks.exercise import Compared, Exercise
-from lockstep.checks.guard import refuses
+from lockstep.checks.guard import NotWritten, refuses
 from lockstep.checks.judge import Fault
 from lockstep.checks.numbers import apart
 from lockstep.checks.observation import Seen
@@ -97,8 +97,14 @@ def _refuse_unwritten(function: Callable[..., Any]) -> None:
     if refuses(function):
         function()
     tree = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
-    if any(isinstance(n, ast.Raise) and "NotImplementedError" in ast.unparse(n) for n in ast.walk(tree)):
-        raise NotImplementedError
+    if any(isinstance(n, ast.Raise) and _named(n) == "NotImplementedError" for n in ast.walk(tree)):
+        raise NotWritten
+
+
+def _named(statement: ast.Raise) -> str:
+    """The exception that it raises: ValueError, or ValueError("...")."""
+    raised = statement.exc.func if isinstance(statement.exc, ast.Call) else statement.exc
+    return raised.id if isinstance(raised, ast.Name) else ""
 
 
 def picture(seen: Seen) -> str:
