@@ -30,7 +30,7 @@ FOLDER = Path(__file__).parents[1] / "exercises"
 
 # One a unit, in the order of the course.
 TOPICS = ("why_parallel", "scikit_learn", "cpu", "gpu", "communication")
-BY_MODULE = ("why_parallel", "scikit_learn", "cpu", "gpu")  # these still have a judge of their own, in checks/TOPIC
+BY_MODULE = ("why_parallel", "scikit_learn", "gpu")  # these still have a judge of their own, in checks/TOPIC
 
 Kind = Literal["write", "mend", "catch"]
 Symmetry = Literal["shift", "rotation", "root", "any"]
@@ -67,7 +67,7 @@ class Exercise:
     examine: Callable[[Seen], Fault | None] | None = None  # what else may be wrong; it is looked at first
     values: float = 0.5  # share of the points for right values; the rest is for what they cost, if it is looked at
     alike: Callable[[Seen], Any] | None = None  # what two answers must share to be alike; by default their values
-    hints: Sequence[tuple[str, str]] = ()  # a pattern in an error of Python's, and what to do about it
+    hints: Sequence[tuple[str, str]] = ()  # a pattern in an error of Python's, or "crashed:Stuck"; and what to do
 
     # ---- what it may cost
     by_hand: Sequence[str] = ()  # kinds of events that give the exercise away
@@ -86,6 +86,7 @@ class Exercise:
     pure: bool = False
     watch: Watch | None = None  # how each call of a pure exercise is made, and what is written down of it
     real: bool = False  # a pure exercise that needs this machine's own clock, threads and processes
+    beside: Watch | None = None  # how known answers are run beside the learner's, where ``watch`` would take long
     picture: Callable[[Seen], str] | None = None  # an SVG of the learner's own run; by default its timeline
 
     judge: Callable[[Observation], list[Finding]] | None = None  # of the topics in BY_MODULE

@@ -9,7 +9,7 @@ from dataclasses import replace
 from lockstep.checks.judge import Finding
 
 CRASHED = "crashed:RankRaised"
-Hint = tuple[str, str]  # a pattern in the error, and what to do
+Hint = tuple[str, str]  # a pattern in the error of a crash, or the id of how else a run ended; and what to do
 
 ANYWHERE: tuple[Hint, ...] = (
     (r"operand type\(s\) for \^", "In Python a power is **, not ^."),
@@ -26,9 +26,15 @@ ANYWHERE: tuple[Hint, ...] = (
 def hinted(findings: Sequence[Finding], *tables: Sequence[Hint]) -> list[Finding]:
     """The findings, where a crash is followed by what to do about it."""
     hints = [hint for table in tables for hint in table] + list(ANYWHERE)
-    return [_hinted(f, hints) if f.misconception == CRASHED else f for f in findings]
+    return [_hinted(finding, hints) for finding in findings]
 
 
 def _hinted(finding: Finding, hints: Sequence[Hint]) -> Finding:
-    hint = next((told for pattern, told in hints if re.search(pattern, finding.message)), "")
+    hint = next((told for pattern, told in hints if _is_of(finding, pattern)), "")
     return replace(finding, message=f"{finding.message}\n{hint}") if hint else finding
+
+
+def _is_of(finding: Finding, pattern: str) -> bool:
+    if finding.misconception == CRASHED:
+        return re.search(pattern, finding.message) is not None
+    return finding.misconception == pattern

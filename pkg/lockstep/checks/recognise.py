@@ -14,6 +14,7 @@ import math
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import lru_cache, partial
 from typing import Any
 
@@ -81,6 +82,8 @@ def watched(exercise: Exercise, known: Known, case: Case) -> Seen | None:
 @lru_cache(maxsize=4000)
 def _watched(id: str, known: Known, changed: int, case: str) -> Seen | None:
     exercise = find(id)
+    if exercise.beside:
+        exercise = replace(exercise, watch=exercise.beside, real=False)
     try:
         cases = [Case.from_json(json.loads(case))]
         observation = observe(exercise, known.load(exercise.function), CLUSTER, cases=cases)
