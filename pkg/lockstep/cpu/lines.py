@@ -13,7 +13,6 @@ from typing import Any
 from lockstep.cpu.traced import Memory
 from lockstep.places import is_library
 
-
 MOST = 2**20  # lines from one access to the next: no kernel on arrays as small as the trial's needs a thousandth of it
 
 

@@ -24,7 +24,8 @@ def quarters(case: Case, number: int, *shape: int, dtype: str = "float32", most:
 
 def wide(case: Case, number: int, *shape: int, bits: int = 30) -> Array:
     """Quarters, and a few units of 2**bits: float64 has them, and float32 rounds them."""
-    return quarters(case, number, *shape, dtype="float64") + _draw(case, -number - 1).integers(-7, 8, shape) * 2.0**bits
+    large: Array = _draw(case, -number - 1).integers(-7, 8, shape) * 2.0**bits
+    return large + quarters(case, number, *shape, dtype="float64")
 
 
 def _draw(case: Case, number: int) -> np.random.Generator:

@@ -25,7 +25,7 @@ def lines(seen: Seen) -> str:
     from lockstep.show.lines import draw_lines
 
     evidence = seen.returned[0][-1] if seen.returned else {}
-    written = evidence.get("written")
+    written = evidence.get("by")
     return draw_lines(written, evidence["transfers"], evidence["workers"]) if written else ""
 
 

@@ -1,6 +1,7 @@
 """The learner thought: A number has 8 bytes."""
 
 MISCONCEPTION = "half-intensity"
+TELL = "Half of it is what 8 bytes a number give (a float32 has 4), or one operation for a product with its sum (they are two, although one instruction may do both)."
 
 
 def place_kernels(n, device):

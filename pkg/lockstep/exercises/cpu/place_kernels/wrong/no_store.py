@@ -1,6 +1,7 @@
 """The learner thought: What is computed need not be fetched."""
 
 MISCONCEPTION = "forgets-store"
+TELL = "y is read and written: three numbers move for each element."
 
 
 def place_kernels(n, device):

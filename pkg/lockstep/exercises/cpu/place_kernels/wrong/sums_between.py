@@ -1,6 +1,7 @@
 """The learner thought: n products have n - 1 sums between them."""
 
 MISCONCEPTION = "wrong-operations"
+TELL = "A sum of n products counts as n products and n sums."
 
 
 def place_kernels(n, device):

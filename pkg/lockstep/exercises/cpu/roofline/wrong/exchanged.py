@@ -1,6 +1,7 @@
 """The learner thought: Left of the ridge it does little computing, so computing is the limit."""
 
 MISCONCEPTION = "bounds-exchanged"
+TELL = "The names are exchanged: left of the ridge it is the memory that limits."
 
 
 def roofline(flops, nbytes, device):

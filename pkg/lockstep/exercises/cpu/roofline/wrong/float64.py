@@ -1,6 +1,7 @@
 """The learner thought: The peak of the device is that of float64."""
 
 MISCONCEPTION = "float64-peak"
+TELL = "You take the peak of float64; float32 is wanted."
 
 
 def roofline(flops, nbytes, device):

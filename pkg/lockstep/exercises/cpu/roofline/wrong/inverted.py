@@ -1,6 +1,7 @@
 """The learner thought: Intensity is bytes for each operation."""
 
 MISCONCEPTION = "intensity-inverted"
+TELL = "Your intensity is bytes per operation: it is operations per byte."
 
 
 def roofline(flops, nbytes, device):

@@ -1,6 +1,7 @@
 """The learner thought: A roof is the highest point."""
 
 MISCONCEPTION = "takes-maximum"
+TELL = "You take the higher of the two roofs; nobody can be faster than the lower one."
 
 
 def roofline(flops, nbytes, device):

@@ -1,6 +1,7 @@
 """The learner thought: More intensity, more speed."""
 
 MISCONCEPTION = "never-peak"
+TELL = "Your slope goes on for ever: the peak is a roof, too."
 
 
 def roofline(flops, nbytes, device):

@@ -1,6 +1,7 @@
 """The learner thought: A device computes at its peak."""
 
 MISCONCEPTION = "always-peak"
+TELL = "You always answer the peak: where few operations come with many bytes, memory is the limit."
 
 
 def roofline(flops, nbytes, device):

@@ -1,6 +1,7 @@
 """The learner thought: How fast means how long."""
 
 MISCONCEPTION = "seconds"
+TELL = "These are seconds: what the kernel takes. FLOP/s are wanted: what it can reach."
 
 
 def roofline(flops, nbytes, device):

@@ -1,6 +1,7 @@
 """The learner thought: First it loads, then it computes."""
 
 MISCONCEPTION = "adds-times"
+TELL = "You add the time of computing to the time of moving. They overlap: the longer one decides."
 
 
 def roofline(flops, nbytes, device):
