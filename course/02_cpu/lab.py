@@ -19,6 +19,8 @@
 # - Helpers in cells of their own are welcome. What a compiled function calls must be compiled, too.
 # - Compiled code does not look whether an index is inside its array. The check does: it runs your function in Python
 #   first, on small arrays.
+# - The check reads machine code for one CPU, the same for everybody: of x86-64 one with registers of 256 bits, eight
+#   float32. Yours may have others, and `inner_loop` shows what the compiler makes for yours.
 #
 # Try things out in cells of your own, as here:
 
@@ -52,7 +54,7 @@ print(loop.lanes, "numbers in an instruction,", len(loop.chains), "accumulator")
 #
 # - `x` and `y` are float32 arrays of the same length, which may be 0. `a` is a Python float.
 # - Write into `y`, in place. `x` stays as it is. What you return is not looked at.
-# - Compile it: `@njit`.
+# - Compile it: `@njit`, for one core: no `parallel=True`.
 # - The innermost loop is to compute in float32, several numbers in each instruction, and without another array.
 #
 # Hint: what type has `a * x[i]`?
@@ -85,7 +87,7 @@ check("cpu.saxpy", saxpy)
 # `dot(x, y)` returns the sum of $x_i y_i$.
 #
 # - `x` and `y` are float32 arrays of the same length. It may be 0, and it need not be a multiple of anything.
-# - Compile it with `@njit`, with the options you need.
+# - Compile it with `@njit`, with the options you need. It is for one core: no `parallel=True`.
 # - **Accumulators**: at least 4 additions can be under way at once. Keep four sums that do not need each other.
 # - **Lanes**: each addition is an instruction on several float32.
 # - With `fastmath=True` the compiler may make the accumulators for you, out of a plain loop. That counts as well: read
@@ -137,7 +139,7 @@ check("cpu.dot", dot)
 # - `A` is float64 of shape (n, p), `B` of shape (p, m). Return a new float64 array of shape
 #   (n, m), which begins as zeros: `np.empty` leaves in it whatever lay there before.
 # - `block` is the number of elements on a side of a block. It need not divide n, p or m, and may be larger than they
-#   are.
+#   are. It is the caller who says how wide a block is.
 # - Compile it: `@njit`. Write the loops yourself, over single elements: no `@`, no `np.dot`. Expressions on whole rows
 #   or blocks are allowed, but they compile slowly.
 # - **Traffic**: the check runs your function in Python on arrays that write down every access, and counts the misses of
@@ -190,7 +192,8 @@ check("cpu.blocked_matmul", blocked_matmul)
 #   works in a function that is compiled with `@njit(parallel=True)`.
 # - The `prange` goes over the workers: it has `workers` turns, whatever that number is. A `prange` over the elements is
 #   divided among all the threads that numba has, so it is not accepted here.
-# - The work is divided evenly among the workers.
+# - The work is divided evenly among the workers, also if they do not divide the length: no worker takes all that is
+#   left over.
 # - No **race**: within the `prange`, no two workers write to the same element of an array. On a plain number `total +=
 #   …` is safe: numba gives each thread a total of its own, and adds them up. On an element of an array it is a race.
 # - No **false sharing**: workers do not write in turns to the same cache line of 64 bytes. A few transfers at the end

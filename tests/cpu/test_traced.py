@@ -157,3 +157,34 @@ def test_the_turns_of_outer_pranges_are_written_down() -> None:
         list(memory.prange(2))
     list(memory.prange(4))
     assert memory.turns == [7, 4]
+
+
+def test_how_often_each_element_is_used() -> None:
+    memory = Memory()
+    a = memory.place(np.zeros((2, 2)), "a")
+    a[0, 1] = a[1, 1] + a[1, 1]
+    assert memory.uses("a").tolist() == [[0, 0], [0, 2]]
+    assert memory.uses("a", write=True).tolist() == [[0, 1], [0, 0]]
+
+
+def test_the_largest_array_that_an_expression_makes_is_known() -> None:
+    memory = Memory()
+    a = memory.place(np.zeros(8), "a")
+    a[:2] + 1
+    np.add(a, 1, out=a)
+    assert memory.temporary == 2
+    a + 1
+    assert memory.temporary == 8
+
+
+def copies(a: Any) -> Any:
+    b = np.ascontiguousarray(a.T)
+    c = np.asarray(b)
+    return c[0, 1]
+
+
+def test_a_copy_of_a_traced_array_is_traced_too() -> None:
+    """A program that worked on a copy had no traffic."""
+    memory = Memory()
+    assert trace(copies, memory, memory.place(np.arange(4.0).reshape(2, 2), "a")) == 2.0
+    assert [n for n, *_ in touched(memory)] == ["a"] * 4 + ["local 1"] * 5

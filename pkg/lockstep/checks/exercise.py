@@ -30,7 +30,7 @@ FOLDER = Path(__file__).parents[1] / "exercises"
 
 # One a unit, in the order of the course.
 TOPICS = ("why_parallel", "scikit_learn", "cpu", "gpu", "communication")
-BY_MODULE = ("scikit_learn", "cpu")  # these still have a judge of their own, in checks/TOPIC
+BY_MODULE = ("scikit_learn",)  # these still have a judge of their own, in checks/TOPIC
 
 Kind = Literal["write", "mend", "catch"]
 Symmetry = Literal["shift", "rotation", "root", "any"]
@@ -92,6 +92,7 @@ class Exercise:
     pure: bool = False
     watch: Watch | None = None  # how each call of a pure exercise is made, and what is written down of it
     real: bool = False  # a pure exercise that needs this machine's own clock, threads and processes
+    beside: Watch | None = None  # how known answers are run beside the learner's, where ``watch`` would take long
     picture: Callable[[Seen], str] | None = None  # an SVG of the learner's own run; by default its timeline
 
     judge: Callable[[Observation], list[Finding]] | None = None  # of the topics in BY_MODULE

@@ -18,6 +18,7 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any, NamedTuple
 
 from lockstep.checks.reach import reached
+from lockstep.cpu.twins import named
 from lockstep.launch.job import INSIDE
 
 JUDGES = ("lockstep.checks.", "lockstep.exercises.")
@@ -73,6 +74,22 @@ def refuses(function: object) -> bool:
     """Whether ``function`` is one of the library's answers, and shut now. For those who read a function's source
     instead of calling it."""
     return getattr(function, "__code__", None) is _refuse.__code__
+
+
+def refuse_borrowed(fn: Any, seen: frozenset[int] = frozenset()) -> None:
+    """Raise LibraryAnswer if a function names, itself or by what it calls, an answer that is refused now. A compiler
+    inlines what is called, so that nothing is left to refuse at run time."""
+    package, plain = refused().rpartition(".")[0], getattr(fn, "py_func", fn)
+    if not package or id(fn) in seen:
+        return
+    if isinstance(plain, ModuleType) and f"{plain.__name__}.".startswith("lockstep."):
+        raise LibraryAnswer("a module of the library is used in the function")
+    if not isinstance(plain, FunctionType):
+        return
+    if plain.__module__ and plain.__module__.startswith(package):
+        raise LibraryAnswer("this is the library's own answer, which you are asked to write")
+    for value in named(plain):
+        refuse_borrowed(value, seen | {id(fn)})
 
 
 def refused() -> str:

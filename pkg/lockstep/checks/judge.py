@@ -36,6 +36,7 @@ class Fault:
     aside: str = ""
     earned: float = 0.0  # the share of the case's points for values that is earned all the same
     telling: bool = False
+    price: float = 0.0  # points, of a cost that is worth less than all points for costs
 
 
 @dataclass(frozen=True)
@@ -241,7 +242,7 @@ def _wasteful(observation: Observation, economise: Economise, share: float, clos
                 (fault,) = faults.values()
                 runs = [seen, *(s for s in plainest if s is not seen)]
                 faults = {fault.misconception: closer.cost(runs, fault) or fault}
-            return [Finding(f.message, f.misconception, each, seen.case) for f in faults.values()]
+            return [Finding(f.message, f.misconception, f.price or each, seen.case) for f in faults.values()]
     return []
 
 

@@ -1,22 +1,40 @@
-"""From a function that numba compiles to what its compiler wrote."""
+"""From a function that numba compiles to what its compiler wrote.
+
+Machine code depends on the CPU that it is for: how wide the registers are, and what the compiler holds to be worth its
+while there. ``machine_code`` writes it for this machine's, or for any that LLVM knows, which it need not be.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import suppress
+import platform
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from types import FunctionType
 from typing import Any
 
 from lockstep.cpu.assembly import Loop, hottest, innermost_loops, is_readable
+from lockstep.cpu.twins import blank, named, rewire
 from lockstep.errors import UsageError
 
+# One CPU for everybody: registers of 256 bits on x86-64, of 128 bits on aarch64.
+COMMON = {"x86_64": "znver3", "AMD64": "znver3", "aarch64": "generic", "arm64": "generic"}
 
-def is_compiled(function: Callable[..., Any]) -> bool:
+
+def common_cpu() -> str:
+    """The name of a CPU of this machine's kind that is the same for everybody; empty if there is none."""
+    return COMMON.get(platform.machine(), "")
+
+
+def is_compiled(function: Any) -> bool:
     """Whether numba compiles it: it was decorated with ``@njit``."""
     return hasattr(function, "inspect_asm") and hasattr(function, "py_func")
 
 
-def machine_code(function: Callable[..., Any], *arguments: Any) -> str:
-    """The assembly text of ``function`` for arguments of these types. It is compiled, and not called."""
+def machine_code(function: Callable[..., Any], *arguments: Any, cpu: str = "") -> str:
+    """The assembly text of ``function`` for arguments of these types. It is compiled, and not called.
+
+    ``cpu`` is a name of LLVM's, such as "znver3"; without it the code is for this machine.
+    """
     import numba
 
     if not is_compiled(function):
@@ -25,10 +43,86 @@ def machine_code(function: Callable[..., Any], *arguments: Any) -> str:
             "Write @njit in the line above its def (from numba import njit).",
         )
     types = tuple(numba.typeof(a) for a in arguments)
+    if not cpu:
+        return _compiled(function, types)
+    declared: list[tuple[Any, ...]] = function.signatures  # type: ignore[attr-defined]
+    with _codegen_for(cpu):
+        return _compiled(_anew(function, {}), types if types in declared or not declared else declared[-1])
+
+
+def _compiled(function: Any, types: tuple[Any, ...]) -> str:
     with suppress(RuntimeError):  # its author named the types in @njit(...), and numba compiles for no others
-        function.compile(types)  # type: ignore[attr-defined]
-    codes: dict[Any, str] = function.inspect_asm()  # type: ignore[attr-defined]
+        function.compile(types)
+    codes: dict[Any, str] = function.inspect_asm()
     return next((code for signature, code in codes.items() if tuple(signature) == types), list(codes.values())[-1])
+
+
+def _anew(function: Any, known: dict[int, Any]) -> Any:
+    """A twin that has not been compiled yet, of it and of all compiled functions that it names."""
+    import numba
+
+    if id(function) in known or not is_compiled(function) or not isinstance(function.py_func, FunctionType):
+        return known.get(id(function), function)
+    twin = blank(function.py_func)
+    options = {name: value for name, value in function.targetoptions.items() if name != "nopython"}
+    known[id(function)] = numba.njit(**options)(twin)
+    rewire(twin, function.py_func, lambda value: _anew(value, known))
+    return known[id(function)]
+
+
+@contextmanager
+def _codegen_for(cpu: str) -> Iterator[None]:
+    """What is compiled inside is for ``cpu``: it is to be read, and must not be called."""
+    from numba.core import codegen, config
+    from numba.core.registry import cpu_target
+
+    context = cpu_target.target_context
+    own, before = context._internal_codegen, (config.CPU_NAME, config.CPU_FEATURES)
+    config.CPU_NAME, config.CPU_FEATURES = cpu, ""
+    try:
+        context._internal_codegen = codegen.JITCPUCodegen("numba.exec")
+        config.CPU_NAME, config.CPU_FEATURES = before
+        yield
+    finally:
+        config.CPU_NAME, config.CPU_FEATURES = before
+        context._internal_codegen = own
+
+
+def compiling_problem(function: Any, *arguments: Any) -> dict[str, Any] | None:
+    """Why ``function`` cannot be compiled for such arguments; None if it can. ``told`` are the compiler's words,
+    ``plain`` the functions that it names and that are not compiled, ``declared`` whether its author named types."""
+    import numba
+
+    types = tuple(numba.typeof(a) for a in arguments)
+    if function.signatures and not function._can_compile:
+        if any(_takes(signature, types) for signature in function.signatures):
+            return None
+        return {"told": f"The arguments are {', '.join(map(str, types))}.", "plain": [], "declared": True}
+    try:
+        function.compile(types)
+    except Exception as error:  # numba has many kinds, and not all of them are NumbaErrors
+        return {"told": _shortened(str(error)), "plain": _plain_functions(function.py_func), "declared": False}
+    return None
+
+
+def _takes(signature: tuple[Any, ...], types: tuple[Any, ...]) -> bool:
+    from numba.core.registry import cpu_target
+
+    can = cpu_target.typing_context.can_convert
+    pairs = zip(types, signature, strict=False)
+    return len(signature) == len(types) and all(can(given, wanted) is not None for given, wanted in pairs)
+
+
+def _plain_functions(function: FunctionType) -> list[str]:
+    """The functions beside it that a function names, and that nobody has compiled."""
+    found = [value for value in named(function) if isinstance(value, FunctionType)]
+    return [value.__name__ for value in found if value.__module__ == function.__module__]
+
+
+def _shortened(text: str) -> str:
+    """The lines of numba's message that speak of the program: the first ones after its heading."""
+    lines = [line.rstrip() for line in text.splitlines() if line.strip()]
+    return "\n".join(lines[1:10] if len(lines) > 1 else lines)[:1500]
 
 
 def inner_loop(function: Callable[..., Any], *arguments: Any) -> Loop:

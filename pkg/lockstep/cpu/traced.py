@@ -38,19 +38,31 @@ class Memory:
     turns: list[int] = field(default_factory=list)  # of each prange that is not inside another
     worker: int = SERIAL
     region: int = 0
+    temporary: int = 0  # elements of the largest array that an expression or a call made
     most: int = 2**20  # accesses, before a run counts as endless
     _end: int = LINE
+    _shapes: dict[str, tuple[tuple[int, ...], int]] = field(default_factory=dict)
 
     def place(self, values: np.ndarray[Any, Any], name: str = "") -> TracedArray:
         """A copy of ``values`` in this memory, which traces what is done to it."""
         values = np.array(values, order="C")
+        if not name:
+            self.temporary = max(self.temporary, values.size)
         begin, self._end = self._end, self._end + -(-max(values.nbytes, 1) // LINE) * LINE
-        self.arrays[name or f"local {len(self.arrays)}"] = (begin, begin + values.nbytes)
+        name = name or f"local {len(self.arrays)}"
+        self.arrays[name], self._shapes[name] = (begin, begin + values.nbytes), (values.shape, values.itemsize)
         return TracedArray(values, self, begin - values.__array_interface__["data"][0])
 
     def name(self, address: int) -> str:
         """The array that an address belongs to."""
         return next((n for n, (begin, end) in self.arrays.items() if begin <= address < end), "")
+
+    def uses(self, name: str, write: bool = False) -> np.ndarray[Any, Any]:
+        """How often each element of an array was read or written, as an array of its shape."""
+        begin, end = self.arrays[name]
+        shape, itemsize = self._shapes[name]
+        found = [(a - begin) // itemsize for a, wrote, *_ in self.accesses if wrote == write and begin <= a < end]
+        return np.bincount(found, minlength=(end - begin) // itemsize).reshape(shape)
 
     def note(self, address: int, write: bool) -> None:
         if len(self.accesses) >= self.most:
@@ -141,6 +153,8 @@ class TracedArray(NDArrayOperatorsMixin):
         result = getattr(ufunc, method)(*(np.asarray(i) for i in inputs), **options)
         for target in out:
             target[...] = result
+        if not out:
+            self.memory.temporary = max(self.memory.temporary, np.size(result))
         return out[0] if out else result
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:

@@ -11,12 +11,14 @@ of the memory, not what one compiler made of it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import CellType, FunctionType, ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 from lockstep.cpu.traced import Memory, TracedArray
+from lockstep.cpu.twins import blank, rewire
 
 _MAKERS = ("zeros", "empty", "ones", "full", "zeros_like", "empty_like", "ones_like", "full_like")
+_COPIERS = ("array", "copy", "asarray", "ascontiguousarray")
 
 
 def trace(function: Callable[..., Any], memory: Memory, *arguments: Any) -> Any:
@@ -32,6 +34,8 @@ def _stand_in(value: Any, memory: Memory, known: dict[int, Any]) -> Any:
         return _Module(value, memory)
     if getattr(value, "__module__", "") == "numpy" and getattr(value, "__name__", "") in _MAKERS:
         return _maker(value, memory)
+    if getattr(value, "__module__", "") == "numpy" and getattr(value, "__name__", "") in _COPIERS:
+        return _copier(value)
     known_to_numba = {
         "prange": memory.prange,
         "get_num_threads": lambda: memory.workers,
@@ -47,21 +51,9 @@ def _stand_in(value: Any, memory: Memory, known: dict[int, Any]) -> Any:
 
 def _rewired(plain: FunctionType, memory: Memory, known: dict[int, Any], key: int) -> FunctionType:
     """The same code, with stand-ins for all that it names."""
-    names = dict(plain.__globals__)
-    cells = tuple(CellType() for _ in plain.__closure__ or ())
-    twin = FunctionType(plain.__code__, names, plain.__name__, plain.__defaults__, cells)
-    twin.__kwdefaults__ = plain.__kwdefaults__
-    known[key] = known[id(plain)] = twin
-    for name in _names(plain.__code__) & names.keys():
-        names[name] = _stand_in(names[name], memory, known)
-    for cell, original in zip(cells, plain.__closure__ or (), strict=True):
-        cell.cell_contents = _stand_in(original.cell_contents, memory, known)
+    twin = known[key] = known[id(plain)] = blank(plain)
+    rewire(twin, plain, lambda value: _stand_in(value, memory, known))
     return twin
-
-
-def _names(code: Any) -> set[str]:
-    inner = (c for c in code.co_consts if hasattr(c, "co_names"))
-    return set(code.co_names).union(*(_names(c) for c in inner))
 
 
 class _Module:
@@ -80,5 +72,16 @@ def _maker(make: Callable[..., Any], memory: Memory) -> Callable[..., TracedArra
     def made(*args: Any, **kwargs: Any) -> TracedArray:
         own = [a.values if isinstance(a, TracedArray) else a for a in args]
         return memory.place(make(*own, **kwargs))
+
+    return made
+
+
+def _copier(make: Callable[..., Any]) -> Callable[..., Any]:
+    """A copy of a traced array is one, too, and is read and written as a whole; ``asarray`` makes none."""
+
+    def made(array: Any, *args: Any, **kwargs: Any) -> Any:
+        if not isinstance(array, TracedArray) or args or kwargs:
+            return make(array, *args, **kwargs)
+        return array if make.__name__ == "asarray" else array.copy()
 
     return made

@@ -1,0 +1,32 @@
+"""Inputs of the kernels: numbers that need their dtype, of which every order of additions gives the same sum."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from lockstep.checks.case import Case
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+def one_case(told: str) -> Callable[[int, int], list[Case]]:
+    """A ``cases`` function: one case, said in the learner's words."""
+    return lambda ranks, seed: [Case(1, seed, settings={"told": told})]
+
+
+def quarters(case: Case, number: int, *shape: int, dtype: str = "float32", most: int = 15) -> Array:
+    """Numbers from -most to most, in quarters: the ``number``-th array of the case."""
+    return (_draw(case, number).integers(-4 * most, 4 * most + 1, shape) / 4).astype(dtype)
+
+
+def wide(case: Case, number: int, *shape: int, bits: int = 30) -> Array:
+    """Quarters, and a few units of 2**bits: float64 has them, and float32 rounds them."""
+    large: Array = _draw(case, -number - 1).integers(-7, 8, shape) * 2.0**bits
+    return large + quarters(case, number, *shape, dtype="float64")
+
+
+def _draw(case: Case, number: int) -> np.random.Generator:
+    return np.random.default_rng([case.seed % 2**32, number % 2**32])

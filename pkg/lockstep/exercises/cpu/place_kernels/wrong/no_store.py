@@ -1,0 +1,16 @@
+"""The learner thought: What is computed need not be fetched."""
+
+MISCONCEPTION = "forgets-store"
+TELL = "y is read and written: three numbers move for each element."
+
+
+def place_kernels(n, device):
+    counts = {
+        "saxpy": (2 * n, 8 * n),
+        "dot": (2 * n, 8 * n),
+        "polynomial": (18 * n, 4 * n),
+        "matvec": (2 * n**2, 4 * (n**2 + 2 * n)),
+        "matmul": (2 * n**3, 8 * n**2),
+    }
+    ridge = device.peak("float32") / device.memory_bandwidth
+    return {name: (w / q, "memory" if w / q < ridge else "compute") for name, (w, q) in counts.items()}

@@ -1,0 +1,19 @@
+"""Devices that are nothing but their two roofs, and what a kernel can reach on them."""
+
+from __future__ import annotations
+
+import math
+
+from lockstep.machines import Device
+
+
+def device(peak: float, bandwidth: float) -> Device:
+    """float64 at half the rate."""
+    rates = {"float32": peak, "float64": peak / 2}
+    return Device("a device", rates, bandwidth, 16 * 10**9, 0.0, "Drawn for this exercise.")
+
+
+def attainable(flops: float, nbytes: float, device: Device) -> tuple[float, str]:
+    """(FLOP/s at most, "memory" or "compute")."""
+    slanted = flops / nbytes * device.memory_bandwidth if nbytes else math.inf
+    return (slanted, "memory") if slanted < device.peak("float32") else (device.peak("float32"), "compute")

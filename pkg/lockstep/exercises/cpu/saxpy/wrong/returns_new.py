@@ -1,0 +1,15 @@
+"""The learner thought: A function returns its result."""
+
+import numpy as np
+from numba import njit
+
+MISCONCEPTION = "unchanged"
+
+
+@njit
+def saxpy(a, x, y):
+    z = np.empty_like(y)
+    a = np.float32(a)
+    for i in range(x.size):
+        z[i] = a * x[i] + y[i]
+    return z
