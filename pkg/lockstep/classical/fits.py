@@ -27,7 +27,7 @@ class Fit:
     estimator: Any
     rows: list[int]
     labels: bool  # each row with its own label
-    parameters: dict[str, Any]
+    told: dict[str, str]  # its parameters
     task: Task | None
     predicted: list[int] = field(default_factory=list)
 
@@ -44,9 +44,9 @@ class Fits:
         return next((fit for fit in reversed(self.every) if fit.estimator is estimator), None)
 
     @property
-    def inside(self) -> int:
-        """How many were done in tasks."""
-        return sum(fit.task is not None for fit in self.every)
+    def counts(self) -> list[int]:
+        """How many were done in tasks, and in all."""
+        return [sum(fit.task is not None for fit in self.every), len(self.every)]
 
     @property
     def contested(self) -> int:
@@ -71,7 +71,7 @@ def fits_seen(kind: type[Any], X: np.ndarray, y: np.ndarray) -> Iterator[Fits]:
         with turn:
             result, rows = fit(self, X, labels, *more, **settings), rows_of(X)
             right = -1 not in rows and bool(np.array_equal(y[rows], labels))
-            seen.every.append(Fit(self, rows, right, self.get_params(), task_here()))
+            seen.every.append(Fit(self, rows, right, {k: repr(v) for k, v in self.get_params().items()}, task_here()))
             return result
 
     def predicted(self: Any, X: Any, *more: Any, **settings: Any) -> Any:

@@ -16,6 +16,7 @@ import numpy as np
 
 from lockstep.classical.knobs import Measure, settle
 from lockstep.classical.usage import Usage, usage
+from lockstep.errors import UsageError
 
 LEAST = 0.2  # a knob counts if others take over so much more of the CPU time
 
@@ -43,6 +44,10 @@ class Script:
 
     def seconds(self, **knobs: int) -> tuple[float, float, float]:
         """Of CPU time: of the caller, of other threads, of other processes."""
+        for name, value in knobs.items():
+            if type(value) is not int or value < 1:
+                problem = f"measure({name}={value!r}): a knob is a number of threads or processes, 1 or more."
+                raise UsageError(problem, "Turn one knob to 2, and leave the others at 1.")
         workers = knobs.get(self.knob, 1)
         moved = self.work * min(1.0, 2 * self.share * (1 - 1 / workers))
         helped = moved if self.by == "helpers" else 0.0

@@ -15,7 +15,7 @@ from lockstep.checks.wording import counted
 from lockstep.classical.room import Fit, Room
 from lockstep.classical.tasks import recorded
 from lockstep.exercises.scikit_learn.alive import drawn
-from lockstep.exercises.scikit_learn.handed import called, facts, misused
+from lockstep.exercises.scikit_learn.workers import called, facts, misused
 
 SETTINGS = ((4, 4), (2, 8), (9, 4), (5, 8), (3, 8), (1, 4))  # fits, cores
 
@@ -27,11 +27,11 @@ def cases(ranks: int, seed: int) -> list[Case]:
 
 def inputs(case: Case, rank: int) -> tuple[Any, ...]:
     """What each fit returns: not in order, so that a list in the order of ending is told from one in order."""
-    return (([(case.seed + 37 * i * i) % 101 for i in range(case.settings["fits"])], case.settings["cores"]),)
+    return ((([(case.seed + 37 * i * i) % 101 for i in range(case.settings["fits"])], case.settings["cores"]),),)
 
 
 def watch(fn: Callable[..., Any], call: tuple[Any, ...]) -> dict[str, Any]:
-    results, cores = call
+    ((results, cores),) = call
     room = Room(len(results), cores)
     fits = [Fit(room, result) for result in results]
     with recorded() as handed:
@@ -48,7 +48,7 @@ def examine(seen: Seen) -> Fault | None:
 
 
 def results(seen: Seen) -> Fault | None:
-    ((right, _),), (answer,) = inputs(seen.case, 0), seen.returned[0]
+    (((right, _),),), (answer,) = inputs(seen.case, 0), seen.returned[0]
     returned, asked = answer["returned"], answer["asked"]
     if answer["refused"] and answer["refused"][0] == "stuck":
         return Fault("needs-threads", "these fits are objects of this process and cannot be sent to another one. They "
@@ -68,7 +68,9 @@ def results(seen: Seen) -> Fault | None:
     if returned != right:
         order = len(returned) == len(right) and all(r in returned for r in right)
         which = "the right results, in another order than the fits" if order else told(returned)
-        return Fault("unordered" if order else "wrong-results", f"you return {which}. Return the result of each, in order.")
+        return Fault(
+            "unordered" if order else "wrong-results", f"you return {which}. Return the result of each, in order."
+        )
     return None
 
 
@@ -93,7 +95,9 @@ def economise(seen: Seen) -> list[Fault]:
         told = f"in all. {counted(outer, 'fit')} could run at once, with {counted(inner, 'thread')} each."
         return [Fault("idle-cores", begin + told)]
     if answer["fits"] < outer:
-        told = f"in all; {outer} could. Fits need nothing of each other; the threads inside a fit wait for one another. "
+        told = (
+            f"in all; {outer} could. Fits need nothing of each other; the threads inside a fit wait for one another. "
+        )
         return [Fault("one-at-a-time", f"{begin}{told}Share the cores among the fits first.")]
     return []
 

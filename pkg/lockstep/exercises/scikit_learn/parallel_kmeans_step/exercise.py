@@ -16,9 +16,8 @@ from lockstep.checks.transforms import changed_tensors
 from lockstep.checks.values import told
 from lockstep.classical.kmeans import parallel_kmeans_step, sums_and_counts
 from lockstep.classical.tasks import recorded
-from lockstep.exercises.scikit_learn.handed import (
-    HINTS, Answer, called, economising, examining, explains, facts, handed_out, lost, watching,
-)  # fmt: skip
+from lockstep.exercises.scikit_learn import workers
+from lockstep.exercises.scikit_learn.workers import Answer
 
 FEATURES, CENTRES = 3, 6
 SIZES = ((4004, 3), (203, 5), (2, 4), (203, 1))  # rows and n_jobs, with large remainders
@@ -38,13 +37,13 @@ def inputs(case: Case, rank: int) -> tuple[Any, ...]:
     return (tuple((X[:: len(X) // rows][:rows], centres, n_jobs) for rows, n_jobs in SIZES),)
 
 
-@watching
+@workers.watching
 def watch(fn: Callable[..., Any], call: tuple[Any, ...]) -> Answer:
     X, centres, n_jobs = call
     with recorded() as handed:  # a learner may move the given centres themselves: the next call gets its own
-        moved, ended = called(fn, (X.copy(), centres.copy(), n_jobs), lambda: explains(handed))
+        moved, ended = workers.called(fn, (X.copy(), centres.copy(), n_jobs), lambda: handed.explains)
     number = isinstance(moved, np.ndarray) and moved.dtype.kind in "fiu"
-    return {**facts(handed, ended, n_jobs), "centres": torch.tensor(moved) if number else plain(moved, depth=1)}
+    return {**workers.facts(handed, ended, n_jobs), "centres": torch.tensor(moved) if number else plain(moved, depth=1)}
 
 
 def examine(call: tuple[Any, ...], answer: Answer) -> Fault | None:
@@ -53,7 +52,7 @@ def examine(call: tuple[Any, ...], answer: Answer) -> Fault | None:
     begin = f"with {len(X):,} rows, "
     if not isinstance(held, torch.Tensor):
         wanted = f"{begin}an array of numbers is wanted; this is {told(held)}."
-        return lost(answer, "sums and counts") or Fault("wrong-type", wanted)
+        return workers.lost(answer, "sums and counts") or Fault("wrong-type", wanted)
     if held.shape != right.shape:
         shapes = f"the result has the shape {tuple(held.shape)}; the centres have {tuple(right.shape)}."
         return Fault("wrong-shape", begin + shapes)
@@ -61,7 +60,7 @@ def examine(call: tuple[Any, ...], answer: Answer) -> Fault | None:
     if not wrong.any():
         return None
     if answer["lost"]:
-        return lost(answer, "sums and counts")
+        return workers.lost(answer, "sums and counts")
     at = int(wrong.int().argmax())
     counts = sums_and_counts(X, given)[1]
     if not counts[wrong.numpy()].any():
@@ -69,20 +68,26 @@ def examine(call: tuple[Any, ...], answer: Answer) -> Fault | None:
         return Fault("empty-centre", f"{begin}centre {at}, which no row is nearest to, becomes {now}. It stays.")
     change = changed_tensors([held], [right], [centres])
     pair = (np.round(values[at].tolist(), 3).tolist() for values in (held, right))
-    moves = f"{begin}centre {at} moves to {{}}, not to {{}} ({int(wrong.sum())} of {len(right)} are wrong).".format(*pair)
+    moves = f"{begin}centre {at} moves to {{}}, not to {{}} ({int(wrong.sum())} of {len(right)} are wrong).".format(
+        *pair
+    )
     return Fault(change[0] if change else "wrong-values", f"{moves} {change[1] if change else ''}".strip())
 
 
 def waste(call: tuple[Any, ...], answer: Answer) -> Fault | None:
     """Too little or too much on the way to the workers and back; of a few rows nothing is said."""
     X, centres, n_jobs = call
-    fault = handed_out(answer, min(n_jobs, len(X)), "part")
+    fault = workers.handed_out(answer, min(n_jobs, len(X)), "part")
     if fault or len(X) < 1000:
         return fault
     numbers, calls = centres.size + len(centres), answer["calls"]
-    back, there, tasks = max(c["returned"] for c in calls), sum(c["sent"] for c in calls), sum(c["tasks"] for c in calls)
+    back, there, tasks = (
+        max(c["returned"] for c in calls),
+        sum(c["sent"] for c in calls),
+        sum(c["tasks"] for c in calls),
+    )
     wanted = f"a worker's sums and counts are k·(d + 1) = {numbers} numbers, however many rows it has"
-    if 0 < back * tasks < numbers:
+    if 0 < back * tasks < 4 * numbers:  # as float32
         told = f"the {tasks} tasks send back {back} bytes each, and {wanted}: the centres are not made of these."
         return Fault("not-by-messages", told)
     if 0 < there < LEAST * X.nbytes:  # 0 is what cannot be weighed
@@ -114,11 +119,11 @@ EXERCISE = Exercise(
     cases=lambda ranks, seed: [Case(1, seed, settings={"told": "4,004 rows and fewer, 6 centres and n_jobs = 1 to 5"})],
     inputs=inputs,
     watch=watch,
-    examine=examining(inputs, examine),
-    economise=economising(inputs, waste),
+    examine=workers.examining(inputs, examine),
+    economise=workers.economising(inputs, waste),
     alike=lambda seen: [answer["centres"] for answer in seen.returned[0][0]],
     hints=(
-        *HINTS,
+        *workers.HINTS,
         (r"for \+: 'int' and 'tuple'", "sum cannot add pairs. Add their parts: sum(s for s, _ in found), and the same "
          "for the counts."),
         (r"shapes \((\d+),\d+\) \(\1,\)", "Each row is to be divided by its own count: counts[:, None] makes a column "

@@ -1,6 +1,10 @@
 """The learner thought: turn everything up, and look what grows."""
 
 MISCONCEPTION = "knobs-together"
+TELL = (
+    "These are the answers that all knobs give when they are turned up together: nobody can tell which of them "
+    "it was. Turn up one, and leave the others at 1."
+)
 
 
 def classify_parallelism(measure):

@@ -1,6 +1,6 @@
 """The learner thought: -1 means all the cores here too."""
 
-MISCONCEPTION = "impossible-knob"
+MISCONCEPTION = "crashed:RankRaised"
 
 
 def classify_parallelism(measure):

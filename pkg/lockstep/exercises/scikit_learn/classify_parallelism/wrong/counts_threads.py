@@ -2,8 +2,8 @@
 
 MISCONCEPTION = "counts-threads"
 TELL = (
-    "You count threads. Pools of threads live on idle: a thread that is there need not work, and processes have "
-    "none here. Look at who spent the CPU time."
+    "These are the answers that counting threads gives. Pools of threads live on idle: a thread that is there "
+    "need not work, and processes have none here. Look at who spent the CPU time."
 )
 
 

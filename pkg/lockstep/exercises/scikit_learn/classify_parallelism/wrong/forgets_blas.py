@@ -1,6 +1,10 @@
 """The learner thought: scikit-learn has OpenMP and n_jobs."""
 
 MISCONCEPTION = "knob-forgotten"
+TELL = (
+    "A fit that BLAS makes parallel is serial for you. Turn up BLAS alone, too, and compare: each knob needs a "
+    "measurement of its own."
+)
 
 
 def classify_parallelism(measure):

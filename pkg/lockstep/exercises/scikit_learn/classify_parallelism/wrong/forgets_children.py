@@ -1,7 +1,7 @@
 """The learner thought: work that is shared is done by helpers."""
 
 MISCONCEPTION = "forgets-children"
-TELL = "You count the work of helpers only. Work that goes to other processes is in .children."
+TELL = "Fits that hand their work to other processes are serial for you. That work is in .children."
 
 
 def classify_parallelism(measure):

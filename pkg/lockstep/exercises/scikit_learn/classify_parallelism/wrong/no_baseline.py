@@ -2,7 +2,7 @@
 
 MISCONCEPTION = "spinning-is-work"
 TELL = (
-    "You take all CPU time of others for work. A thread may burn it in vain, with every knob at 1 too: what a "
+    "A thread that burns CPU time in vain, with every knob at 1 too, is work that was taken over for you. What a "
     "knob does is what comes on top of measure()."
 )
 

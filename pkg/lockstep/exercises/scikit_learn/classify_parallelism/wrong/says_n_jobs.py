@@ -1,6 +1,10 @@
 """The learner thought: the answer is the knob."""
 
-MISCONCEPTION = "wrong-type"
+MISCONCEPTION = "says-the-knob"
+TELL = (
+    'You return the knob. If it is n_jobs, who works? Return "processes" where .children is larger than '
+    '.helpers, or else "threads".'
+)
 
 
 def classify_parallelism(measure):

@@ -2,8 +2,8 @@
 
 MISCONCEPTION = "absolute-seconds"
 TELL = (
-    "You compare seconds. A long fit spends many, a short one few, whoever works: compare shares, .elsewhere "
-    "with a knob at 2 and with every knob at 1."
+    "These are the answers that 0.2 seconds give. A long fit spends many seconds, a short one few, whoever "
+    "works: compare shares, .elsewhere with a knob at 2 and with every knob at 1."
 )
 
 

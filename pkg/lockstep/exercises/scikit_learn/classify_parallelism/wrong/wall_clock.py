@@ -2,8 +2,8 @@
 
 MISCONCEPTION = "wall-clock"
 TELL = (
-    "You go by the clock on the wall. It tells how busy the machine is; a fit that more workers slow down uses "
-    "them all the same. Look at who spent the CPU time."
+    "These are the answers that the clock on the wall gives. It tells how busy the machine is; a fit that more "
+    "workers slow down uses them all the same. Look at who spent the CPU time."
 )
 
 

@@ -5,7 +5,7 @@ from joblib import Parallel, delayed
 from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 
-MISCONCEPTION = "used-up"
+MISCONCEPTION = "crashed:RankRaised"
 
 
 def parallel_grid_search(estimator, grid, X, y, cv, n_jobs):

@@ -5,8 +5,8 @@ from joblib import Parallel, delayed
 
 MISCONCEPTION = "adds-one-row"
 TELL = (
-    "sums[labels] += part adds one row to each centre: where a label occurs several times, the last one wins. "
-    "np.add.at(sums, labels, part) adds them all."
+    "Each worker adds only one row to a centre, the last: sums[labels] += part does so where a label occurs "
+    "several times. np.add.at(sums, labels, part) adds them all."
 )
 
 
