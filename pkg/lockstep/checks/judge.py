@@ -97,8 +97,9 @@ def _endless(seen: Seen, failure: Failure) -> Failure:
     """The failure as told of a run that sent messages until its time was up."""
     rank, where, number = _most_repeated(seen)
     if number < MANY:
-        on = " on every rank" if seen.case.size > 1 else ""
-        return replace(failure, remedy=f"Does every loop end{on}? Look at what should change in each turn.")
+        several = seen.case.size > 1
+        ends = " on every rank" if several else ", and is every lock that is taken released (with lock:)"
+        return replace(failure, remedy=f"Does every loop end{ends}? Look at what should change in each turn.")
     told = f"Rank {rank} was still at it after {counted(number, 'message')} at {where}."
     return replace(failure, message=told, remedy="Does that loop end? Look at what should change in each turn.")
 
