@@ -8,6 +8,7 @@ is written down, which is certain.
 
 from __future__ import annotations
 
+import functools
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -67,6 +68,7 @@ def fits_seen(kind: type[Any], X: np.ndarray, y: np.ndarray) -> Iterator[Fits]:
     def rows_of(given: Any) -> list[int]:
         return [numbers.get(row.tobytes(), -1) for row in np.asarray(given, dtype=X.dtype)]
 
+    @functools.wraps(fit)  # tasks that are methods travel by name
     def fitted(self: Any, X: Any, labels: Any, *more: Any, **settings: Any) -> Any:
         with turn:
             result, rows = fit(self, X, labels, *more, **settings), rows_of(X)
@@ -74,6 +76,7 @@ def fits_seen(kind: type[Any], X: np.ndarray, y: np.ndarray) -> Iterator[Fits]:
             seen.every.append(Fit(self, rows, right, {k: repr(v) for k, v in self.get_params().items()}, task_here()))
             return result
 
+    @functools.wraps(predict)
     def predicted(self: Any, X: Any, *more: Any, **settings: Any) -> Any:
         with turn:
             last = seen.of(self)
