@@ -26,16 +26,15 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for folder in ("pkg", "course", "labs", "solutions"):
         shutil.copytree(ROOT / folder, copy / folder, ignore=shutil.ignore_patterns("__pycache__", ".*"))
     shutil.copy(ROOT / "nbgrader_config.py", copy)
-    reference, judge, mutant, lab = re.findall(r"```python\n(.*?)```", GUIDE, re.DOTALL)
-    collectives, communication = copy / "pkg/lockstep/collectives", copy / "pkg/lockstep/checks/communication"
+    reference, exercise, wrong, lab = re.findall(r"```python\n(.*?)```", GUIDE, re.DOTALL)
+    collectives, folder = copy / "pkg/lockstep/collectives", copy / "pkg/lockstep/exercises/communication/shift_left"
     (collectives / "shift.py").write_text(reference)
     appended(
         collectives / "__init__.py", 'from lockstep.collectives.shift import shift_left\n__all__ += ["shift_left"]\n'
     )
-    (communication / "shift.py").write_text(judge)
-    added = "from lockstep.checks.communication.shift import SHIFT\n\nEXERCISES = (*EXERCISES, SHIFT)\n"
-    appended(communication / "__init__.py", added)
-    (copy / "direction.py").write_text(mutant)
+    (folder / "wrong").mkdir(parents=True)
+    (folder / "exercise.py").write_text(exercise)
+    (folder / "wrong" / "direction.py").write_text(wrong)
     appended(copy / "course/04_communication/lab.py", f"\n{lab}")
     return copy
 
@@ -47,21 +46,33 @@ def lockstep(copy: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_reference_passes_its_check(copy: Path) -> None:
-    code = f"""
-from lockstep.checks import check, find
-print(check({EXERCISE!r}, find({EXERCISE!r}).reference_function()).verdict)
-"""
-    environment = os.environ | {"PYTHONPATH": str(copy / "pkg"), "LOCKSTEP_HOME": str(copy / "home")}
-    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=120)
-    assert done.stdout == "passed\n", done.stderr
+    done = lockstep(copy, "check", EXERCISE, "--reference")
+    assert done.stdout == f"{EXERCISE}: Right. 2 of 2 points\n", done.stderr
 
 
-def test_the_wrong_answer_gets_its_finding(copy: Path) -> None:
-    done = lockstep(copy, "check", EXERCISE, "direction.py", "--json")
-    assert done.returncode == 1, done.stderr
-    assert "wrong-direction" in [f["misconception"] for f in json.loads(done.stdout)["findings"]]
+def test_the_wrong_answer_is_told_what_it_states(copy: Path) -> None:
+    done = lockstep(copy, "check", EXERCISE, "--wrong")
+    assert done.returncode == 0, done.stdout + done.stderr
     [stated] = re.findall(r'MISCONCEPTION = "(.*)"', GUIDE)
-    assert stated == "wrong-direction"
+    assert stated in done.stdout
+    assert "This is the left neighbour's tensor." in done.stdout
+
+
+def test_a_teachers_own_wrong_answer_is_recognised_as_well(copy: Path) -> None:
+    folder = copy / "course/04_communication/wrong/shift_left"
+    folder.mkdir(parents=True)
+    written = (copy / "pkg/lockstep/exercises/communication/shift_left/wrong/direction.py").read_text()
+    keeps_own = written.replace("return received", "return tensor + 0")
+    given = keeps_own.replace("wrong-direction", "keeps-own").replace("This is the left neighbour's tensor.", "Own!")
+    (folder / "own.py").write_text(given)
+    (copy / "mine.py").write_text(keeps_own)
+    done = lockstep(copy, "check", EXERCISE, "mine.py", "--json")
+    found = json.loads(done.stdout)["findings"]
+    assert found[0]["misconception"] == "keeps-own", done.stdout
+    assert "Own!" in found[0]["message"]
+    (folder / "own.py").write_text("x = 1\n")
+    assert "defines no function shift_left" in lockstep(copy, "check", EXERCISE, "--wrong").stderr
+    (folder / "own.py").unlink()
 
 
 def test_the_lab_is_built_solved_and_released(copy: Path) -> None:

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from types import CodeType
 from typing import Any
 
@@ -90,3 +91,10 @@ def test_a_function_that_may_call_the_learners_is_never_taken_for_the_innermost(
     exec(compile("def backward(call):\n    return call()\n", dist.__file__, "exec"), elsewhere)
     assert elsewhere["backward"](places.here).file == "test_places.py"
     assert not nothing_seen
+
+
+def test_a_known_answer_to_an_exercise_is_a_learners_code_and_the_exercise_is_not() -> None:
+    folder = Path(places.__file__).parent / "exercises" / "communication" / "ring_all_reduce"
+    assert not places.is_library(str(folder / "wrong" / "blocking_circle.py"))
+    assert not places.is_library(str(folder / "right" / "even_and_odd.py"))
+    assert places.is_library(str(folder / "exercise.py"))

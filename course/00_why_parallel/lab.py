@@ -54,30 +54,8 @@ def amdahl(p, s):
 # %% lab="tests amdahl"
 check("why_parallel.amdahl", amdahl)
 
-# %% [markdown] lab="readonly about-gustafson"
-# ## 2. Gustafson's law (10 minutes)
-#
-# Now the time stays the same, and the work grows. s workers are at it for the time 1. During the share 1 − p of it only
-# one of them works. During the share p all s of them work. How long would one worker need for all that work?
-#
-# - The same types as before. Here p is a share of the time on s workers.
-# - Return the speedup, a float: what one worker would need, divided by 1.
-
-
-# %% lab="answer gustafson"
-def gustafson(p, s):
-    """The speedup of s workers on work that grows with them."""
-    ### BEGIN SOLUTION
-    alone, together = 1 - p, p * s
-    return alone + together
-    ### END SOLUTION
-
-
-# %% lab="tests gustafson"
-check("why_parallel.gustafson", gustafson)
-
 # %% [markdown] lab="readonly about-fit_parallel_fraction"
-# ## 3. Read p off measured times (20 minutes)
+# ## 2. Read p off measured times (20 minutes)
 #
 # Somebody ran a program with several numbers of workers, and measured. What is its p?
 #
@@ -86,7 +64,8 @@ check("why_parallel.gustafson", gustafson)
 #
 # - `workers` is a list of integers, `times` a list of the same length: the seconds of each run.
 # - A number of workers may occur several times. The runs are in any order. There may be no run with one worker.
-# - The times are noisy in some of the cases. No run counts more than another: do not pick the best of each.
+# - The times are noisy in some of the cases. What is squared are differences in seconds, and no run counts more than
+#   another: do not pick the best of each, give no weights, leave nothing out.
 # - Return p, a float. Which function of numpy fits a line?
 
 
@@ -104,7 +83,7 @@ def fit_parallel_fraction(workers, times):
 check("why_parallel.fit_parallel_fraction", fit_parallel_fraction)
 
 # %% [markdown] lab="readonly about-training_days"
-# ## 4. Days of training (15 minutes)
+# ## 3. Days of training (15 minutes)
 #
 # How many days does a training take?
 #
@@ -128,7 +107,7 @@ def training_days(params, tokens, devices, peak, utilisation):
 check("why_parallel.training_days", training_days)
 
 # %% [markdown] lab="readonly about-training_memory"
-# ## 5. Memory for training (15 minutes)
+# ## 4. Memory for training (15 minutes)
 #
 # How many bytes do the numbers take that a training keeps for every parameter?
 #
@@ -155,7 +134,7 @@ def training_memory(params, recipe):
 check("why_parallel.training_memory", training_memory)
 
 # %% [markdown] lab="readonly about-workers_needed"
-# ## 6. Choose: how many workers? (15 minutes)
+# ## 5. Choose: how many workers? (15 minutes)
 #
 # A job takes `hours` on one worker. The share p of that can be divided. It has to be done within `deadline` hours. How
 # many workers do you ask for? They cost money, so take as few as possible. Amdahl's law holds.
@@ -164,7 +143,8 @@ check("why_parallel.training_memory", training_memory)
 # - Return the smallest number of workers that is in time: an **integer**, 1 or more. A deadline that is met exactly is
 #   met.
 # - If no number of workers is enough, return `None`. (When is that?)
-# - The check has some 40 deadlines, and all of them together may take 10 seconds.
+# - The check has some 40 deadlines. A few take thousands of workers, one takes more than a million. All of them
+#   together may take 10 seconds.
 
 
 # %% lab="answer workers_needed"
@@ -182,6 +162,34 @@ def workers_needed(hours, p, deadline):
 
 # %% lab="tests workers_needed"
 check("why_parallel.workers_needed", workers_needed)
+
+# %% [markdown] lab="readonly extra"
+# ## Extra
+#
+# What follows is for those who want more. Each exercise is folded: open it by the arrow beside its title. The grade
+# stands on the exercises above; the points of these are yours alone, in `lockstep progress`.
+
+# %% [markdown] lab="readonly about-gustafson"
+# ## 6. Gustafson's law (10 minutes)
+#
+# Now the time stays the same, and the work grows. s workers are at it for the time 1. During the share 1 − p of it only
+# one of them works. During the share p all s of them work. How long would one worker need for all that work?
+#
+# - The same types as before. Here p is a share of the time on s workers.
+# - Return the speedup, a float: what one worker would need, divided by 1.
+
+
+# %% lab="answer gustafson"
+def gustafson(p, s):
+    """The speedup of s workers on work that grows with them."""
+    ### BEGIN SOLUTION
+    alone, together = 1 - p, p * s
+    return alone + together
+    ### END SOLUTION
+
+
+# %% lab="tests gustafson"
+check("why_parallel.gustafson", gustafson)
 
 # %% [markdown] lab="readonly where-next"
 # ## Where to go on

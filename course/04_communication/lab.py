@@ -2,7 +2,7 @@
 # # Lab 04: Communication
 #
 # You write the algorithms that every large training run stands on: broadcast, reduce and all-reduce, from nothing but
-# send and receive. Then you mend three programs that hang, and hide a transfer behind a computation.
+# send and receive. Then you mend programs that hang, and hide a transfer behind a computation.
 #
 # The lesson of this unit, `course/04_communication/lesson.ipynb`, explains what you need.
 
@@ -82,38 +82,13 @@ def ping_pong(nbytes, repeats, group=None):
 # %% lab="tests ping_pong"
 check("communication.ping_pong", ping_pong)
 
-# %% [markdown] lab="readonly about-fit_alpha_beta"
-# ## 2. Fit alpha and beta (15 minutes)
-#
-# You measured the time of messages of several sizes. They lie near a line: $t = \alpha + n\beta$. Find alpha, in
-# seconds, and beta, in seconds per byte, by least squares over all measurements.
-#
-# `nbytes` and `seconds` are two lists of the same length. Return the pair `(alpha, beta)`. Compute in float64: sizes
-# reach millions, and times are microseconds.
-
-
-# %% lab="answer fit_alpha_beta"
-def fit_alpha_beta(nbytes, seconds):
-    """(alpha, beta) of the line t = alpha + n·beta that fits the measurements best."""
-    ### BEGIN SOLUTION
-    n = torch.tensor(nbytes, dtype=torch.float64)
-    t = torch.tensor(seconds, dtype=torch.float64)
-    beta = ((n - n.mean()) * (t - t.mean())).sum() / ((n - n.mean()) ** 2).sum()
-    alpha = t.mean() - beta * n.mean()
-    return alpha.item(), beta.item()
-    ### END SOLUTION
-
-
-# %% lab="tests fit_alpha_beta"
-check("communication.fit_alpha_beta", fit_alpha_beta)
-
 # %% [markdown] lab="readonly about-tree_broadcast"
-# ## 3. Broadcast along a tree (25 minutes)
+# ## 2. Broadcast along a tree (25 minutes)
 #
 # Rank `src` has a tensor. Every rank of the group shall have it. If `src` sends it to everyone, that takes K−1 rounds.
 # But a rank that has received the tensor can help: after one round 2 ranks have it, after two rounds 4, and so on.
 #
-# - Write into `tensor`, in place; or return the result. Either is accepted, here and in the next three exercises.
+# - Write into `tensor`, in place; or return the result. Either is accepted, here and in the exercises below.
 # - K−1 messages in all, in at most ⌈log₂ K⌉ rounds, for every K.
 # - `src` is a global rank. Its rank in the group is `dist.get_group_rank(group or dist.group.WORLD, src)`. (The
 #   function does not take `None` for the world.)
@@ -143,42 +118,8 @@ def tree_broadcast(tensor, src, group=None):
 # %% lab="tests tree_broadcast"
 check("communication.tree_broadcast", tree_broadcast)
 
-# %% [markdown] lab="readonly about-tree_reduce"
-# ## 4. Reduce along a tree (20 minutes)
-#
-# The other way round: every rank has a tensor, and rank `dst` shall have their **sum** in its own, in place. What is in
-# the tensors of the other ranks afterwards does not matter.
-#
-# The same tree serves, from the leaves to the root: K−1 messages, at most ⌈log₂ K⌉ rounds. A rank adds what it
-# receives, and then sends the sum on.
-
-
-# %% lab="answer tree_reduce"
-def tree_reduce(tensor, dst, group=None):
-    """Rank dst's tensor becomes the sum over the ranks, in place."""
-    ### BEGIN SOLUTION
-    rank, K = dist.get_rank(group), dist.get_world_size(group)
-    root = dist.get_group_rank(group or dist.group.WORLD, dst)
-    v = (rank - root) % K
-    incoming = torch.empty_like(tensor)
-    distance = 1
-    while distance < K:
-        if v % (2 * distance) == distance:
-            dist.send(tensor, group=group, group_dst=(rank - distance) % K)
-            break
-        if v + distance < K:
-            dist.recv(incoming, group=group, group_src=(rank + distance) % K)
-            tensor += incoming
-        distance *= 2
-    return tensor
-    ### END SOLUTION
-
-
-# %% lab="tests tree_reduce"
-check("communication.tree_reduce", tree_reduce)
-
 # %% [markdown] lab="readonly about-ring_all_reduce"
-# ## 5. The ring all-reduce (40 minutes)
+# ## 3. The ring all-reduce (40 minutes)
 #
 # Every rank shall have the sum. The ring does it with the fewest bytes that are possible. Cut the tensor into K chunks.
 # In each round every rank sends one chunk to its right neighbour, and receives one from its left neighbour.
@@ -223,8 +164,137 @@ def ring_all_reduce(tensor, group=None):
 # %% lab="tests ring_all_reduce"
 check("communication.ring_all_reduce", ring_all_reduce)
 
+# %% [markdown] lab="readonly about-mend_ring_of_sends"
+# ## 4. Mend: a ring of sends (15 minutes)
+#
+# Each rank wants the tensor of its left neighbour, and returns it. This program hangs. Run the check as it is first:
+# read who waits for whom. Then mend the program. One message in and one out for each rank; no rank shall wait for
+# a long chain of others.
+
+
+# %% lab="given mend_ring_of_sends"
+def mend_ring_of_sends(tensor, group=None):
+    """Returns the tensor of the left neighbour, rank - 1; rank 0 returns that of the last rank."""
+    rank, K = dist.get_rank(group), dist.get_world_size(group)
+    received = torch.empty_like(tensor)
+    dist.send(tensor, group=group, group_dst=(rank + 1) % K)
+    dist.recv(received, group=group, group_src=(rank - 1) % K)
+    return received
+
+
+# %% lab="answer mend_ring_of_sends"
+### BEGIN SOLUTION
+def mend_ring_of_sends(tensor, group=None):
+    """Returns the tensor of the left neighbour, rank - 1; rank 0 returns that of the last rank."""
+    rank, K = dist.get_rank(group), dist.get_world_size(group)
+    if K == 1:
+        return tensor.clone()
+    received = torch.empty_like(tensor)
+    posted = [
+        dist.P2POp(dist.isend, tensor, group=group, group_peer=(rank + 1) % K),
+        dist.P2POp(dist.irecv, received, group=group, group_peer=(rank - 1) % K),
+    ]
+    for work in dist.batch_isend_irecv(posted):
+        work.wait()
+    return received
+
+
+### END SOLUTION
+
+# %% lab="tests mend_ring_of_sends"
+check("communication.mend_ring_of_sends", mend_ring_of_sends)
+
+# %% [markdown] lab="readonly about-overlapped_step"
+# ## 5. Hide the transfer (25 minutes)
+#
+# A gradient must be summed over the ranks. The next product, `x @ weights`, does not need it. Do both at the same time,
+# and return the pair: the summed gradient, and the product.
+#
+# You may call `dist.all_reduce` here. With `async_op=True` it returns at once, and what it returns has a `wait()`.
+# Where you call it decides everything.
+
+
+# %% lab="answer overlapped_step"
+def overlapped_step(gradient, x, weights, group=None):
+    """(the sum of gradient over the ranks, x @ weights), the transfer under way while the product is computed."""
+    ### BEGIN SOLUTION
+    transfer = dist.all_reduce(gradient, group=group, async_op=True)
+    product = x @ weights
+    transfer.wait()
+    return gradient, product
+    ### END SOLUTION
+
+
+# %% lab="tests overlapped_step"
+check("communication.overlapped_step", overlapped_step)
+
+# %% [markdown] lab="readonly extra"
+# ## Extra
+#
+# What follows is for those who want more. Each exercise is folded: open it by the arrow beside its title. The grade
+# stands on the exercises above; the points of these are yours alone, in `lockstep progress`.
+
+# %% [markdown] lab="readonly about-tree_reduce"
+# ## 6. Reduce along a tree (20 minutes)
+#
+# The other way round: every rank has a tensor, and rank `dst` shall have their **sum** in its own, in place. What is in
+# the tensors of the other ranks afterwards does not matter.
+#
+# The same tree serves, from the leaves to the root: K−1 messages, at most ⌈log₂ K⌉ rounds. A rank adds what it
+# receives, and then sends the sum on.
+
+
+# %% lab="answer tree_reduce"
+def tree_reduce(tensor, dst, group=None):
+    """Rank dst's tensor becomes the sum over the ranks, in place."""
+    ### BEGIN SOLUTION
+    rank, K = dist.get_rank(group), dist.get_world_size(group)
+    root = dist.get_group_rank(group or dist.group.WORLD, dst)
+    v = (rank - root) % K
+    incoming = torch.empty_like(tensor)
+    distance = 1
+    while distance < K:
+        if v % (2 * distance) == distance:
+            dist.send(tensor, group=group, group_dst=(rank - distance) % K)
+            break
+        if v + distance < K:
+            dist.recv(incoming, group=group, group_src=(rank + distance) % K)
+            tensor += incoming
+        distance *= 2
+    return tensor
+    ### END SOLUTION
+
+
+# %% lab="tests tree_reduce"
+check("communication.tree_reduce", tree_reduce)
+
+# %% [markdown] lab="readonly about-fit_alpha_beta"
+# ## 7. Fit alpha and beta (15 minutes)
+#
+# You measured the time of messages of several sizes. They lie near a line: $t = \alpha + n\beta$. Find alpha, in
+# seconds, and beta, in seconds per byte, by least squares over all measurements.
+#
+# `nbytes` and `seconds` are two lists of the same length. Return the pair `(alpha, beta)`. Compute in float64: sizes
+# reach millions, and times are microseconds.
+
+
+# %% lab="answer fit_alpha_beta"
+def fit_alpha_beta(nbytes, seconds):
+    """(alpha, beta) of the line t = alpha + n·beta that fits the measurements best."""
+    ### BEGIN SOLUTION
+    n = torch.tensor(nbytes, dtype=torch.float64)
+    t = torch.tensor(seconds, dtype=torch.float64)
+    beta = ((n - n.mean()) * (t - t.mean())).sum() / ((n - n.mean()) ** 2).sum()
+    alpha = t.mean() - beta * n.mean()
+    return alpha.item(), beta.item()
+    ### END SOLUTION
+
+
+# %% lab="tests fit_alpha_beta"
+check("communication.fit_alpha_beta", fit_alpha_beta)
+
 # %% [markdown] lab="readonly about-halving_doubling_all_reduce"
-# ## 6. Halving and doubling (40 minutes)
+# ## 8. Halving and doubling (40 minutes)
 #
 # The ring moves few bytes, but it takes 2(K−1) rounds. If the message is short, each round costs a full alpha. For K a
 # power of two, 2·log₂ K rounds are enough, with the same bytes:
@@ -272,7 +342,7 @@ def halving_doubling_all_reduce(tensor, group=None):
 check("communication.halving_doubling_all_reduce", halving_doubling_all_reduce)
 
 # %% [markdown] lab="readonly about-choose_algorithm"
-# ## 7. Choose (20 minutes)
+# ## 9. Choose (20 minutes)
 #
 # Which all-reduce is the fastest for a message of `nbytes` bytes on `ranks` ranks? By alpha-beta:
 #
@@ -304,48 +374,8 @@ def choose_algorithm(nbytes, ranks, alpha, beta):
 # %% lab="tests choose_algorithm"
 check("communication.choose_algorithm", choose_algorithm)
 
-# %% [markdown] lab="readonly about-mend_ring_of_sends"
-# ## 8. Mend: a ring of sends (15 minutes)
-#
-# Each rank wants the tensor of its left neighbour, and returns it. This program hangs. Run the check as it is first:
-# read who waits for whom. Then mend the program. One message in and one out for each rank; no rank shall wait for
-# a long chain of others.
-
-
-# %% lab="given mend_ring_of_sends"
-def mend_ring_of_sends(tensor, group=None):
-    """Returns the tensor of the left neighbour, rank - 1; rank 0 returns that of the last rank."""
-    rank, K = dist.get_rank(group), dist.get_world_size(group)
-    received = torch.empty_like(tensor)
-    dist.send(tensor, group=group, group_dst=(rank + 1) % K)
-    dist.recv(received, group=group, group_src=(rank - 1) % K)
-    return received
-
-
-# %% lab="answer mend_ring_of_sends"
-### BEGIN SOLUTION
-def mend_ring_of_sends(tensor, group=None):
-    """Returns the tensor of the left neighbour, rank - 1; rank 0 returns that of the last rank."""
-    rank, K = dist.get_rank(group), dist.get_world_size(group)
-    if K == 1:
-        return tensor.clone()
-    received = torch.empty_like(tensor)
-    posted = [
-        dist.P2POp(dist.isend, tensor, group=group, group_peer=(rank + 1) % K),
-        dist.P2POp(dist.irecv, received, group=group, group_peer=(rank - 1) % K),
-    ]
-    for work in dist.batch_isend_irecv(posted):
-        work.wait()
-    return received
-
-
-### END SOLUTION
-
-# %% lab="tests mend_ring_of_sends"
-check("communication.mend_ring_of_sends", mend_ring_of_sends)
-
 # %% [markdown] lab="readonly about-mend_skipped_collective"
-# ## 9. Mend: a collective that some ranks skip (15 minutes)
+# ## 10. Mend: a collective that some ranks skip (15 minutes)
 #
 # Only tensors whose elements sum to more than zero shall count. Every rank wants the total of those; a rank with
 # nothing to give counts as zeros. The program below lets such ranks skip the all-reduce. Mend it.
@@ -375,11 +405,11 @@ def mend_skipped_collective(tensor, group=None):
 check("communication.mend_skipped_collective", mend_skipped_collective)
 
 # %% [markdown] lab="readonly about-mend_out_of_order_tags"
-# ## 10. Mend: tags out of order (15 minutes)
+# ## 11. Mend: tags out of order (15 minutes)
 #
 # Rank 0 has two tensors for rank 1. It sends the first one first; rank 1 asks for the second one first. A tag names a
 # message, it does not let it overtake. Mend the program: rank 1 returns rank 0's `(first, second)`, every other rank
-# returns its own arguments unchanged.
+# returns its own arguments unchanged. Two messages are enough, from rank 0 to rank 1.
 
 
 # %% lab="given mend_out_of_order_tags"
@@ -414,29 +444,51 @@ def mend_out_of_order_tags(first, second, group=None):
 # %% lab="tests mend_out_of_order_tags"
 check("communication.mend_out_of_order_tags", mend_out_of_order_tags)
 
-# %% [markdown] lab="readonly about-overlapped_step"
-# ## 11. Hide the transfer (20 minutes)
+# %% [markdown] lab="readonly about-is_all_reduce"
+# ## 12. Catch a wrong all-reduce (30 minutes)
 #
-# A gradient must be summed over the ranks. The next product, `x @ weights`, does not need it. Do both at the same time,
-# and return the pair: the summed gradient, and the product.
+# Now you write the test. Somebody hands you a function `fn(tensor, group=None)` that should be an all-reduce: on every
+# rank of the group it leaves the sum, in `tensor` itself or returned. Say `True` if it does, and `False` if it does
+# not.
 #
-# You may call `dist.all_reduce` here. With `async_op=True` it returns at once, and what it returns has a `wait()`.
-# Where you call it decides everything.
+# - Call `run` in your test, as you do in a cell. In the check all of its runs are on a virtual cluster.
+# - An all-reduce may be wrong in one place only: for some numbers of ranks, some sizes, some ranks, or in a group that
+#   is not the world. Up to 5 ranks and 12 elements show all that is wrong with those of the check.
+# - One that hangs or fails is no all-reduce: `run` raises a `RunError`, from `lockstep.errors`.
+# - One that sends too much is right all the same.
+#
+# Hint: give each rank other numbers, such that no other mixture of them has the same sum.
 
 
-# %% lab="answer overlapped_step"
-def overlapped_step(gradient, x, weights, group=None):
-    """(the sum of gradient over the ranks, x @ weights), the transfer under way while the product is computed."""
+# %% lab="answer is_all_reduce"
+def is_all_reduce(fn):
+    """Whether fn(tensor, group=None) leaves the sum over the group on each of its ranks."""
     ### BEGIN SOLUTION
-    transfer = dist.all_reduce(gradient, group=group, async_op=True)
-    product = x @ weights
-    transfer.wait()
-    return gradient, product
+    from lockstep.errors import RunError
+
+    def held(members, numel):
+        """What this rank holds afterwards, and what it should hold; None outside of the group."""
+        group = dist.new_group(members)
+        if dist.get_rank() not in members:
+            return None
+        tensors = [torch.arange(numel) * 100**rank + rank for rank in members]
+        mine = tensors[members.index(dist.get_rank())].clone()
+        returned = fn(mine, group=group)
+        return mine if returned is None else returned, sum(tensors)
+
+    try:
+        for members, numel in (([0, 1], 3), ([0, 1, 2], 7), ([1, 3], 4), ([0, 1, 2, 3], 8)):
+            pairs = run(held, members, numel, ranks=4, on="virtual", timeout=10).values
+            if not all(pair is None or torch.equal(*pair) for pair in pairs):
+                return False
+    except RunError:
+        return False
+    return True
     ### END SOLUTION
 
 
-# %% lab="tests overlapped_step"
-check("communication.overlapped_step", overlapped_step)
+# %% lab="tests is_all_reduce"
+check("communication.is_all_reduce", is_all_reduce)
 
 # %% [markdown] lab="readonly where-next"
 # ## Where to go on

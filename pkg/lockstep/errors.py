@@ -63,14 +63,15 @@ class Exit:
         exited         the process ended with ``status``
         killed         the signal ``status`` ended it
         silent         it does not answer any more: stopped, or it has closed its files
+        cut            the program has closed, or written to, the connection over which its process tells of itself
         gone           it has ended, and its status is known to its launcher alone
         unavailable    the machine cannot carry it (``message``): it could not begin, or its journal has no room
     """
 
     rank: int
-    kind: Literal["raised", "exited", "killed", "silent", "gone", "unavailable"]
+    kind: Literal["raised", "exited", "killed", "silent", "cut", "gone", "unavailable"]
     exception: str = ""  # the type's name
-    origin: str = ""  # whose line raised it: "learner", "torch" or "lockstep"
+    origin: str = ""  # whose line raised it: "learner", "torch", "lockstep", or "library" for any other
     place: Place = NOWHERE  # the learner's innermost line
     status: int = 0
     message: str = ""
@@ -78,11 +79,14 @@ class Exit:
     when: float = 0.0  # of time.monotonic
     secondary: bool = False  # only what another rank's end has caused, by all that is known
     found: RunError | None = None  # what the rank has found out about the run as a whole
+    module: str = ""  # in which the exception's type is defined
+    stated: bool = False  # by a raise statement, and not by what its line calls or computes
+    mistake: str = ""  # as ``UsageError.mistake``
 
     @property
     def ended(self) -> bool:
         """Whether the process has, and not only the function."""
-        return self.kind in ("exited", "killed", "silent", "gone")
+        return self.kind in ("exited", "killed", "silent", "cut", "gone")
 
 
 class LockstepError(Exception):
@@ -105,7 +109,13 @@ class LockstepError(Exception):
 
 
 class UsageError(LockstepError, ValueError):
-    """The call cannot be carried out as written: an unknown name, a senseless number of ranks."""
+    """The call cannot be carried out as written: an unknown name, a senseless number of ranks.
+
+    ``mistake``: the name of a mistake that is known, for whoever judges the caller; "" for most."""
+
+    def __init__(self, message: str, remedy: str = "", mistake: str = "") -> None:
+        super().__init__(message, remedy)
+        self.mistake = mistake
 
 
 class WorldUnavailable(LockstepError):

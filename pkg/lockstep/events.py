@@ -57,6 +57,9 @@ class Event(NamedTuple):
     awaited: bool = True  # False: what isend, irecv or async_op returned was never waited for (or not from Python)
     posting: float | None = None  # when the rank asked for it, if that was before ``start``
     backend: str = ""  # what carried it: "gloo", "nccl"; "virtual" on the virtual cluster
+    # FLOPs of matrix products between posting it and waiting for it: by the order of the program, whatever
+    # the time. None where nobody knows, as on the virtual cluster, which has events of kind "compute" instead.
+    meanwhile: int | None = None
 
     @property
     def posted(self) -> float:

@@ -31,6 +31,10 @@ _LIBRARY = tuple(
 )
 
 
+# Known answers to exercises are a learner's code, wherever they stand.
+_ANSWERS = (os.path.join(os.path.realpath(os.path.dirname(__file__)), "exercises", ""), ("wrong", "right"))
+
+
 class Place(NamedTuple):
     """A line of the learner's code."""
 
@@ -97,9 +101,15 @@ def is_library(filename: str) -> bool:
     """Whether a file belongs to Python, to an installed package or to Lockstep, and not to the learner."""
     known = _mine.get(filename)
     if known is None:
-        inside = filename.startswith("<frozen") or os.path.realpath(filename).startswith(_LIBRARY)
+        path = os.path.realpath(filename)
+        inside = filename.startswith("<frozen") or (path.startswith(_LIBRARY) and not _is_answer(path))
         known = _mine[filename] = inside and filename not in _cells
     return known
+
+
+def _is_answer(path: str) -> bool:
+    exercises, folders = _ANSWERS
+    return path.startswith(exercises) and os.path.basename(os.path.dirname(path)) in folders
 
 
 @lru_cache(10_000)

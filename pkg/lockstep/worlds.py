@@ -20,6 +20,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import cloudpickle
+
 from lockstep import machines
 from lockstep.comm.rules import RENDEZVOUS, Rules
 from lockstep.comm.rules import find as find_rules
@@ -29,7 +31,7 @@ from lockstep.launch import pool, spmd, survey
 from lockstep.launch.host import cores
 from lockstep.launch.job import INSIDE, Job
 from lockstep.machines import Cluster
-from lockstep.virtual import run_virtual
+from lockstep.virtual import nested, run_virtual
 
 if TYPE_CHECKING:
     from lockstep.show.timeline import Timeline
@@ -89,20 +91,51 @@ def run(
     run that did not end well.
     """
     check_callable(fn)
-    check_not_nested()
+    if broker := nested.broker():
+        on = on if isinstance(on, Cluster) or on in machines.names() else nested.CLUSTER
+    else:
+        check_not_nested()
     check_world(on)
     world = choose_world(on)
     check_fake(fake, world)
     chosen = check_rules(rules, ties, world)
     check_isolate(isolate)
     if world == "spmd":
-        return _result(spmd.run_spmd(Job.pack(fn, args, kwargs, launched(ranks), seed=seed, timeout=timeout)))
+        return _start(Job.pack(fn, args, kwargs, launched(ranks), seed=seed, timeout=timeout), on, chosen, ties)
     job = Job.pack(
         fn, args, kwargs, check_ranks(ranks, world), seed=seed, timeout=timeout, fake=fake, isolate=tuple(isolate)
     )
+    if broker:
+        return _result(broker.run(job, the_cluster(on).name, chosen.name, ties))
+    return _start(job, on, chosen, ties)
+
+
+def run_sealed(
+    fn: Callable[..., bytes],
+    *args: Any,
+    own: Sequence[Any],
+    on: str | None = None,
+    timeout: float = 60.0,
+    rules: Rules = RENDEZVOUS,
+    nests: bool = False,
+) -> Result:
+    """``fn(*args, own[rank])`` on each of ``len(own)`` ranks, none of which gets what is another one's. It returns
+    bytes, which come back as they are: nothing that a rank has made is unpickled here. ``nests``: on the virtual
+    cluster it may call ``run``."""
+    check_not_nested()
+    check_world(on)
+    pickled = {rank: cloudpickle.dumps(argument) for rank, argument in enumerate(own)}
+    job = Job.pack(fn, args, {}, len(own), timeout=timeout, own=pickled, raw=True, nests=nests)
+    return _start(job, on, check_rules(rules, None, choose_world(on)), None)
+
+
+def _start(job: Job, on: str | Cluster | None, rules: Rules, ties: int | None) -> Result:
+    world = choose_world(on)
+    if world == "spmd":
+        return _result(spmd.run_spmd(job))
     if world == "processes":
         return _result(pool.run_processes(job))
-    return _result(run_virtual(job, the_cluster(on), chosen, ties))
+    return _result(run_virtual(job, the_cluster(on), rules, ties))
 
 
 def check_world(on: str | Cluster | None) -> None:

@@ -13,22 +13,26 @@ from fake_gpus import FAKE, FakeGpus
 from lockstep.checks import play
 from lockstep.checks.device import HOST
 from lockstep.checks.play import Act
+from lockstep.checks.transport import decoded
 
 
-def on_fake_gpus(fn: Callable[..., Any], acts: Sequence[Act]) -> list[tuple[Any, list[Any]]]:
+def on_fake_gpus(fn: Callable[..., Any], acts: Sequence[Sequence[Act]]) -> list[tuple[Any, list[Any]]]:
     """``play`` on a rank that has a GPU. (A rank of run() is a process of its own: what is set here ends with it.)"""
     play.device_of_rank = lambda: torch.device(FAKE, dist.get_rank())
     backend_of = dist.ProcessGroup._get_backend  # batch_isend_irecv asks: gloo carries what fake GPUs send
     dist.ProcessGroup._get_backend = lambda group, device: backend_of(group, HOST)
     with FakeGpus():
-        return play.play(fn, acts, "")
+        return decoded(play.play(fn, "", acts[dist.get_rank()]))
 
 
-def on_fake_gpus_and_on_the_host(answers: Mapping[str, Callable[..., Any]], acts: Sequence[Act]) -> dict[str, Any]:
+def on_fake_gpus_and_on_the_host(
+    answers: Mapping[str, Callable[..., Any]], acts: Sequence[Sequence[Act]]
+) -> dict[str, Any]:
     """What each of ``answers`` gives there and here, by name, for arguments that no other has changed."""
     there = {name: on_fake_gpus(fn, deepcopy(acts)) for name, fn in answers.items()}
     play.device_of_rank = lambda: HOST
-    return {name: (there[name], play.play(fn, deepcopy(acts), "")) for name, fn in answers.items()}
+    own = acts[dist.get_rank()]
+    return {name: (there[name], decoded(play.play(fn, "", deepcopy(own)))) for name, fn in answers.items()}
 
 
 def where(*arguments: Any, group: Any = None) -> list[Any]:

@@ -14,7 +14,7 @@ import torch.distributed as dist
 
 from lockstep import checks, progress
 from lockstep.checks import Finding, Score, find
-from lockstep.checks.observe import observe
+from lockstep.checks.observe import observe, observe_reference
 from lockstep.collectives import ring_all_reduce as reference
 from lockstep.errors import UsageError
 
@@ -74,7 +74,7 @@ def weird(tensor, group=None):
         (number, "wrong", "wrong-type", "has 3 where a tensor is wanted"),
         (other_shape, "wrong", "wrong-shape", "has the shape (1,), the right one"),
         (other_dtype, "wrong", "wrong-dtype", "torch.int32, not torch.float32"),
-        (nothing, "wrong", "no-messages", "No rank sends anything"),
+        (nothing, "wrong", "unchanged", "Every tensor is as it was given. No rank sends anything."),
         (raises, "crashed", "crashed:RankRaised", "'Tensor' object has no attribute 'nope'"),
         (leaves, "crashed", "crashed:RankDied", "exit status 3"),
         (library, "wrong", "library-call", "You call Lockstep's own answer"),
@@ -176,7 +176,7 @@ def test_a_world_that_is_not_there_is_ungraded(monkeypatch: pytest.MonkeyPatch) 
     def no_world(*args: Any, **kwargs: Any) -> None:
         raise WorldUnavailable("This machine has no loopback.")
 
-    monkeypatch.setattr("lockstep.checks.observe.run", no_world)
+    monkeypatch.setattr("lockstep.checks.observe.run_sealed", no_world)
     score = checks.check(RING, number)
     assert (score.verdict, score.points) == ("ungraded", 0)
     assert "no loopback" in score.findings[0].message
@@ -236,10 +236,11 @@ def test_a_slow_machine_is_not_the_learners_fault(monkeypatch: pytest.MonkeyPatc
     from lockstep.checks import assess
     from lockstep.checks.observation import Observation
 
-    def nothing_in_time(exercise, fn, on, limit=20.0):
+    def nothing_in_time(exercise, *args, **kwargs):
         return Observation(exercise.id, "virtual", unseen=tuple(exercise.cases(2, 0)))
 
     monkeypatch.setattr(assess, "observe", nothing_in_time)
+    monkeypatch.setattr(assess, "observe_reference", nothing_in_time)
     score = checks.check(RING, reference)
     assert score.verdict == "ungraded"
     assert "too busy" in score.findings[0].message
@@ -249,11 +250,11 @@ def test_a_slow_function_is_told_so_where_the_reference_is_quick(monkeypatch: py
     from lockstep.checks import assess
     from lockstep.checks.observation import Observation
 
-    def only_the_reference_in_time(exercise, fn, on, limit=20.0):
-        unseen = () if fn is reference else tuple(exercise.cases(2, 0))
-        return Observation(exercise.id, "virtual", unseen=unseen)
+    def late(exercise, fn, on):
+        return Observation(exercise.id, "virtual", unseen=tuple(exercise.cases(2, 0)))
 
-    monkeypatch.setattr(assess, "observe", only_the_reference_in_time)
+    monkeypatch.setattr(assess, "observe", late)
+    monkeypatch.setattr(assess, "observe_reference", lambda exercise, on, limit: Observation(exercise.id, "virtual"))
     score = checks.check(RING, lambda tensor, group=None: tensor)
     assert score.verdict == "wrong"
     assert score.findings[0].misconception == "too-slow"
@@ -265,12 +266,11 @@ def test_the_reference_is_asked_only_where_a_slow_machine_could_be_why(monkeypat
 
     asked = []
 
-    def counted(exercise, fn, on, limit=20.0):
-        if fn is reference:
-            asked.append(exercise.worlds)
-        return observe(exercise, fn, on, limit)
+    def counted(exercise, on, limit):
+        asked.append(exercise.worlds)
+        return observe_reference(exercise, on, limit)
 
-    monkeypatch.setattr(assess, "observe", counted)
+    monkeypatch.setattr(assess, "observe_reference", counted)
 
     def sends_for_ever(tensor, group=None):
         while dist.get_world_size(group) > 1:
@@ -321,16 +321,18 @@ def test_on_a_busy_machine_a_function_gets_several_times_what_the_reference_take
 
     given = []
 
-    def slow(exercise, fn, on, limit=20.0):
+    def slow_reference(exercise, on, limit):
+        time.sleep(0.8)
+        return Observation(exercise.id, "virtual", seen=(Seen(exercise.cases(4, 0)[0]),))
+
+    def slow(exercise, fn, on):
         case = exercise.cases(4, 0)[0]
-        if fn is reference:
-            time.sleep(0.8)
-            return Observation(exercise.id, "virtual", seen=(Seen(case),))
         given.append(exercise.seconds)
         late = Failure("TimeLimit", "The run did not end.")
         return Observation(exercise.id, "virtual", seen=(Seen(case, failure=late if len(given) == 1 else None),))
 
     monkeypatch.setattr(assess, "observe", slow)
+    monkeypatch.setattr(assess, "observe_reference", slow_reference)
     monkeypatch.setattr(
         assess, "score_of", lambda exercise, seen: Score(exercise.id, 5, 5, _verdict(seen), _late(seen))
     )

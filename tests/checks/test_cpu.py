@@ -137,12 +137,12 @@ def test_where_numba_is_switched_off_nothing_is_graded() -> None:
 def test_where_time_ran_out_compiling_is_named_too() -> None:
     """Right answers were told that they do not end: numba had taken the seconds to compile whole-row expressions."""
     (case,) = matmul.BLOCKED_MATMUL.cases(1, 7)
-    late = Failure("TimeLimit", "your function did not end within 35 seconds.")
+    late = Failure("TimeLimit", "your function did not end within 35 seconds.", limit=35.0)
     observation = Observation(matmul.BLOCKED_MATMUL.id, "processes", seen=(Seen(case, failure=late),))
     (found,) = checks.score_of(matmul.BLOCKED_MATMUL, observation).findings
     assert "your function and its compiling did not end within 35 seconds" in found.message
     assert "compile slowly" in found.message
-    there = replace(late, message=f"{late.message} It stood at answer.py, line 8: while True:")
+    there = replace(late, where="answer.py, line 8", source="while True:")
     observation = Observation(matmul.BLOCKED_MATMUL.id, "processes", seen=(Seen(case, failure=there),))
     (found,) = checks.score_of(matmul.BLOCKED_MATMUL, observation).findings
     assert "compil" not in found.message, "it ran in Python, before anything was compiled"
@@ -157,8 +157,8 @@ def test_a_compiled_exercise_may_take_its_own_time_and_ends_before_the_cell_does
         raise RunError("your function did not end")
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(observe, "run", late)
-        observe.observe(exercise, exercise.reference_function())
+        patch.setattr(observe, "run_sealed", late)
+        observe.observe_reference(exercise)
     assert 30 < given[0] <= exercise.seconds
     assert sum(given) + observe.LIMIT / 2 < 60, "nbgrader's limit for a cell, with a look at the reference"
 

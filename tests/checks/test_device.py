@@ -11,10 +11,10 @@ import torch
 
 from lockstep import run
 from lockstep.checks import device
-from lockstep.checks.device import HOST, device_of_rank, holds_tensors, moved
+from lockstep.checks.device import HOST, device_of_rank, moved
 from lockstep.checks.exercise import Exercise, exercises
 from lockstep.checks.load import load
-from lockstep.checks.observe import Ungraded, _act, _refuse_strays
+from lockstep.checks.observe import Ungraded, _refuse_strays, acts_by_rank
 from lockstep.checks.play import MARK, Act
 from lockstep.errors import RankRaised
 from lockstep.events import Event, Trace
@@ -23,14 +23,14 @@ from lockstep.launch.job import INSIDE
 ALTERNATIVES = Path(__file__).parents[1] / "alternatives"
 RANKS = 4
 COMMUNICATING = [e for e in exercises() if not e.pure and RANKS in e.worlds]
-WITH_TENSORS = [e for e in COMMUNICATING if any(holds_tensors(_act(e, c).arguments) for c in e.cases(RANKS, 1))]
+WITH_TENSORS = [e for e in COMMUNICATING if any(a.tensors for a in acts_by_rank(e, e.cases(RANKS, 1))[0])]
 
 
 def test_every_tensor_is_moved_and_every_result_brought_back() -> None:
     """Those in lists, tuples and dicts, too; each rank has a GPU of its own."""
     x = torch.arange(3.0)
-    act = Act(None, [((x, x + 1), [[x + 2], {"x": x + 3}], 10)] * 2)
-    for rank, [(returned, arguments)] in enumerate(run(cases.on_fake_gpus, cases.where, [act], ranks=2).values):
+    act = Act(None, ((x, x + 1), [[x + 2], {"x": x + 3}], 10), tensors=True)
+    for rank, [(returned, arguments)] in enumerate(run(cases.on_fake_gpus, cases.where, [[act]] * 2, ranks=2).values):
         found, (doubled, [nested]) = returned
         assert found == [f"lazy:{rank}"] * 4
         tensors = (doubled, nested, arguments[0][0], arguments[0][1])
@@ -54,7 +54,7 @@ def test_right_answers_make_their_tensors_where_the_given_ones_are(exercise: Exe
     """References and alternatives give on GPUs what they give on the host, and no message leaves the host's memory."""
     files = sorted((ALTERNATIVES / exercise.topic / exercise.function).glob("*.py"))
     answers = {"reference": exercise.reference_function()} | {f.stem: load(f, exercise.function) for f in files}
-    acts = [_act(exercise, case) for case in exercise.cases(RANKS, 1)]
+    acts = acts_by_rank(exercise, exercise.cases(RANKS, 1))
     for of_rank in run(cases.on_fake_gpus_and_on_the_host, answers, acts, ranks=RANKS).values:
         for name, (on_gpus, on_host) in of_rank.items():
             assert repr(on_gpus) == repr(on_host), name
@@ -62,9 +62,9 @@ def test_right_answers_make_their_tensors_where_the_given_ones_are(exercise: Exe
 
 def test_the_fake_gpu_refuses_a_message_from_the_hosts_memory() -> None:
     """Otherwise the tests above would say nothing."""
-    act = Act(None, [(torch.ones(3),)] * 2)
+    act = Act(None, (torch.ones(3),), tensors=True)
     with pytest.raises(RankRaised, match="a message from the host's memory"):
-        run(cases.on_fake_gpus, cases.made_on_the_host, [act], ranks=2)
+        run(cases.on_fake_gpus, cases.made_on_the_host, [[act]] * 2, ranks=2)
 
 
 @pytest.mark.parametrize(

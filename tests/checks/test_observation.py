@@ -11,7 +11,7 @@ import torch.distributed as dist
 
 from lockstep import checks
 from lockstep.checks.observation import load, save
-from lockstep.checks.observe import observe
+from lockstep.checks.observe import observe, observe_reference
 from lockstep.checks.plain import Other, plain
 
 
@@ -68,7 +68,7 @@ def test_values_become_plain() -> None:
 
 def test_each_case_has_its_own_part_of_a_shared_run() -> None:
     exercise = checks.find("communication.ring_all_reduce")
-    for seen in observe(exercise, exercise.reference_function()):
+    for seen in observe_reference(exercise):
         size = seen.case.size
         assert not seen.trace.of_kind("broadcast")
         assert all(

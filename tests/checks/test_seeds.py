@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 import torch
 
-from lockstep import checks
+from lockstep import checks, run
 from lockstep.checks import seeds
+from lockstep.launch.spares import server_environment
 
 ID = "communication.ring_all_reduce"
 
@@ -56,3 +57,14 @@ def test_ranks_start_with_different_tensors() -> None:
     case = exercise.cases(4, 7)[0]
     tensors = [exercise.inputs(case, rank)[0] for rank in range(4)]
     assert all(differ([a], [b]) for n, a in enumerate(tensors) for b in tensors[:n])
+
+
+@pytest.mark.parametrize("on", ["dgx-a100", "processes"])
+def test_a_learners_function_is_not_given_the_secret(on: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It had it from its environment, and with it every input of every rank."""
+    import os
+
+    monkeypatch.setenv("LOCKSTEP_SEED", "this year")
+    (found,) = run(lambda: os.environ.get("LOCKSTEP_SEED"), ranks=1, on=on).values
+    assert found is None
+    assert "LOCKSTEP_SEED" not in server_environment()

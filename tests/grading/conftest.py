@@ -71,10 +71,16 @@ check("sample.mend_total", mend_total)
 @dataclass(frozen=True)
 class Points:
     points: float
+    core: bool = True
 
 
 def _find(exercise: str) -> Points:
-    known = {"sample.total": Points(6), "sample.mend_total": Points(4), "sample.free": Points(0)}
+    known = {
+        "sample.total": Points(6),
+        "sample.mend_total": Points(4),
+        "sample.free": Points(0),
+        "sample.more": Points(2, core=False),
+    }
     if exercise not in known:
         raise UsageError(f"There is no exercise {exercise!r}.")
     return known[exercise]

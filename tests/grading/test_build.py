@@ -56,6 +56,41 @@ def test_a_solved_lab_carries_the_points_of_its_exercises(sample, find):
     assert "secret_of_the_author" in cells(sample / SOLVED)["answer-total"].source
 
 
+EXTRA = """
+# %% [markdown] lab="readonly about-more"
+# ## More
+
+# %% lab="answer more"
+def more():
+    ### BEGIN SOLUTION
+    return 1
+    ### END SOLUTION
+
+
+# %% lab="tests more"
+check("sample.more", more)
+"""
+
+
+def test_what_is_extra_is_folded_and_has_no_grade(sample, find):
+    lab = sample / "course/90_sample/lab.py"
+    lab.write_text(lab.read_text() + EXTRA)
+    build(sample, find=find)
+    built = cells(sample / SOLVED)
+    assert built["readonly-about-more"].metadata["jp-MarkdownHeadingCollapsed"] is True
+    tests = built["tests-more"].metadata.nbgrader
+    assert (tests.grade, tests.locked, tests.get("points")) == (False, True, None)
+    assert built["answer-more"].metadata.nbgrader.solution is True
+
+
+def test_core_exercises_come_first(sample, find):
+    lab = sample / "course/90_sample/lab.py"
+    begin, mark, rest = lab.read_text().partition('# %% lab="answer total"')
+    lab.write_text(begin + EXTRA + "\n" + mark + rest)
+    with pytest.raises(BuildError, match="it is core, and more above it is extra; core exercises come first"):
+        build(sample, find=find)
+
+
 def test_a_student_gets_stubs_and_the_given_code_and_no_solution(sample, find):
     build(sample, find=find)
     released = cells(sample / RELEASED)

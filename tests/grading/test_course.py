@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from lockstep import progress
+from lockstep.checks import find
 from lockstep.errors import UsageError
 from lockstep.grading.course import UNITS, contents, root, units
 from lockstep.grading.course_map import CourseMap, Row, course_map
@@ -41,13 +42,9 @@ def test_every_source_folder_is_a_unit():
     assert folders <= {u.folder for u in UNITS}
 
 
-def test_units_tells_what_is_there_and_counts_the_answers_that_checks_are_tested_with(tmp_path):
+def test_units_tells_what_is_there_and_counts_the_known_answers(tmp_path):
     (tmp_path / "course/04_communication").mkdir(parents=True)
     (tmp_path / "course/04_communication/lesson.ipynb").touch()
-    bank = tmp_path / "tests/mutants/communication/ring_all_reduce"
-    bank.mkdir(parents=True)
-    for name in ("whole_tensor.py", "on_rank_zero.py", "_notes.py"):
-        (bank / name).touch()
     listed = units(tmp_path)["units"]
     assert len(listed) == 14
     assert {k: listed[4][k] for k in ("id", "number", "title", "lesson", "lab", "solution")} == {
@@ -57,7 +54,13 @@ def test_units_tells_what_is_there_and_counts_the_answers_that_checks_are_tested
     assert ring["signature"] == "ring_all_reduce(tensor, group=None)"
     assert ring["points"] > 0
     assert ring["minutes"] > 0
-    assert (ring["mutants"], ring["alternatives"]) == (2, 0)
+    assert (ring["kind"], ring["core"]) == ("write", True)
+    exercise = find(ring["id"])
+    assert (ring["mutants"], ring["alternatives"]) == (
+        len(list(exercise.wrong.iterdir())),
+        len(list(exercise.right.iterdir())),
+    )
+    assert [e["id"] for e in listed[4]["exercises"] if e["kind"] == "catch"] == ["communication.is_all_reduce"]
     assert listed[0]["lesson"] is False
 
 
@@ -106,6 +109,9 @@ def test_the_map_shows_your_best_attempts(monkeypatch, tmp_path):
     after = course_map().rows[4]
     assert (before.points, after.points) == (0, 1)
     assert "ring_all_reduce" in after.left
+    progress.record_score("communication.choose_algorithm", 1, 3, "wrong")
+    assert (course_map().rows[4].points, course_map().rows[4].extra) == (1, 1)
+    assert course_map().rows[4].status.endswith(" points, 1 extra")
     progress.record_score("communication.ring_all_reduce", 10_000, 10_000, "passed")
     assert "ring_all_reduce" not in course_map().rows[4].left, "a score from when it gave more points is full marks now"
 

@@ -12,7 +12,7 @@ import torch.distributed as dist
 from torch.distributed import HashStore
 
 from lockstep.errors import WorldUnavailable
-from lockstep.launch import spmd
+from lockstep.launch import group, spmd
 from lockstep.launch.exchange import Exchange
 from lockstep.launch.job import Job
 from lockstep.launch.launchers import Environment
@@ -50,16 +50,16 @@ def test_values_that_one_rank_lacks_no_rank_has(monkeypatch: pytest.MonkeyPatch)
     """The others went on with theirs, and one of a job that failed said "Right"."""
     me, store = threading.local(), HashStore()
 
-    def all_gather_object(blobs: list[Any], mine: Any) -> None:
+    def gathered(mine: bytes) -> list[bytes]:
         if me.rank == 1:
             raise RuntimeError("Connection reset by peer")
-        blobs[:] = [mine, mine]
+        return [mine, mine]
 
     def gather(rank: int) -> Any:
         me.rank = rank
         return part(store, rank)._all_values()
 
-    monkeypatch.setattr(dist, "all_gather_object", all_gather_object)
+    monkeypatch.setattr(group, "gathered", gathered)
     told = "The ranks could not exchange their values: Connection reset by peer."
     assert on_two_ranks(gather) == [told, told]
 

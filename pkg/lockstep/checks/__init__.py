@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from lockstep.checks.assess import check as check
     from lockstep.checks.assess import check_all as check_all
     from lockstep.checks.assess import check_file as check_file
+    from lockstep.checks.assess import check_reference as check_reference
     from lockstep.checks.assess import score_of as score_of
     from lockstep.checks.exercise import Exercise as Exercise
     from lockstep.checks.exercise import exercises as exercises
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from lockstep.checks.score import Score as Score
 
 _HOME = {
-    **dict.fromkeys(("check", "check_all", "check_file", "score_of"), "assess"),
+    **dict.fromkeys(("check", "check_all", "check_file", "check_reference", "score_of"), "assess"),
     **dict.fromkeys(("Exercise", "exercises", "find"), "exercise"),
     "Finding": "judge",
     "Ungraded": "observe",
@@ -40,6 +41,7 @@ __all__ = [
     "check",
     "check_all",
     "check_file",
+    "check_reference",
     "exercises",
     "find",
     "score_of",

@@ -20,9 +20,10 @@ from lockstep.checks.judge import Finding, mark, plainly_endless
 from lockstep.checks.known import known_answers
 from lockstep.checks.load import NoFunction, Unreadable, load
 from lockstep.checks.observation import Observation, Seen
-from lockstep.checks.observe import LIMIT, Ungraded, observe
+from lockstep.checks.observe import LAUNCHED_CASE_LIMIT, LIMIT, Ungraded, observe, observe_reference
 from lockstep.checks.score import Score
 from lockstep.checks.ungraded import settle
+from lockstep.checks.wording import printable
 from lockstep.errors import LockstepError, UsageError
 from lockstep.launch.launchers import detect
 
@@ -56,8 +57,8 @@ def _wrong_way_round(fn: Callable[..., Any]) -> UsageError:
     return UsageError("check takes the exercise first, named by a string.", f'Write check("{meant}", {name}).')
 
 
-def check_file(id: str, path: str | Path, on: str | None = None) -> Score:
-    """The same for the function of the exercise's name in a .py or .ipynb file."""
+def check_file(id: str, path: str | Path, on: str | None = None, keep: bool = True) -> Score:
+    """The same for the function of the exercise's name in a .py or .ipynb file. ``keep``: as the learner's progress."""
     exercise = find(id)
     try:
         fn = load(path, exercise.function)
@@ -65,24 +66,37 @@ def check_file(id: str, path: str | Path, on: str | None = None) -> Score:
         return score_of(exercise, Observation(exercise.id, "", problem=str(error)))
     except Unreadable as error:
         return _ungraded(exercise, error)
-    return _scored(exercise, fn, on, keep=True)
+    return _scored(exercise, fn, on, keep)
 
 
 def check_all(on: str | None = None) -> list[Score]:
     """Every exercise's own reference, checked like a learner's answer: all must pass."""
-    return [_scored(e, e.reference_function(), on, keep=False) for e in exercises()]
+    return [check_reference(exercise.id, on) for exercise in exercises()]
 
 
-def _scored(exercise: Exercise, fn: Callable[..., Any], on: str | None, keep: bool) -> Score:
+def check_reference(id: str, on: str | None = None) -> Score:
+    """The same for one exercise. (``check`` refuses a reference as it refuses whoever calls it.)"""
+    return _scored(find(id), None, on, keep=False)
+
+
+def _observe(exercise: Exercise, fn: Callable[..., Any] | None, on: str | None) -> Observation:
+    return observe_reference(exercise, on) if fn is None else observe(exercise, fn, on)
+
+
+def _scored(exercise: Exercise, fn: Callable[..., Any] | None, on: str | None, keep: bool) -> Score:
+    """``fn``: None for the exercise's own reference."""
     try:
         with _quietly():
-            observation = observe(exercise, fn, on)
+            observation = _observe(exercise, fn, on)
             closer = _closer(exercise, fn)
             score = score_of(exercise, observation, closer)
-            if _out_of_time(score) and _machine_may_be_why(observation):
+            may_be_busy = _out_of_time(score) and not plainly_endless(observation)
+            if may_be_busy and observation.world == "spmd":
+                _refuse_a_busy_machine(exercise)
+            elif may_be_busy:
                 longer = _time_that_is_fair(exercise, observation, on)
                 if longer > exercise.seconds:
-                    score = score_of(exercise, observe(replace(exercise, seconds=longer), fn, on), closer)
+                    score = score_of(exercise, _observe(replace(exercise, seconds=longer), fn, on), closer)
     except UsageError:
         raise
     except Exception as error:
@@ -97,8 +111,12 @@ def _out_of_time(score: Score) -> bool:
     return any(f.misconception in ("too-slow", "crashed:TimeLimit", "crashed:Stuck") for f in score.findings)
 
 
-def _machine_may_be_why(observation: Observation) -> bool:
-    return observation.world != "spmd" and not plainly_endless(observation)
+def _refuse_a_busy_machine(exercise: Exercise) -> None:
+    """Ungraded where the course's own answer takes too long under the launcher, too. All ranks come to the same: they
+    compare no clocks of their own, but how the run ended and its trace, which every rank has."""
+    own = observe_reference(exercise, "spmd")
+    if own.unseen or any(seen.failure or seen.trace.time > LAUNCHED_CASE_LIMIT / FAIR for seen in own):
+        raise _too_busy()
 
 
 def _time_that_is_fair(exercise: Exercise, observation: Observation, on: str | None) -> float:
@@ -108,28 +126,40 @@ def _time_that_is_fair(exercise: Exercise, observation: Observation, on: str | N
     hung = next((seen.case.ranks for seen in observation if seen.failure), None)
     patient = replace(exercise, seconds=LIMIT / 2, worlds=exercise.worlds if hung is None else (hung,))
     began = time.monotonic()
-    own = observe(patient, exercise.reference_function(), on, limit=LIMIT / 2)
+    own = observe_reference(patient, on, limit=LIMIT / 2)
     took = time.monotonic() - began
     if took > LIMIT / 2 or own.unseen or any(seen.failure for seen in own):
-        raise Ungraded(
-            "This machine is too busy to check anything now: the course's own answer takes too long here, too.",
-            "Run the check again when less is going on.",
-        )
+        raise _too_busy()
     simulated = hung is not None and on != "processes" and not exercise.real
     return min(FAIR * took, LIMIT) if simulated else exercise.seconds
 
 
-def _closer(exercise: Exercise, fn: Callable[..., Any]) -> Closer | None:
+def _too_busy() -> Ungraded:
+    return Ungraded(
+        "This machine is too busy to check anything now: the course's own answer takes too long here, too.",
+        "Run the check again when less is going on.",
+    )
+
+
+def _spent(exercise: Exercise, shown: Seen | None, verdict: str) -> str:
+    return standard.spent(exercise, shown) if shown and verdict == "passed" else ""
+
+
+def _shows(shown: Seen | None) -> str:
+    return f"The figure shows your run with {shown.case}." if shown else ""
+
+
+def _closer(exercise: Exercise, fn: Callable[..., Any] | None) -> Closer | None:
     """Who looks closer at what is wrong; under a launcher only one rank does."""
     launched = detect()
-    if exercise.judge or (launched is not None and launched.rank):
+    if fn is None or exercise.judge or (launched is not None and launched.rank):
         return None
     return Closer(exercise, fn, known_answers(exercise))
 
 
 def score_of(exercise: Exercise, observation: Observation, closer: Closer | None = None) -> Score:
     """Judge an observation. Pure, but for ``closer``: the learner's code is not touched."""
-    findings = _judged(exercise, observation, closer)
+    findings = [replace(f, message=printable(f.message)) for f in _judged(exercise, observation, closer)]
     crashed = any(f.misconception.startswith("crashed:") for f in findings)
     verdict = "passed" if not findings else "crashed" if crashed else "wrong"
     if exercise.picture:
@@ -144,7 +174,7 @@ def score_of(exercise: Exercise, observation: Observation, closer: Closer | None
         verdict,
         [*findings, *_loud(observation)],
         shown.trace if shown else None,
-        f"The figure shows your run with {shown.case}." if shown else "",
+        " ".join(filter(None, (_spent(exercise, shown, verdict), _shows(shown)))),
         shown.failure.states if shown and shown.failure else (),
         picture,
     )
@@ -162,7 +192,7 @@ def _judged(exercise: Exercise, observation: Observation, closer: Closer | None)
         exercise.by_hand,
         closer,
     )
-    return hinted(found, exercise.hints)
+    return hinted(found, observation, exercise.hints)
 
 
 def _told_of(observation: Observation, findings: Sequence[Finding]) -> Seen | None:
@@ -195,7 +225,7 @@ def _loud(observation: Observation) -> list[Finding]:
 
 def _ungraded(exercise: Exercise, error: Exception) -> Score:
     told = str(error) if isinstance(error, LockstepError) else f"{type(error).__name__}: {error}"
-    return Score(exercise.id, 0.0, exercise.points, "ungraded", [Finding(told, "ungraded")])
+    return Score(exercise.id, 0.0, exercise.points, "ungraded", [Finding(printable(told), "ungraded")])
 
 
 @contextlib.contextmanager

@@ -15,6 +15,7 @@ from lockstep.checks.judge import Fault
 from lockstep.checks.observation import Seen
 from lockstep.checks.traffic import collectives, hub, messages, number_received, number_sent, rounds, sent
 from lockstep.checks.wording import counted
+from lockstep.events import COLLECTIVES
 
 
 @dataclass(frozen=True)
@@ -40,11 +41,19 @@ MEASURES: Mapping[str, Measure] = {
     "all messages": Measure(lambda seen: len(messages(seen.trace)), "message", "the ranks send {}", "{} in all"),
     "rounds": Measure(lambda seen: rounds(seen.trace), "message", "{} follow one another", "{} one after another"),
     "collectives": Measure(lambda seen: max(_called(seen).values(), default=0), "collective", "a rank calls {}", "{}"),
+    "transfers": Measure(lambda seen: min(_transfers(seen)), "transfer", "a rank takes part in {}", "{} of a rank"),
 }
 
 
 def _called(seen: Seen) -> Counter[int]:
-    return Counter(event.rank for event in collectives(seen.trace))
+    """Collectives of each rank, but for barriers: they move nothing."""
+    return Counter(event.rank for event in collectives(seen.trace, set(COLLECTIVES) - {"barrier"}))
+
+
+def _transfers(seen: Seen) -> list[int]:
+    """Messages, in and out, and collectives of each member of the group."""
+    out, into, called = number_sent(seen.trace), number_received(seen.trace), _called(seen)
+    return [out[rank] + into[rank] + called[rank] for rank in seen.case.members]
 
 
 @dataclass(frozen=True)
@@ -68,7 +77,7 @@ class Budget:
         times = f"{have / need:.3g} times the" if need else "more than the"
         formula = f" ({self.formula})" if self.formula else ""
         begin = f"With {seen.case}, {MEASURES[self.measure].told(have)}: "
-        told = f"{begin}{times} {_told(need)} that {of} needs{formula}. {remark(seen)}{self.advice}"
+        told = f"{begin}{times} {_told(need)} that {of} needs{formula}. {remark(seen, self.measure)}{self.advice}"
         return Fault(f"too-many-{self.measure.replace(' ', '-')}", told.strip())
 
     def under(self, seen: Seen) -> Fault | None:
@@ -100,8 +109,9 @@ def has_bound(case: Case) -> bool:
     return case.size > 1 and case.settings.get("numel", case.size) >= case.size
 
 
-def remark(seen: Seen) -> str:
-    """What can be said of where the messages go; a sentence and a space, or nothing."""
+def remark(seen: Seen, measure: str) -> str:
+    """What can be said of where the messages go, and of bytes how many each carries; a sentence and a space, or
+    nothing."""
     found, case = messages(seen.trace), seen.case
     if not found or case.size < 3:
         return ""
@@ -116,7 +126,7 @@ def remark(seen: Seen) -> str:
         return "No two messages travel at the same time. "
     numel = case.settings.get("numel")
     whole = max(m.nbytes for m in found)
-    if numel and all(m.nbytes == whole for m in found) and whole == numel * item_size(seen):
+    if numel and "bytes" in measure and all(m.nbytes == whole == numel * item_size(seen) for m in found):
         return f"Each message carries all {counted(numel, 'element')}. "
     peers = {r: {m.target for m in found if m.source == r} for r in case.members}
     if case.size > 3 and all(len(p) == case.size - 1 for p in peers.values()):

@@ -5,7 +5,7 @@ that is not the world, a matrix, a dtype. ``patterns.py`` makes an explanation o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -69,7 +69,7 @@ _TOLD: Mapping[str, Callable[[Any], str]] = {
     "repeats": "repeats={}".format,
 }
 
-Inputs = Callable[[Case, int], tuple[Any, ...]]
+Inputs = Callable[[Case, int], Sequence[Any]]
 
 
 def generator(case: Case, rank: int) -> torch.Generator:

@@ -14,16 +14,16 @@ from lockstep.checks.case import DTYPES, Case
 from lockstep.checks.exercise import Exercise
 from lockstep.checks.judge import Fault
 from lockstep.checks.known import Known
-from lockstep.checks.numbers import number_of
 from lockstep.checks.observation import Seen
-from lockstep.checks.recognise import alike_in_cost, alike_in_values, says_little, told_of
-from lockstep.checks.standard import results
+from lockstep.checks.recognise import alike_in_cost, alike_in_values, judged, says_little, told_of
+from lockstep.checks.standard import results, row
 from lockstep.checks.traffic import hub, messages, number_sent, rounds
-from lockstep.checks.transforms import Change, changed_numbers, changed_tensors
+from lockstep.checks.transforms import Change, changed_numbers, changed_places, changed_tensors
 from lockstep.dye import Dyed, Wanted, dye, profile, told
 from lockstep.errors import LockstepError
 from lockstep.show.xray import xray
 
+NOTHING_SENT = "No rank sends anything."
 MANY = 25  # elements: so many are dyed in a few calls
 DYED = 8  # ranks at most: the figure shows no more, and each costs a call
 
@@ -36,6 +36,7 @@ class Closer:
     exercise: Exercise
     fn: Callable[..., Any]
     known: Sequence[Known]
+    dyed_case: Case | None = field(default=None, init=False)  # the run that is looked at first
     dyed: Dyed | None = field(default=None, init=False)
     wanted: Wanted | None = field(default=None, init=False)
 
@@ -46,7 +47,9 @@ class Closer:
     def values(self, seen: Sequence[Seen], fault: Fault) -> Fault | None:
         """The sentence of a known wrong answer; None if none is alike. ``seen`` begins with the run of ``fault``."""
         fitting = alike_in_values(self.exercise, self._tellable, seen)
-        return self._told(fitting or self._alike_in_dye(seen[0]), seen[0], fault)
+        if not fitting and not seen[0].case.trivial:  # where little can go wrong, answers of one mistake may differ
+            fitting = alike_in_values(self.exercise, self._tellable, [s for s in seen if not s.case.trivial])
+        return self._told(fitting or self._alike_in_dye(seen), seen[0], fault)
 
     def cost(self, seen: Sequence[Seen], fault: Fault) -> Fault | None:
         """The same of an answer that is right, and dear."""
@@ -56,9 +59,9 @@ class Closer:
         """The fault of wrong values with what the dye, or a simple change, says of them."""
         change = _changed(self.exercise, seen)
         said = self._said(seen)
-        if change:
-            return Fault(change[0], f"{fault.message} {change[1]}")
-        return replace(fault, message=f"{fault.message} {said}".strip())
+        id, told = change or (fault.misconception, said)
+        silent = "" if self.exercise.pure or seen.case.size == 1 or seen.trace.communication else NOTHING_SENT
+        return Fault(id, " ".join(filter(None, (fault.message, told, silent))))
 
     def picture(self) -> str:
         """Who is in the learner's result, drawn; "" if that is not known or was not asked."""
@@ -79,19 +82,29 @@ class Closer:
 
     def _dyed(self, seen: Seen) -> Dyed | None:
         """Who is in the learner's result; None where the exercise is not linear or nothing is certain."""
-        if self.dyed is None and self.exercise.dye and 1 < seen.case.size <= DYED:
-            dyed = dyed_answer(self.exercise, self.fn, seen.case, steps=True)
-            if dyed and dyed.certain:
-                self.dyed, self.wanted = dyed, self.exercise.dye(dyed, seen.case)
-        return self.dyed
+        if self.dyed_case is None and self.exercise.dye and 1 < seen.case.size <= DYED:
+            self.dyed_case = seen.case
+            self.dyed = dyed_answer(self.exercise, self.fn, seen.case, steps=True)
+            self.wanted = self.exercise.dye(self.dyed, seen.case) if self.dyed else None
+        return self.dyed if seen.case == self.dyed_case else None
 
-    def _alike_in_dye(self, seen: Seen) -> list[Known]:
-        """Those whose results are made of the same, turned round."""
-        dyed = self._dyed(seen)
-        mine = _profile(self.exercise, dyed, seen.case) if dyed else ""
-        if not mine or says_little(self.exercise, seen) or not self._said(seen):
+    def _alike_in_dye(self, seen: Sequence[Seen]) -> list[Known]:
+        """Those whose results are made of the same, turned round: in the first run, and in that of the most ranks,
+        since few ranks part few mistakes."""
+        first = seen[0]
+        dyed = self._dyed(first)
+        if dyed is None or says_little(self.exercise, first) or not self._said(first):
             return []
-        return [k for k in self._tellable if self._profile_of(k, seen.case) == mine]
+        left = self._alike_to(dyed, first.case, self._tellable)
+        most = max((s.case for s in seen if not s.failure and s.case.size <= DYED), key=lambda case: case.size)
+        if left and most.size > first.case.size:
+            again = dyed_answer(self.exercise, self.fn, most)
+            left = self._alike_to(again, most, left) if again else []
+        return left
+
+    def _alike_to(self, dyed: Dyed, case: Case, known: Sequence[Known]) -> list[Known]:
+        mine = _profile(self.exercise, dyed, case)
+        return [k for k in known if mine and self._profile_of(k, case) == mine]
 
     def _profile_of(self, known: Known, case: Case) -> str:
         try:
@@ -102,13 +115,13 @@ class Closer:
 
 
 def dyed_answer(exercise: Exercise, fn: Callable[..., Any], case: Case, steps: bool = False) -> Dyed | None:
-    """The dye of an answer, on as many ranks as the case has."""
+    """The dye of an answer, on as many ranks as the case has; None where nothing is certain."""
     extra = exercise.inputs(case, case.members[0])[1:]
     numel = case.settings.get("numel", MANY)
     dtype = DTYPES[str(case.settings.get("dtype", "float32"))]
     wide = DTYPES["float64"] if dtype.is_floating_point else dtype
     try:
-        return dye(
+        dyed = dye(
             fn,
             ranks=case.ranks,
             group=case.group,
@@ -120,23 +133,32 @@ def dyed_answer(exercise: Exercise, fn: Callable[..., Any], case: Case, steps: b
         )
     except LockstepError:
         return None
+    return dyed if dyed.certain else None
 
 
 def _profile(exercise: Exercise, dyed: Dyed, case: Case) -> str:
+    """Of the ranks whose result counts; "" where nothing is certain."""
+    if not dyed.certain:
+        return ""
     root = case.members.index(case.settings[exercise.root]) if exercise.root else None
-    return profile(dyed, "root" if exercise.root else exercise.symmetry, root)
+    counts = [rank in judged(exercise, case) for rank in case.members]
+    rows = tuple(row if count else () for row, count in zip(dyed.rows, counts, strict=True))
+    return profile(replace(dyed, rows=rows), "root" if exercise.root else exercise.symmetry, root)
 
 
 def _changed(exercise: Exercise, seen: Seen) -> Change | None:
-    wanted = list(exercise.wanted(seen.case)) if exercise.wanted else []
+    if exercise.wanted is None:
+        return None
+    wanted = list(exercise.wanted(seen.case))
     if not exercise.pure:
         own = [exercise.inputs(seen.case, rank)[0] for rank in seen.case.members]
         return None if any(isinstance(w, tuple) for w in wanted) else changed_tensors(results(seen), wanted, own)
-    answers = [number_of(a) for a in seen.returned[0]]
-    right = [number_of(w) for w in wanted]
-    if None in answers or None in right:
+    answers, right = [row(a) for a in seen.returned[0]], [row(w) for w in wanted]
+    if len({len(numbers) for numbers in [*answers, *right]}) != 1 or not right[0]:
         return None
-    return changed_numbers([a for a in answers if a is not None], [w for w in right if w is not None])
+    if len(right[0]) > 1:
+        return changed_places(answers, right)
+    return changed_numbers([a for (a,) in answers], [w for (w,) in right])
 
 
 class _Fields(dict[str, Any]):

@@ -30,7 +30,7 @@ FOLDER = Path(__file__).parents[1] / "exercises"
 
 # One a unit, in the order of the course.
 TOPICS = ("why_parallel", "scikit_learn", "cpu", "gpu", "communication")
-BY_MODULE = ("why_parallel", "cpu", "gpu")  # these still have a judge of their own, in checks/TOPIC
+BY_MODULE = ("cpu", "gpu")  # these still have a judge of their own, in checks/TOPIC
 
 Kind = Literal["write", "mend", "catch"]
 Symmetry = Literal["shift", "rotation", "root", "any"]
@@ -66,8 +66,9 @@ class Exercise:
     steps: Callable[..., str] | None = None  # of a call: the numbers on the way to its answer
     examine: Callable[[Seen], Fault | None] | None = None  # what else may be wrong; it is looked at first
     values: float = 0.5  # share of the points for right values; the rest is for what they cost, if it is looked at
+    nearly: float = 1.0  # share of a case's answers that earns its part of ``values``, though some are wrong
     alike: Callable[[Seen], Any] | None = None  # what two answers must share to be alike; by default their values
-    hints: Sequence[tuple[str, str]] = ()  # a pattern in an error of Python's, and what to do about it
+    hints: Sequence[tuple[str, str]] = ()  # a pattern in an error of Python's, or "crashed:Stuck"; and what to do
 
     # ---- what it may cost
     by_hand: Sequence[str] = ()  # kinds of events that give the exercise away

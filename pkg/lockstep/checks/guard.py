@@ -1,18 +1,26 @@
-"""While a learner's function is observed, the library's own answers refuse to be called.
+"""While a learner's function is observed, the library's own answers and the judges' helpers refuse to be called.
 
 A trace cannot tell `lockstep.collectives.ring_all_reduce` from a learner's ring, since both send the same messages.
-So the reference functions are replaced for the time of a call: their code objects, because the learner may have
-imported the functions long before."""
+What counts is what runs, under whichever name: so the code objects of these functions are replaced, in copies that
+were made before, too, and an audit hook refuses to make new functions of them and to execute their files again. In a
+process that was started for one run nothing of this is ever undone, and nobody keeps what was there before. The
+reference itself is observed in a run of its own, in which nothing is shut."""
 
 from __future__ import annotations
 
+import gc
 import importlib
+import os
 import sys
-import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import CodeType, FunctionType, ModuleType
-from typing import Any
+from typing import Any, NamedTuple
+
+from lockstep.checks.reach import reached
+from lockstep.launch.job import INSIDE
+
+JUDGES = ("lockstep.checks.", "lockstep.exercises.")
 
 
 class LibraryAnswer(Exception):
@@ -25,16 +33,42 @@ def _refuse(*args: Any, **kwargs: Any) -> Any:
     raise LibraryAnswer("this is the library's own answer, which you are asked to write")
 
 
+class Key(NamedTuple):
+    """Which code this is, whatever function it has become part of."""
+
+    file: str
+    line: int
+    name: str
+
+
+def key_of(code: CodeType) -> Key:
+    return Key(code.co_filename, code.co_firstlineno, code.co_name)
+
+
+def keys_of(code: CodeType) -> Iterator[Key]:
+    """Its own, and those of the functions that it defines."""
+    yield key_of(code)
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from keys_of(constant)
+
+
+class Shut(NamedTuple):
+    """What may not run now."""
+
+    keys: frozenset[Key]
+    files: frozenset[str]  # that may not be executed again
+    folder: str  # in which no file may be executed that was not before
+
+
+_shut: Shut | None = None
+_refused = ""
+
+
 def refuses(function: object) -> bool:
     """Whether ``function`` is one of the library's answers, and shut now. For those who read a function's source
     instead of calling it."""
     return getattr(function, "__code__", None) is _refuse.__code__
-
-
-_lock = threading.Lock()
-_inside = 0
-_originals: dict[FunctionType, CodeType] = {}
-_refused = ""
 
 
 def refused() -> str:
@@ -43,43 +77,84 @@ def refused() -> str:
 
 
 @contextmanager
-def references_refuse(module: str) -> Iterator[None]:
-    """The functions of ``module`` (a package with all that is in it; "" for none) raise LibraryAnswer.
+def references_refuse(module: str, *needed: Callable[..., Any]) -> Iterator[None]:
+    """The functions of ``module`` (a package with all that is in it; "" for none) raise LibraryAnswer, and so do all of
+    JUDGES that ``needed``, which run beside the learner's, do not come to call.
 
-    Ranks may be threads of one process: the first one in shuts the door, the last one out opens it."""
-    global _inside, _refused
-    with _lock:
-        if _inside == 0:
-            _refused = module
-            _shut(module)
-        _inside += 1
+    The ranks of a virtual cluster are threads of one process, and of that one nothing is opened again."""
+    global _shut, _refused
+    if not module or _shut:
+        yield
+        return
+    targets = _functions(module, needed)
+    keys = frozenset(key for function in targets for key in keys_of(_plain(function).__code__))
+    answers = frozenset(key.file for key in keys if not _is_of_judges(key.file))
+    originals = {f: f.__code__ for f in _all_with(keys, targets) if not f.__code__.co_freevars}
+    _shut, _refused = Shut(keys, answers, os.path.join(os.path.dirname(__file__), "")), module
+    for function in originals:
+        function.__code__ = _refuse.__code__
+    _listen()
+    if os.environ.get(INSIDE) in ("processes", "virtual"):
+        originals.clear()
     try:
         yield
     finally:
-        with _lock:
-            _inside -= 1
-            if _inside == 0:
-                _refused = ""
-                _open()
+        if originals:
+            _shut, _refused = None, ""
+            for function, code in originals.items():
+                function.__code__ = code
 
 
-def _shut(module: str) -> None:
-    if not module:
-        return
+def _functions(module: str, needed: tuple[Callable[..., Any], ...]) -> list[Any]:
+    """The functions of the answer's module, compiled ones too, and the judges' that nothing needed comes to call."""
     importlib.import_module(module)
-    for function in _functions_of(module):
-        _originals[function] = function.__code__
-        function.__code__ = _refuse.__code__
+    kept = reached(needed, JUDGES)
+    found = []
+    for name, loaded in list(sys.modules.items()):
+        own = f"{name}.".startswith(f"{module}.")
+        if isinstance(loaded, ModuleType) and (own or name.startswith(JUDGES)):
+            for function in vars(loaded).values():
+                at_home = getattr(function, "__module__", None) == name and _plain(function) is not None
+                if at_home and (own or function not in kept) and not _plain(function).__name__.startswith("__"):
+                    found.append(function)
+    return found
 
 
-def _open() -> None:
-    for function, code in _originals.items():
-        function.__code__ = code
-    _originals.clear()
+def _plain(function: Any) -> Any:
+    """The Python function of what numba has made of one; None for anything else."""
+    plain = getattr(function, "py_func", function)
+    return plain if type(plain) is FunctionType else None
 
 
-def _functions_of(module: str) -> list[FunctionType]:
-    modules = [m for name, m in list(sys.modules.items()) if (name + ".").startswith(module + ".")]
-    found = [f for m in modules if isinstance(m, ModuleType) for f in vars(m).values()]
-    own = [f for f in found if isinstance(f, FunctionType) and f.__module__.startswith(module)]
-    return [f for f in dict.fromkeys(own) if not f.__code__.co_freevars]
+def _is_of_judges(file: str) -> bool:
+    return file.startswith(os.path.join(os.path.dirname(__file__), ""))
+
+
+def _all_with(keys: frozenset[Key], targets: list[Any]) -> list[FunctionType]:
+    """The functions to shut: these, and whatever copies there are of them."""
+    copies = [f for f in gc.get_objects() if type(f) is FunctionType and key_of(f.__code__) in keys]
+    compiled = {_plain(t) for t in targets if type(t) is not FunctionType}  # numba looks into their code itself
+    return [f for f in dict.fromkeys([*(t for t in targets if type(t) is FunctionType), *copies]) if f not in compiled]
+
+
+_listening = False
+
+
+def _listen() -> None:
+    """From now on. A hook cannot be taken away; where nothing is shut, it does nothing."""
+    global _listening
+    if not _listening:
+        _listening = True
+        sys.addaudithook(_audit)
+
+
+def _audit(event: str, arguments: tuple[Any, ...]) -> None:
+    if _shut is None or event not in ("function.__new__", "exec", "object.__setattr__"):
+        return
+    code = arguments[-1]
+    if not isinstance(code, CodeType):
+        return
+    new = code.co_name == "<module>" and code.co_filename.startswith(_shut.folder)
+    again = code.co_name == "<module>" and code.co_filename in _shut.files
+    if new or again or key_of(code) in _shut.keys:
+        _refuse()

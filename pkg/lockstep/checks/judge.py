@@ -28,10 +28,12 @@ OF_VALUES = ("wrong-values", "wrong-shape", "wrong-dtype")  # faults that a clos
 
 @dataclass(frozen=True)
 class Fault:
-    """What is wrong with one case."""
+    """What is wrong with one case. ``aside`` helps to find the mistake, as long as nobody knows which it is."""
 
     misconception: str
     message: str
+    aside: str = ""
+    earned: float = 0.0  # the share of the case's points for values that is earned all the same
 
 
 @dataclass(frozen=True)
@@ -97,9 +99,8 @@ def _endless(seen: Seen, failure: Failure) -> Failure:
     """The failure as told of a run that sent messages until its time was up."""
     rank, where, number = _most_repeated(seen)
     if number < MANY:
-        several = seen.case.size > 1
-        ends = " on every rank" if several else ", and is every lock that is taken released (with lock:)"
-        return replace(failure, remedy=f"Does every loop end{ends}? Look at what should change in each turn.")
+        on = " on every rank" if seen.case.size > 1 else ""
+        return replace(failure, remedy=f"Does every loop end{on}? Look at what should change in each turn.")
     told = f"Rank {rank} was still at it after {counted(number, 'message')} at {where}."
     return replace(failure, message=told, remedy="Does that loop end? Look at what should change in each turn.")
 
@@ -129,11 +130,10 @@ def _hopeless(observation: Observation, points: float, forbidden: Sequence[str])
     if observation.signature:
         return Finding(observation.signature, "signature", points)
     for seen in observation:
-        raised = seen.failure.message if seen.failure else ""
-        if "NotImplementedError" in raised:
+        if seen.failure and seen.failure.not_written:
             told = "This is not written yet: it raises NotImplementedError. Replace that line by your answer."
             return Finding(told, "not-written", points, seen.case)
-        if "LibraryAnswer" in raised:
+        if seen.failure and seen.failure.library_answer:
             told = "You call Lockstep's own answer. Here you write it yourself; compare with the library afterwards."
             return Finding(told, "library-call", points, seen.case)
         called = collectives(seen.trace, forbidden)
@@ -180,8 +180,10 @@ def _general(faults: Sequence[tuple[Seen, Fault | None]], closer: Closer | None)
     for seen, fault in sorted(faults, key=lambda row: _plainness(row[0])):
         if fault and fault.misconception not in kinds:
             told = closer.sentence(seen, fault) if closer and fault.misconception in OF_VALUES else fault
-            kinds[fault.misconception] = Finding(told.message, told.misconception, 0.0, seen.case)
-    return [*_forgotten(faults), *pattern, *kinds.values()][:MOST]
+            message = f"{told.message} {told.aside}".strip()
+            kinds[fault.misconception] = Finding(message, told.misconception, 0.0, seen.case)
+    forgotten = _forgotten(faults)
+    return [*(forgotten or pattern), *kinds.values()][:MOST]  # which cases go wrong may then be a matter of time
 
 
 def _plainness(seen: Seen) -> tuple[bool, bool, bool, float]:
@@ -208,7 +210,7 @@ def _case_of(found: Sequence[Finding]) -> Case | None:
 
 def _earned(observation: Observation, faults: Sequence[tuple[Seen, Fault | None]], share: float) -> float:
     """In quarters, rounded down. Cases that cannot go wrong earn nothing, but cost something when they do."""
-    right = sum(1 for seen, fault in faults if not fault and not seen.case.trivial)
+    right = sum(fault.earned if fault else 1.0 for seen, fault in faults if not seen.case.trivial)
     tried = sum(1 for seen, _ in faults if not seen.case.trivial)
     left_out = sum(1 for case in observation.unseen if not case.trivial)
     if not right:

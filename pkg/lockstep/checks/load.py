@@ -7,22 +7,30 @@ are ignored."""
 
 from __future__ import annotations
 
+import ast
 import difflib
 import inspect
 import json
 import linecache
+import os
+import stat
 import sys
 import tokenize
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import CodeType
+from types import CodeType, ModuleType
 from typing import Any
+
+import cloudpickle
 
 from lockstep.checks.needed import Statement, needed, statements
 from lockstep.checks.signature import written_signature
 from lockstep.errors import LockstepError
+from lockstep.launch.job import INSIDE
+from lockstep.virtual.modules import own_module
 
+MODULE = "learner"  # in which the names of a learner's file live
 SIZE_LIMIT = 50_000_000  # bytes
 
 
@@ -75,7 +83,8 @@ class FromFile:
             linecache.cache[source.name] = (len(source.text), None, lines, source.name)
         if self.folder not in sys.path:
             sys.path.append(self.folder)
-        namespace: dict[str, Any] = {"__name__": "learner", "__file__": self.sources[-1].name}
+        namespace = vars(_module())
+        namespace["__file__"] = self.sources[-1].name
         for code, optional in self.codes:
             try:
                 exec(code, namespace)
@@ -86,6 +95,17 @@ class FromFile:
         return function
 
 
+def _module() -> ModuleType:
+    """Where the file's names live. It is registered: a dataclass looks for its own module there, and so does pickle.
+    What is sent to another process takes its functions along, for the file is no module that one could import."""
+    if os.environ.get(INSIDE) == "virtual":
+        module = own_module(MODULE)
+    else:
+        module = sys.modules[MODULE] = ModuleType(MODULE)
+    cloudpickle.register_pickle_by_value(module)
+    return module
+
+
 def load(path: str | Path, name: str) -> FromFile:
     """The function ``name`` in the file; Unreadable or NoFunction, in one sentence, if that cannot be."""
     file = Path(path)
@@ -93,15 +113,28 @@ def load(path: str | Path, name: str) -> FromFile:
     defined = [s for _, s in found if name in s.binds]
     if not defined:
         raise _no_function(file, name, [s for _, s in found], broken)
+    if isinstance(defined[-1].node, ast.ClassDef):
+        raise NoFunction(f"{name} in {file.name} is a class.", f"Write a function: def {name}(...), which returns.")
     chosen = needed([s for _, s in found], name)
     sources = dict.fromkeys(source for source, s in found if s in chosen)
     codes = tuple((s.code, s.optional) for s in chosen)
     return FromFile(name, str(file.resolve().parent), tuple(sources), codes, written_signature(defined[-1].node))
 
 
+def load_as(path: Path, name: str, told: str) -> FromFile:
+    """The same, whose lines are told as those of a file ``told``: nothing says where it comes from."""
+    source = Source(told, path.read_text(encoding="utf-8"))
+    found = [(source, s) for s in statements(source.text, told)]
+    codes = tuple((s.code, s.optional) for s in needed([s for _, s in found], name))
+    return FromFile(name, str(path.parent), (source,), codes)
+
+
 def _sources(file: Path) -> list[Source]:
     try:
-        if file.stat().st_size > SIZE_LIMIT:
+        status = file.stat()
+        if not stat.S_ISREG(status.st_mode) and not stat.S_ISDIR(status.st_mode):
+            raise Unreadable(f"{file} is a pipe or a device, and not a file with your answer.")
+        if status.st_size > SIZE_LIMIT:
             raise Unreadable(f"{file} is larger than {SIZE_LIMIT // 1_000_000} MB: this is not a lab.")
         if file.suffix == ".ipynb":
             return _cells(file, json.loads(file.read_text(encoding="utf-8")))
@@ -111,9 +144,11 @@ def _sources(file: Path) -> list[Source]:
         raise Unreadable(f"There is no file {file}.") from None
     except IsADirectoryError:
         raise Unreadable(f"{file} is a folder; name the .py or .ipynb file in it.") from None
-    except (json.JSONDecodeError, RecursionError) as error:
+    except RecursionError:
+        raise Unreadable(f"{file} is not a notebook: its lists or objects are nested too deeply.") from None
+    except json.JSONDecodeError as error:
         raise Unreadable(f"{file} is not a notebook: it is not JSON ({error}).") from None
-    except (OSError, UnicodeDecodeError, SyntaxError) as error:
+    except (OSError, UnicodeDecodeError, SyntaxError, LookupError) as error:
         raise Unreadable(f"{file} cannot be read: {error}.") from None
 
 
@@ -147,12 +182,20 @@ def _parse(sources: list[Source], strict: bool) -> tuple[list[tuple[Source, Stat
     for source in sources:
         try:
             found += [(source, s) for s in statements(source.text, source.name)]
-        except (SyntaxError, ValueError, RecursionError) as error:
-            told = f"{Path(source.name).name}, line {getattr(error, 'lineno', '?')}: {getattr(error, 'msg', error)}"
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+            told = f"{Path(source.name).name}{_why(error)}"
             if strict:
                 raise NoFunction(f"This is no valid Python: {told}.") from None
             broken = broken or told
     return found, broken
+
+
+def _why(error: Exception) -> str:
+    """Python's parser reports what it cannot nest any deeper as a want of memory."""
+    if isinstance(error, (RecursionError, MemoryError)):
+        return ": an expression in it is nested too deeply"
+    line = getattr(error, "lineno", None)
+    return f"{f', line {line}' if line else ''}: {getattr(error, 'msg', error)}"
 
 
 def _no_function(file: Path, name: str, found: list[Statement], broken: str) -> NoFunction:

@@ -20,6 +20,11 @@ def number_of(value: Any) -> float | None:
         return math.inf if value > 0 else -math.inf
 
 
+def exact(answer: Any, want: Any) -> bool:
+    """Whether an answer is the wanted number, not only nearly so; or None, where that is wanted."""
+    return answer is None if want is None else number_of(answer) == want
+
+
 def number(value: float, digits: int = 4) -> str:
     """So many digits that count, and never a row of 30."""
     if not 10_000 <= abs(value) < 1e15:

@@ -15,22 +15,54 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from lockstep.checks.case import Case
+from lockstep.checks.guard import LibraryAnswer
 from lockstep.checks.plain import Other
 from lockstep.errors import RankState
 from lockstep.events import Trace
 
+NOT_WRITTEN = "NotImplementedError"
+LIBRARY_ANSWER = f"{LibraryAnswer.__module__}.{LibraryAnswer.__qualname__}"
+
 
 @dataclass(frozen=True)
 class Failure:
-    """How a run ended that did not end well: an error of `lockstep.errors` as text."""
+    """How a run ended that did not end well: an error of `lockstep.errors` as facts, by which it is judged, and as the
+    sentences in which it is told (``message``, ``states`` and ``remedy``). Nobody looks for words in these."""
 
     kind: str  # "Deadlock", "RankRaised" ...
     message: str
     states: tuple[RankState, ...] = ()
     remedy: str = ""
+    exception: str = ""  # what was raised: "ValueError", or with its module, "lockstep.errors.UsageError"
+    text: str = ""  # the exception's own
+    told: str = ""  # the learner's lines of its traceback, and what Python says of it
+    origin: str = ""  # whose line raised it: "learner", "torch", "lockstep" or "library"; "" if nobody raised
+    stated: bool = False  # by a raise statement
+    mistake: str = ""  # the name that Lockstep's own error has for it
+    rank: int | None = None  # whose end was the cause, if it was one's
+    ended: str = ""  # how its process ended, if it did: "was killed by SIGSEGV: segmentation fault"
+    signal: str = ""  # what killed it: "SIGSEGV"
+    where: str = ""  # the learner's line: "ring.py, line 4, in ring"
+    source: str = ""  # the text of that line
+    limit: float = 0.0  # seconds that the run was given
 
     def __str__(self) -> str:
         return "\n".join([self.message, *map(str, self.states)])
+
+    @property
+    def not_written(self) -> bool:
+        """The learner's own code says so. An abstract method of torch raises the same, and so does any library."""
+        return self.exception == NOT_WRITTEN and self.origin == "learner" and self.stated
+
+    @property
+    def library_answer(self) -> bool:
+        """The function called what it was asked to write."""
+        return self.exception == LIBRARY_ANSWER
+
+    @property
+    def raised(self) -> str:
+        """The exception as Python tells it: its type, its text, and the lines that led to it."""
+        return f"{self.exception}: {self.text}\n{self.told}" if self.exception else ""
 
 
 @dataclass(frozen=True)
@@ -60,6 +92,10 @@ class Observation:
 
     def __iter__(self) -> Iterator[Seen]:
         return iter(self.seen)
+
+    def failure_with(self, case: Case | None) -> Failure | None:
+        """How the run of ``case`` failed, if it did."""
+        return next((seen.failure for seen in self.seen if seen.case == case), None)
 
 
 def save(observation: Observation, folder: Path) -> None:
@@ -109,7 +145,7 @@ def _seen_from_json(data: dict[str, Any], tensors: dict[str, torch.Tensor]) -> S
 
 def _failure_from_json(data: dict[str, Any]) -> Failure:
     states = [RankState(**{**s, "waits_for": tuple(s["waits_for"])}) for s in data["states"]]
-    return Failure(data["kind"], data["message"], tuple(states), data["remedy"])
+    return Failure(**{**data, "states": tuple(states)})
 
 
 def _pack(value: Any, tensors: dict[str, torch.Tensor]) -> Any:

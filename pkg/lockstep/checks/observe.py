@@ -16,23 +16,25 @@ import cloudpickle
 
 from lockstep.checks.calls import Begun, told_call, under_way
 from lockstep.checks.case import Case
+from lockstep.checks.device import holds_tensors
 from lockstep.checks.exercise import Exercise
+from lockstep.checks.failures import HANGS, failure_of, without_ranks
 from lockstep.checks.observation import Failure, Observation, Seen
-from lockstep.checks.play import Act, astray, begun, part, play, play_pure, returned
+from lockstep.checks.play import Act, astray, begun, part, play, play_each, play_each_pure, play_pure, returned
 from lockstep.checks.seeds import seed
 from lockstep.checks.signature import misfit
+from lockstep.checks.transport import Unreadable, decoded
+from lockstep.comm import exits
 from lockstep.comm.rules import RENDEZVOUS, Rules
-from lockstep.errors import LockstepError, RunError, WorldUnavailable
-from lockstep.events import Trace
+from lockstep.errors import Exit, LockstepError, RunError, WorldUnavailable
+from lockstep.events import Outcome, Trace
 from lockstep.launch import server
-from lockstep.worlds import check_world, choose_world, launched, run
+from lockstep.worlds import check_world, choose_world, launched, run_sealed
 
 CLUSTER = "dgx-a100"  # the same for everyone, whatever machine they sit at
 LIMIT = 20.0  # seconds of host time for a whole check: nbgrader allows 60 for a cell
 REAL_CASE_LIMIT = 15.0  # for a case on processes; on the virtual cluster the exercise says
 LAUNCHED_CASE_LIMIT = 60.0  # under a launcher: no notebook waits, and a busy node took 16 s to begin a right answer
-HANGS = ("Stuck", "TimeLimit")
-FINAL = ("NotImplementedError", "LibraryAnswer")  # one case says all
 
 
 class Ungraded(LockstepError):
@@ -48,8 +50,27 @@ def observe(
     cases: Sequence[Case] | None = None,
 ) -> Observation:
     """What ``fn`` does in the world ``on``: by default the launcher's, or else a virtual cluster, the same for
-    everyone. The exercise's own reference is observed in the same way, only allowed to be what it is. ``rules``: of
-    the backend that the virtual cluster stands for. ``cases``: these alone."""
+    everyone. ``rules``: of the backend that the virtual cluster stands for. ``cases``: these alone. Where it calls the
+    library's own answer, or is one, that raises LibraryAnswer."""
+    return _observed(exercise, fn, exercise.reference.partition(":")[0], on, limit, rules, cases)
+
+
+def observe_reference(
+    exercise: Exercise, on: str | None = None, limit: float = LIMIT, rules: Rules = RENDEZVOUS
+) -> Observation:
+    """What the exercise's own reference does: in the same way, only that nothing is refused."""
+    return _observed(exercise, exercise.reference_function(), "", on, limit, rules)
+
+
+def _observed(
+    exercise: Exercise,
+    fn: Callable[..., Any],
+    refused: str,
+    on: str | None,
+    limit: float,
+    rules: Rules,
+    cases: Sequence[Case] | None = None,
+) -> Observation:
     world = on or ("spmd" if choose_world(None) == "spmd" else CLUSTER)
     check_world(world)
     problem = misfit(exercise, fn)
@@ -59,30 +80,46 @@ def observe(
     if problem:
         return Observation(exercise.id, world, problem=problem)
     _warm_up(world)
-    longest = max(limit, exercise.seconds) if exercise.pure and exercise.real else limit
-    stage = _Stage(exercise, fn, world, time.monotonic() + longest, rules)
+    longest = max(limit, exercise.seconds) if exercise.pure else limit
+    stage = _Stage(exercise, fn, refused, world, time.monotonic() + longest, rules)
     for size in stage.sizes() if cases is None else sorted({case.ranks for case in cases}):
         every = exercise.cases(size, seed(exercise.id, size)) if cases is None else cases
         stage.perform([case for case in every if case.ranks == size])
     return Observation(exercise.id, *stage.place(), seen=tuple(stage.seen), unseen=tuple(stage.unseen))
 
 
+def observe_each(exercise: Exercise, fns: Sequence[Callable[..., Any]], case: Case) -> list[Seen]:
+    """What each of several answers does in one case, all in one run on the virtual cluster. Raises the RunError of the
+    first that does not end well."""
+    refused = exercise.reference.partition(":")[0]
+    seconds = exercise.seconds * len(fns)
+    if exercise.pure:
+        watch, calls = exercise.watch or returned, exercise.inputs(case, 0)
+        outcome = run_sealed(play_each_pure, fns, refused, watch, own=[calls], on=CLUSTER, timeout=seconds)
+        return [_seen(case, [(values, [])], Trace(ranks=1), outcome) for values in _opened(0, outcome.values[0])]
+    own = [acts[0] for acts in acts_by_rank(exercise, [case])]
+    outcome = run_sealed(play_each, fns, refused, own=own, on=CLUSTER, timeout=seconds)
+    by_rank = [_opened(rank, blob) for rank, blob in enumerate(outcome.values)]
+    traces = part(outcome.trace, len(fns))
+    return [_seen(case, [of_rank[n] for of_rank in by_rank], trace, outcome) for n, trace in enumerate(traces)]
+
+
 class _Stage:
     """The runs of one check, until the cases or the time or the learner's function give out."""
 
     def __init__(
-        self, exercise: Exercise, fn: Callable[..., Any], world: str, deadline: float, rules: Rules = RENDEZVOUS
+        self, exercise: Exercise, fn: Callable[..., Any], refused: str, world: str, deadline: float, rules: Rules
     ) -> None:
-        self.exercise, self.fn, self.world, self.deadline, self.rules = exercise, fn, world, deadline, rules
+        self.exercise, self.fn, self.refused = exercise, fn, refused
+        self.world, self.deadline, self.rules = world, deadline, rules
         if world == "spmd":  # ranks that looked at their own clocks would not agree when to stop
             self.deadline = math.inf
-        own = fn is exercise.reference_function()
-        self.refused = "" if own else exercise.reference.partition(":")[0]
         self.seen: list[Seen] = []
         self.unseen: list[Case] = []
         self.together = True  # until a run fails
         self.begun: Begun | None = None  # the last call that has begun, of those of a pure exercise's last run
         self.stopped = False  # no use in going on
+        self.given = 0.0  # seconds that the last run had
 
     def sizes(self) -> tuple[int, ...]:
         """The world sizes to try: under a launcher there is only one."""
@@ -120,7 +157,7 @@ class _Stage:
     def _call(self, calls: Sequence[tuple[Any, ...]]) -> Any:
         with under_way() as note:
             try:
-                return self._run(play_pure, calls, self.exercise.watch or returned, note, ranks=1)
+                return self._run(play_pure, self.exercise.watch or returned, note, own=[calls])
             finally:
                 self.begun = note.last()
 
@@ -142,12 +179,11 @@ class _Stage:
     def _pure_failure(self, error: RunError, calls: Sequence[tuple[Any, ...]]) -> Failure:
         known = self.begun if type(error).__name__ not in HANGS or self._hangs_in_a_call() else None
         call = told_call(self.exercise, calls[known.number]) if known else ""
-        return _without_ranks(_failure(error), self._longest(), call or "your function")
+        return without_ranks(failure_of(error, self._longest()), call or "your function")
 
     def _perform_together(self, cases: Sequence[Case]) -> bool:
-        acts = [_act(self.exercise, case) for case in cases]
         try:
-            outcome = self._run(play, acts, ranks=cases[0].ranks)
+            outcome = self._run(play, own=acts_by_rank(self.exercise, cases))
         except RunError as error:
             self.together = False
             if type(error).__name__ not in HANGS:
@@ -166,7 +202,8 @@ class _Stage:
         at = max(0, begun(trace) - 1)
         for case in cases[:at]:
             self._perform_alone(case)
-        failed = Seen(cases[at], trace=part(trace, len(cases))[at], printed=error.printed, failure=_failure(error))
+        failure = failure_of(error, self.given)
+        failed = Seen(cases[at], trace=part(trace, len(cases))[at], printed=error.printed, failure=failure)
         self.seen.append(failed)
         self.unseen += cases[at + 1 :]
         self.stopped = True
@@ -180,21 +217,22 @@ class _Stage:
         if seen.failure:
             self.together = False
             gone = self.world == "spmd" and seen.failure.kind == "RankDied"  # a launcher starts no rank again
-            self.stopped = gone or seen.failure.kind in HANGS or any(e in seen.failure.message for e in FINAL)
+            says_all = seen.failure.not_written or seen.failure.library_answer
+            self.stopped = gone or says_all or seen.failure.kind in HANGS
 
     def _try(self, case: Case) -> Seen:
         try:
             if self.exercise.pure:
                 outcome = self._call(self.exercise.inputs(case, 0))
                 return _seen(case, [(outcome.values[0], [])], outcome.trace, outcome)
-            outcome = self._run(play, [_act(self.exercise, case)], ranks=case.ranks)
+            outcome = self._run(play, own=acts_by_rank(self.exercise, [case]))
             return _seen(case, [of_rank[0] for of_rank in outcome.values], part(outcome.trace, 1)[0], outcome)
         except RunError as error:
             trace = part(error.trace, 1)[0] if error.trace else Trace(ranks=case.ranks)
             if self.exercise.pure:
                 failure = self._pure_failure(error, self.exercise.inputs(case, 0))
             else:
-                failure = _failure(error)
+                failure = failure_of(error, self.given)
             return Seen(case, trace=trace, printed=error.printed, failure=failure)
 
     def _world(self) -> str:
@@ -207,20 +245,30 @@ class _Stage:
         least = {"processes": REAL_CASE_LIMIT, "spmd": LAUNCHED_CASE_LIMIT}.get(self._world(), 0.0)
         return max(self.exercise.seconds, least)
 
-    def _run(self, play: Callable[..., Any], script: Any, *more: Any, ranks: int) -> Any:
+    def _run(self, play: Callable[..., bytes], *more: Any, own: Sequence[Any]) -> Outcome:
+        """``own``: by rank, what to do there; no other rank gets it."""
         world = self._world()
-        timeout = max(1.0, min(self._longest(), self.deadline - time.monotonic()))
+        timeout = self.given = max(1.0, min(self._longest(), self.deadline - time.monotonic()))
         try:
-            outcome = run(
-                play, self.fn, script, self.refused, *more, ranks=ranks, on=world, timeout=timeout, rules=self.rules
+            outcome = run_sealed(
+                play,
+                self.fn,
+                self.refused,
+                *more,
+                own=own,
+                on=world,
+                timeout=timeout,
+                rules=self.rules,
+                nests=self.exercise.kind == "catch",
             )
+            values = [_opened(rank, blob) for rank, blob in enumerate(outcome.values)]
         except WorldUnavailable as error:
             raise Ungraded(error.message, error.remedy) from error
         except RunError as error:
             _refuse_strays(error.trace)
             raise
         _refuse_strays(outcome.trace)
-        return outcome
+        return replace(outcome, values=values)
 
 
 def _warm_up(world: str) -> None:
@@ -254,28 +302,21 @@ def _uncopyable(fn: Callable[..., Any], there: str) -> str:
     return ""
 
 
-def _act(exercise: Exercise, case: Case) -> Act:
-    return Act(case.group, [exercise.inputs(case, rank) for rank in range(case.ranks)])
+def _opened(rank: int, blob: bytes) -> Any:
+    try:
+        return decoded(blob)
+    except Unreadable:
+        raise exits.error(Exit(rank, "cut")) from None
+
+
+def acts_by_rank(exercise: Exercise, cases: Sequence[Case]) -> list[list[Act]]:
+    """By rank, its acts: each rank gets its own arguments only."""
+    arguments = [[exercise.inputs(case, rank) for rank in range(case.ranks)] for case in cases]
+    tensors = [holds_tensors(of_case) for of_case in arguments]
+    rows = list(zip(cases, arguments, tensors, strict=True))
+    return [[Act(case.group, tuple(of_case[rank]), t) for case, of_case, t in rows] for rank in range(cases[0].ranks)]
 
 
 def _seen(case: Case, played: Sequence[tuple[Any, list[Any]]], trace: Trace, outcome: Any) -> Seen:
     returned, arguments = zip(*played, strict=True)
     return Seen(case, tuple(returned), tuple(arguments), trace, tuple(outcome.peak_memory), outcome.printed)
-
-
-def _without_ranks(failure: Failure, seconds: float, call: str) -> Failure:
-    """The failure of an exercise whose learner need not have heard of ranks. ``call`` is what was under way."""
-    if failure.kind not in HANGS:
-        return replace(failure, message=failure.message.replace("rank 0 raised", f"{call} raised", 1))
-    place = next((f" It stood at {s.where}: {s.source}" for s in failure.states if s.where), "")
-    told = f"{call} did not end within {seconds:g} second{'s' if seconds != 1 else ''}.{place}"
-    return Failure(failure.kind, told, remedy="Does every loop end? Look at what should change in each turn.")
-
-
-def _failure(error: RunError) -> Failure:
-    """A rank that waits in the mark between two cases is, for the learner, done with its case."""
-    told = [
-        replace(s, state="finished", operation="", waits_for=()) if s.state == "waiting" and not s.where else s
-        for s in error.states
-    ]
-    return Failure(type(error).__name__, error.message, tuple(told), error.remedy)

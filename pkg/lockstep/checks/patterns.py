@@ -23,7 +23,7 @@ def explain(rows: Sequence[Row]) -> list[tuple[str, str]]:
     if any(failed for _, failed in plain):
         held = [(id, _about(told, rows)) for id, told, trait in PLAIN if _exactly(plain, trait)]
         return held[:1]
-    return [(id, told) for id, told, trait in SPECIAL if any(trait(c) for c in failing)]
+    return [(id, told) for id, told, trait in SPECIAL if failing and all(trait(c) for c in failing)]
 
 
 def _about(told: str, rows: Sequence[Row]) -> str:

@@ -15,6 +15,7 @@ SAVED = (
 
 
 MOST = 1000  # items of a list
+MOST_BITS = 10_000  # of an int: Python writes no more than 4,300 digits
 
 
 @dataclass(frozen=True)
@@ -27,10 +28,12 @@ class Other:
 
 def plain(value: Any, depth: int = 3) -> Any:
     """``value`` as None, bool, int, float, str, a tensor or a list of these; anything else as `Other`."""
+    if type(value) is int and value.bit_length() > MOST_BITS:
+        return Other("int", "a number of more than 3,000 digits")
     if value is None or type(value) in (bool, int, float):
         return value
     if isinstance(value, str):
-        return str(value[:10_000])
+        return str.__str__(value)[:10_000]
     if isinstance(value, (numpy.generic, numpy.ndarray)):
         return plain(value.tolist(), depth) if value.size <= MOST else Other(type(value).__name__)
     if isinstance(value, torch.Tensor) and value.layout == torch.strided and value.dtype in SAVED:

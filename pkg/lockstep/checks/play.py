@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,11 +11,12 @@ import torch
 import torch.distributed as dist
 
 from lockstep.checks.calls import UnderWay
-from lockstep.checks.device import HOST, device_of_rank, holds_tensors, moved
+from lockstep.checks.device import HOST, device_of_rank, moved
 from lockstep.checks.exercise import Watch
 from lockstep.checks.guard import references_refuse
 from lockstep.checks.load import FromFile
 from lockstep.checks.plain import plain
+from lockstep.checks.transport import encoded
 from lockstep.events import Event, Trace
 
 MARK = 13  # bytes: each case begins with a broadcast of this odd size, by which the trace is parted
@@ -22,45 +24,68 @@ MARK = 13  # bytes: each case begins with a broadcast of this odd size, by which
 
 @dataclass(frozen=True)
 class Act:
-    """One case as the ranks need it: who takes part, and each rank's arguments by global rank."""
+    """One case as one rank needs it: who takes part, and this rank's arguments."""
 
     members: tuple[int, ...] | None
-    arguments: Sequence[tuple[Any, ...]]
+    arguments: tuple[Any, ...]
+    tensors: bool  # whether any rank has one among its arguments: then all meet where theirs are
 
 
-def play(fn: Callable[..., Any], acts: Sequence[Act], refused: str) -> list[tuple[Any, list[Any]]]:
+def play(fn: Callable[..., Any], refused: str, acts: Sequence[Act]) -> bytes:
     """``fn`` on this rank for each act: what it returned, and its arguments as it left them, as plain data."""
-    devices = [device_of_rank() if holds_tensors(act.arguments) else HOST for act in acts]
+    devices = [device_of_rank() if act.tensors else HOST for act in acts]
     markers = {device: torch.zeros(MARK, dtype=torch.uint8, device=device) for device in devices}
     played = []
-    for act, device in zip(acts, devices, strict=True):
-        dist.broadcast(markers[device], src=0)  # by the backend that the act's tensors go by
-        played.append(_play_one(fn, act, refused, device))
-    return played
+    with references_refuse(refused, play, FromFile):
+        for act, device in zip(acts, devices, strict=True):
+            dist.broadcast(markers[device], src=0)  # by the backend that the act's tensors go by
+            played.append(_play_one(fn, act, device))
+    return encoded(played)
 
 
-def _play_one(fn: Callable[..., Any], act: Act, refused: str, device: torch.device) -> tuple[Any, list[Any]]:
+def _play_one(fn: Callable[..., Any], act: Act, device: torch.device) -> tuple[Any, list[Any]]:
     rank = dist.get_rank()
     group = dist.new_group(list(act.members)) if act.members is not None else None
     if act.members is not None and rank not in act.members:
         return None, []
-    arguments = moved(act.arguments[rank], device)
-    with references_refuse(refused):
-        returned = fn(*arguments, group=group)
+    arguments = moved(copy.deepcopy(act.arguments), device)
+    returned = fn(*arguments, group=group)
     return plain(returned), [plain(a) for a in arguments]
 
 
+def play_each(fns: Sequence[Callable[..., Any]], refused: str, act: Act) -> bytes:
+    """The same for one act of several functions."""
+    played = []
+    with references_refuse(refused, play_each, FromFile):
+        for fn in fns:
+            dist.broadcast(torch.zeros(MARK, dtype=torch.uint8), src=0)
+            played.append(_play_one(fn, act, HOST))
+    return encoded(played)
+
+
+def play_each_pure(
+    fns: Sequence[Callable[..., Any]], refused: str, watch: Watch, calls: Sequence[tuple[Any, ...]]
+) -> bytes:
+    """What ``watch`` writes down of each of several functions for the same calls."""
+    found = []
+    with references_refuse(refused, play_each_pure, FromFile, watch):
+        for fn in fns:
+            own = fn.function() if isinstance(fn, FromFile) else fn
+            found.append([watch(own, arguments) for arguments in copy.deepcopy(calls)])
+    return encoded(found)
+
+
 def play_pure(
-    fn: Callable[..., Any], calls: Sequence[tuple[Any, ...]], refused: str, watch: Watch, under_way: UnderWay
-) -> list[Any]:
+    fn: Callable[..., Any], refused: str, watch: Watch, under_way: UnderWay, calls: Sequence[tuple[Any, ...]]
+) -> bytes:
     """What ``watch`` writes down of ``fn`` for each tuple of arguments: no communication, one rank."""
     own = fn.function() if isinstance(fn, FromFile) else fn  # a watch may want its source or its machine code
     found = []
-    with references_refuse(refused):
+    with references_refuse(refused, play_pure, FromFile, watch):
         for number, arguments in enumerate(calls):
             under_way.begin(number)
             found.append(watch(own, arguments))
-    return found
+    return encoded(found)
 
 
 def returned(fn: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:

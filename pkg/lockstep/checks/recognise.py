@@ -14,23 +14,24 @@ import math
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from lockstep.checks.case import Case
-from lockstep.checks.exercise import Exercise, find
+from lockstep.checks.exercise import Exercise
 from lockstep.checks.known import Known
 from lockstep.checks.observation import Seen
-from lockstep.checks.observe import CLUSTER, observe
+from lockstep.checks.observe import CLUSTER, observe, observe_each
 from lockstep.checks.plain import Other
 from lockstep.checks.traffic import collectives, messages, rounds
 from lockstep.checks.values import result
 from lockstep.errors import LockstepError
 
 MOST = 2  # that can be told
+MANY = 4000  # runs that are kept
 LIMIT = 10.0  # seconds for all comparisons
 CLOSE = 1e-9
 
@@ -64,29 +65,60 @@ def told_of(fitting: Sequence[Known]) -> tuple[str, str] | None:
 def _filtered(
     exercise: Exercise, known: Sequence[Known], seen: Sequence[Seen], same: Callable[[Seen, Seen], bool]
 ) -> list[Known]:
-    """Case after case, those that are left; the first case leaves few."""
-    left, until = [k for k in known if k.tell and k.ends], time.monotonic() + LIMIT
-    for mine in seen:
-        if time.monotonic() > until:
-            return []
-        left = [k for k in left if (theirs := watched(exercise, k, mine.case)) and same(mine, theirs)]
+    """The first case leaves few, which are then looked at in all others."""
+    until = time.monotonic() + LIMIT
+    first, *rest = seen
+    there = _in_one_run(exercise, [k for k in known if k.tell and k.ends], first.case)
+    left = [k for k, theirs in there.items() if theirs and same(first, theirs)]
+    for k in list(left):
+        theirs = _in_all(exercise, k, [mine.case for mine in rest]) if time.monotonic() < until else [None]
+        if not all(other and same(mine, other) for mine, other in zip(rest, theirs, strict=False)):
+            left.remove(k)
     return left
 
 
-def watched(exercise: Exercise, known: Known, case: Case) -> Seen | None:
-    """What a known answer does in a case; None where it cannot be tried."""
-    return _watched(exercise.id, known, known.path.stat().st_mtime_ns, json.dumps(case.to_json(), sort_keys=True))
+_Key = tuple[str, Known, int, str]
+_seen_before: dict[_Key, Seen | None] = {}  # the same cases come again with the next attempt
 
 
-@lru_cache(maxsize=4000)
-def _watched(id: str, known: Known, changed: int, case: str) -> Seen | None:
-    exercise = find(id)
+def _key(exercise: Exercise, known: Known, case: Case) -> _Key:
+    return exercise.id, known, known.path.stat().st_mtime_ns, json.dumps(case.to_json(), sort_keys=True)
+
+
+def _in_one_run(exercise: Exercise, known: Sequence[Known], case: Case) -> dict[Known, Seen | None]:
+    """What each known answer does in a case; None where it cannot be tried."""
+    if len(_seen_before) > MANY:
+        _seen_before.clear()
+    new = [k for k in known if _key(exercise, k, case) not in _seen_before]
+    for k, seen in zip(new, _watch(exercise, new, case), strict=True):
+        _seen_before[_key(exercise, k, case)] = seen
+    return {k: _seen_before[_key(exercise, k, case)] for k in known}
+
+
+def _watch(exercise: Exercise, known: Sequence[Known], case: Case) -> list[Seen | None]:
+    """In one run; where it fails, in halves, until the one that fails is alone."""
+    if not known:
+        return []
+    if len(known) == 1:
+        return _in_all(exercise, known[0], [case])
     try:
-        cases = [Case.from_json(json.loads(case))]
-        observation = observe(exercise, known.load(exercise.function), CLUSTER, cases=cases)
+        return list(observe_each(exercise, [k.load(exercise.function) for k in known], case))
     except LockstepError:
-        return None
-    return observation.seen[0] if observation.seen else None
+        half = len(known) // 2
+        return _watch(exercise, known[:half], case) + _watch(exercise, known[half:], case)
+
+
+def _in_all(exercise: Exercise, known: Known, cases: Sequence[Case]) -> list[Seen | None]:
+    """What a known answer does in each case."""
+    new = [case for case in cases if _key(exercise, known, case) not in _seen_before]
+    if new:
+        try:
+            observation = observe(exercise, known.load(exercise.function), CLUSTER, cases=new)
+            found = {_key(exercise, known, seen.case): seen for seen in observation}
+        except LockstepError:
+            found = {}
+        _seen_before.update(dict.fromkeys((_key(exercise, known, case) for case in new), None) | found)
+    return [_seen_before[_key(exercise, known, case)] for case in cases]
 
 
 # ---- what is the same
@@ -101,7 +133,14 @@ def _same_values(exercise: Exercise, mine: Seen, theirs: Seen) -> bool:
         return bool(mine.failure and theirs.failure and mine.failure.kind == theirs.failure.kind)
     if exercise.alike:
         return _same(exercise.alike(mine), exercise.alike(theirs))
-    return all(_same(result(mine, rank), result(theirs, rank)) for rank in mine.case.members)
+    return all(_same(result(mine, rank), result(theirs, rank)) for rank in judged(exercise, mine.case))
+
+
+def judged(exercise: Exercise, case: Case) -> list[int]:
+    """The members whose result counts: of a reduce the root."""
+    if exercise.pure or exercise.wanted is None:
+        return list(case.members)
+    return [rank for rank, want in zip(case.members, exercise.wanted(case), strict=True) if want is not None]
 
 
 def _same(a: Any, b: Any) -> bool:
@@ -122,7 +161,7 @@ def says_little(exercise: Exercise, seen: Seen) -> bool:
     """Whether every rank has what it had before, or nothing: so much comes of many mistakes."""
     if exercise.pure or seen.failure:
         return False
-    for rank in seen.case.members:
+    for rank in judged(exercise, seen.case):
         held, given = result(seen, rank), exercise.inputs(seen.case, rank)[0]
         own = isinstance(held, Tensor) and isinstance(given, Tensor) and torch.equal(held, given)
         if not own and not (isinstance(held, Tensor) and not held.any()):

@@ -12,6 +12,8 @@ from lockstep.checks.exercise import Exercise
 
 def misfit(exercise: Exercise, fn: Callable[..., Any]) -> str | None:
     """Why ``fn`` cannot be called with the published parameters, or None. Names of positional ones are free."""
+    if isinstance(fn, type):
+        return f"{exercise.function} is a class. Write a function: def {exercise.signature}, which returns its answer."
     try:
         signature = inspect.signature(fn)
     except (TypeError, ValueError):  # written in C: only calling it will tell

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -17,8 +18,9 @@ from lockstep.checks.budget import exceeded
 from lockstep.checks.calls import told_call
 from lockstep.checks.exercise import Exercise
 from lockstep.checks.judge import Economise, Examine, Fault
-from lockstep.checks.numbers import apart, number_of
+from lockstep.checks.numbers import apart, number, number_of
 from lockstep.checks.observation import Seen
+from lockstep.checks.transforms import PLACES
 from lockstep.checks.values import compare, result, told
 from lockstep.checks.wording import counted
 
@@ -48,21 +50,28 @@ def economise(exercise: Exercise) -> Economise:
     return wasted
 
 
+def spent(exercise: Exercise, seen: Seen) -> str:
+    """What a run that is right has cost, as in "96 bytes a rank, the least there is; 6 messages one after another"."""
+    rows = [budget.spent(seen) for budget in exercise.budgets if budget.at_most is not None]
+    return f"With {seen.case}: {'; '.join(rows)}." if rows else ""
+
+
 def _results(exercise: Exercise, seen: Seen) -> Fault | None:
     """What each member of the group holds: a tensor, or a tuple of them."""
     wanted = list(exercise.wanted(seen.case)) if exercise.wanted else []
-    held = results(seen)
     if not any(isinstance(want, tuple) for want in wanted):
-        return compare(seen, held, wanted)
+        return compare(seen, results(seen), wanted)
+    held = [seen.returned[rank] for rank in seen.case.members]  # several values are never in place
     length = max(len(want) for want in wanted if want is not None)
     for rank, value, want in zip(seen.case.members, held, wanted, strict=True):
         if want is not None and not (isinstance(value, list) and len(value) == length):
             asked = exercise.asked or f"{counted(length, 'value')} in a tuple"
             return Fault("wrong-type", f"With {seen.case}, rank {rank} returns {told(value)}; {asked} is wanted.")
     for n in range(length):
-        fault = compare(seen, [v[n] for v in held], [None if want is None else want[n] for want in wanted])
+        pairs = [(None, None) if want is None else (v[n], want[n]) for v, want in zip(held, wanted, strict=True)]
+        fault = compare(seen, [v for v, _ in pairs], [want for _, want in pairs])
         if fault:
-            return fault
+            return replace(fault, message=f"{fault.message} This is the {PLACES[n].lower()} value returned.")
     return None
 
 
@@ -89,10 +98,9 @@ def _calls(exercise: Exercise, seen: Seen) -> Fault | None:
     given, right = _apart(answer, want)
     message = f"With {seen.case}: {_call(exercise, call)} gives {given}; it is {right}."
     if len(rows) > 1:
-        message += f" {len(off)} of {len(rows)} answers are wrong."
-    if exercise.steps:
-        message += f" On the way: {exercise.steps(*call)}"
-    return Fault("wrong-values", message)
+        message += f" {len(off)} of {len(rows)} answers {'is' if len(off) == 1 else 'are'} wrong."
+    aside = f"On the way: {exercise.steps(*call)}" if exercise.steps else ""
+    return Fault("wrong-values", message, aside, 1.0 if 1 - len(off) / len(rows) >= exercise.nearly else 0.0)
 
 
 def _call(exercise: Exercise, call: tuple[Any, ...]) -> str:
@@ -106,10 +114,10 @@ def equal(answer: Any, want: Any) -> bool:
     if isinstance(want, (list, tuple)):
         values = parts(answer)
         return values is not None and len(values) == len(want) and all(map(equal, values, want))
-    number = number_of(answer)
-    if isinstance(want, (int, float)) and not isinstance(want, bool) and number is not None:
-        both_nan = math.isnan(number) and math.isnan(want)
-        return both_nan or math.isclose(number, want, rel_tol=CLOSE, abs_tol=1e-300)
+    value = number_of(answer)
+    if isinstance(want, (int, float)) and not isinstance(want, bool) and value is not None:
+        both_nan = math.isnan(value) and math.isnan(want)
+        return both_nan or math.isclose(value, want, rel_tol=CLOSE, abs_tol=1e-300)
     if isinstance(want, Tensor):
         return isinstance(answer, Tensor) and answer.shape == want.shape and torch.equal(answer, want)
     return bool(answer == want)
@@ -120,6 +128,12 @@ def parts(answer: Any) -> list[Any] | None:
     if isinstance(answer, Tensor):
         return list(answer.tolist()) if answer.dim() == 1 else None
     return list(answer) if isinstance(answer, (list, tuple)) else None
+
+
+def row(value: Any) -> list[float]:
+    """A number, or those of a list, a tuple or a tensor; empty if there is anything else."""
+    numbers = [number_of(v) for v in parts(value) or [value]]
+    return [] if None in numbers else [n for n in numbers if n is not None]
 
 
 def _same_kind(answer: Any, want: Any) -> bool:
@@ -156,7 +170,7 @@ def _apart(answer: Any, want: Any) -> tuple[str, str]:
     if isinstance(want, (list, tuple)):
         pairs = [_apart(a, w) for a, w in zip(parts(answer) or (), want, strict=True)]
         return tuple(f"({', '.join(texts)})" for texts in zip(*pairs, strict=True))  # type: ignore[return-value]
-    number = number_of(answer)
-    if number is None or isinstance(want, (str, bool)):
+    value = number_of(answer)
+    if value is None or want is None or isinstance(want, (str, bool)):
         return told(answer), f"{want!r}"
-    return apart(number, float(want))
+    return (number(want), number(want)) if equal(answer, want) else apart(value, float(want))

@@ -39,7 +39,7 @@ def messages(trace: Trace) -> list[Message]:
 
 
 def collectives(trace: Trace, kinds: Iterable[str] = COLLECTIVES) -> list[Event]:
-    """The collectives among ``kinds`` that any rank called, barriers included only if named."""
+    """The collectives among ``kinds`` that any rank called."""
     return [e for e in trace if e.kind in set(kinds)]
 
 

@@ -18,6 +18,8 @@ CLOSE = 1e-9
 FACTORS = {1e3: "1,000", 1e6: "1,000,000", 1e9: "1,000,000,000", 1024.0: "1,024", 2.0**20: "1,048,576", 8.0: "8"}
 
 
+PLACES = ("First", "Second", "Third", "Fourth", "Fifth")
+
 ROUNDINGS: tuple[Callable[[float], float], ...] = (
     math.floor,
     math.ceil,
@@ -30,28 +32,49 @@ def changed_numbers(answers: Sequence[float], right: Sequence[float]) -> Change 
     pairs = [(a, w) for a, w in zip(answers, right, strict=True) if math.isfinite(w)]
     if not pairs or not all(math.isfinite(a) for a, _ in pairs):
         return None
+    several = len({w for _, w in pairs}) > 1  # of one number much can be said that means nothing
+    if several and len({a for a, _ in pairs}) == 1:
+        return "constant", f"These answers are all {pairs[0][0]:.6g}, and the right ones are not all the same."
     factor = _factor([a for a, _ in pairs], [w for _, w in pairs])
     if factor is not None:
         return "constant-factor", f"{_every(len(pairs))} is {_times(factor)} the right one."
-    if all(math.isclose(a, 100 - w, rel_tol=CLOSE) or math.isclose(a, 1 - w, rel_tol=CLOSE) for a, w in pairs):
-        return "complement", f"{_every(len(pairs))} is what is left of the whole: it and the right one make 1, or 100."
+    for whole in (1, 100):
+        if several and all(math.isclose(a, whole - w, rel_tol=CLOSE) for a, w in pairs):
+            return "complement", f"Every answer is what is left of the whole: it and the right one make {whole}."
     for rounded in ROUNDINGS:
-        if all(math.isclose(a, rounded(w), rel_tol=CLOSE, abs_tol=CLOSE) for a, w in pairs):
-            return "rounded", "Your formula is right, but you round its value: return it as it is."
+        says = any(rounded(w) != w and rounded(w) not in (0, 1) for _, w in pairs)
+        if says and all(math.isclose(a, rounded(w), rel_tol=CLOSE, abs_tol=CLOSE) for a, w in pairs):
+            return "rounded", "This is the right value, rounded: return it as it is."
     return None
 
 
+def changed_places(answers: Sequence[Sequence[float]], right: Sequence[Sequence[float]]) -> Change | None:
+    """The same of tuples, place by place; those places that are right are left out."""
+    changes = []
+    for place, given, wanted in zip(PLACES, zip(*answers, strict=True), zip(*right, strict=True), strict=False):
+        if not all(math.isclose(a, w, rel_tol=1e-6) for a, w in zip(given, wanted, strict=True)):
+            change = changed_numbers(given, wanted)
+            if change is None:
+                return None
+            changes.append((change[0], f"{place} value: {change[1][0].lower()}{change[1][1:]}"))
+    return (changes[0][0], " ".join(sentence for _, sentence in changes)) if changes else None
+
+
 def changed_tensors(held: Sequence[Any], wanted: Sequence[Tensor | None], own: Sequence[Any]) -> Change | None:
-    """The same of tensors, by member of the group. ``own`` is what each of them was given."""
+    """The same of tensors, by member of the group. ``own`` is what each of them was given. Where ``wanted`` is None a
+    member may hold anything, and nothing is said of it."""
     rows = [(h, w, o) for h, w, o in zip(held, wanted, own, strict=True) if w is not None]
     if not rows or not all(isinstance(h, Tensor) and h.shape == w.shape and w.numel() for h, w, _ in rows):
         return None
+    some = len(rows) < len(held)
     for id, sentence, change in TENSORS:
-        if all(_is(h, change, w, o) for h, w, o in rows):
-            return id, sentence
+        differs = any(not _is(w, change, w, o) for _, w, o in rows)  # or else it changes nothing, as turning zeros
+        if differs and all(_is(h, change, w, o) for h, w, o in rows):
+            return id, "It is the tensor that was given." if some and id == "unchanged" else sentence
     flat = [torch.cat([row[n].flatten().double() for row in rows]) for n in (0, 1)]
     factor = _factor(flat[0].tolist(), flat[1].tolist())
-    return ("constant-factor", f"Every element is {_times(factor)} the right one.") if factor is not None else None
+    there = " there" if some else ""
+    return ("constant-factor", f"Every element{there} is {_times(factor)} the right one.") if factor else None
 
 
 def _is(held: Tensor, change: Callable[[Tensor, Any], Tensor | None], wanted: Tensor, own: Any) -> bool:

@@ -19,3 +19,8 @@ def listed(items: Sequence[object], last: str = "and") -> str:
 def named_ranks(ranks: Sequence[int]) -> str:
     """As in "rank 3", "ranks 1 and 3"."""
     return f"rank{'s' if len(ranks) > 1 else ''} {listed(ranks)}"
+
+
+def printable(text: str) -> str:
+    """``text`` as every output can take it: half of a surrogate pair, which is no character, as its number."""
+    return text.encode("utf-8", "backslashreplace").decode()

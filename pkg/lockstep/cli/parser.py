@@ -50,8 +50,18 @@ def _parser() -> argparse.ArgumentParser:
     check.add_argument("exercise", nargs="?", metavar="TOPIC.EXERCISE", help="as in communication.ring_all_reduce")
     check.add_argument("file", nargs="?", metavar="FILE", help="the .py file or notebook that defines the function")
     check.add_argument("--all", action="store_true", help="check every exercise's reference solution instead")
+    check.add_argument("--reference", action="store_true", help="check the exercise's own reference solution instead")
+    check.add_argument("--wrong", action="store_true", help="a table: what each known wrong answer is told")
     check.add_argument("--on", metavar="WORLD", help=_WORLD)
     _json(check)
+
+    cases = command("cases", "list what an exercise is tried on")
+    cases.add_argument("exercise", metavar="TOPIC.EXERCISE", help="as in communication.ring_all_reduce")
+
+    answers = command("answers", "a table: what each of many answers to an exercise would be told")
+    answers.add_argument("exercise", metavar="TOPIC.EXERCISE", help="as in communication.ring_all_reduce")
+    answers.add_argument("files", nargs="+", metavar="FILE", help=".py files or notebooks that define the function")
+    _json(answers)
 
     run = command("run", "run a function of yours on several ranks")
     run.add_argument("target", metavar="FILE.py:FUNC", help="a function that needs no arguments")

@@ -18,6 +18,7 @@ from lockstep.collectives.naive import (
 )
 from lockstep.collectives.overlap import one_after_the_other, overlapped_step
 from lockstep.collectives.ping_pong import ping_pong
+from lockstep.collectives.proof import is_all_reduce
 from lockstep.collectives.ring import ring_all_gather, ring_all_reduce, ring_reduce_scatter
 from lockstep.collectives.tree import tree_broadcast, tree_reduce
 
@@ -25,6 +26,7 @@ __all__ = [
     "exchange",
     "flat",
     "halving_doubling_all_reduce",
+    "is_all_reduce",
     "mend_out_of_order_tags",
     "mend_ring_of_sends",
     "mend_skipped_collective",

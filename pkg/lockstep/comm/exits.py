@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dis
 import os
 import re
 import signal
@@ -12,7 +13,7 @@ from collections.abc import Mapping, Sequence
 import torch
 
 from lockstep import places
-from lockstep.errors import Exit, RankDied, RankRaised, RankState, RunError
+from lockstep.errors import Exit, RankDied, RankRaised, RankState, RunError, UsageError
 from lockstep.places import NOWHERE, Place
 
 # torch's errors bear no facts. This is what a rank meets when another one has ended.
@@ -21,6 +22,8 @@ _BROKEN = re.compile(
     r"Read error|Write error|gloo/transport|remote peer|NCCL communicator was aborted",
     re.IGNORECASE,
 )
+# Where a raise statement stands; numba's frames consist of a RESUME alone, and what it compiles raises so, too.
+_STATED = (dis.opmap["RAISE_VARARGS"], dis.opmap["RESUME"])
 LONGEST = 4000  # characters of what an exception tells
 _HINTS = {"SIGKILL": ": out of memory?", "SIGSEGV": ": segmentation fault", "SIGABRT": ": abort"}
 _PACKAGES = {
@@ -38,6 +41,9 @@ def raised(rank: int, error: BaseException) -> Exit:
         when=time.monotonic(),
         secondary=name.endswith("Error") and bool(_BROKEN.search(message)),
         found=error if isinstance(error, RunError) else None,
+        module=type(error).__module__,
+        stated=is_stated(error),
+        mistake=error.mistake if isinstance(error, UsageError) else "",
     )  # fmt: skip
 
 
@@ -58,6 +64,7 @@ def reason(end: Exit) -> str:
     return {
         "exited": f"ended with exit status {end.status}",
         "silent": "does not answer any more: its process was stopped, or has closed its files",
+        "cut": "has closed files that it had not opened, or written to them: what became of it cannot be told",
         "gone": "has ended without a word: killed? out of memory?",
     }.get(end.kind, end.message)
 
@@ -93,7 +100,16 @@ def origin_of(error: BaseException) -> str:
     """Whose line raised it. A function of C++ that the learner calls raises on the learner's line."""
     frames = traceback.extract_tb(error.__traceback__)
     file = os.path.realpath(frames[-1].filename) if frames else ""
-    return next((name for name, folder in _PACKAGES.items() if file.startswith(folder)), "learner")
+    other = "library" if frames and places.is_library(frames[-1].filename) else "learner"
+    return next((name for name, folder in _PACKAGES.items() if file.startswith(folder)), other)
+
+
+def is_stated(error: BaseException) -> bool:
+    """Whether a raise statement raised it, and not what the innermost line calls or computes."""
+    tb = error.__traceback__
+    while tb and tb.tb_next:
+        tb = tb.tb_next
+    return tb is not None and tb.tb_lasti >= 0 and tb.tb_frame.f_code.co_code[tb.tb_lasti] in _STATED
 
 
 def message_of(error: BaseException) -> str:

@@ -34,6 +34,7 @@ _METADATA = {
     "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},
 }
+FOLDED = {"jp-MarkdownHeadingCollapsed": True}  # JupyterLab hides what is below the heading until it is opened
 _ROLES = {
     "readonly": {"grade": False, "solution": False, "locked": True},
     "answer": {"grade": False, "solution": True, "locked": False},
@@ -87,15 +88,18 @@ def built(root: Path, find: Find) -> dict[str, str]:
 
 
 def notebook(cells: Sequence[Cell], points: Mapping[str, float] | None = None) -> Any:
-    """The notebook of these cells; ``points`` by exercise name, for a lab's tests cells."""
+    """The notebook of these cells; ``points`` by exercise name, for the tests cells of a lab that are graded."""
     nodes = [_node(cell, cell_id, points or {}) for cell, cell_id in zip(cells, _ids(cells), strict=True)]
     plain = {"metadata": _METADATA, "cells": nodes, "nbformat": 4, "nbformat_minor": 5}
     return nbformat.from_dict(plain)  # type: ignore[no-untyped-call]
 
 
 def _lab(folder: Path, cells: Sequence[Cell], find: Find) -> dict[str, str]:
-    points = {c.name: find(f"{_topic(folder)}.{c.name}").points for c in cells if c.kind == "tests"}
-    solved = notebook(cells, points)
+    """What is extra has no points in the notebook, and its text is folded."""
+    found = {c.name: find(f"{_topic(folder)}.{c.name}") for c in cells if c.kind == "tests"}
+    folded = {f"about-{name}" for name, exercise in found.items() if not exercise.core}
+    shown = [replace(c, metadata=dict(c.metadata) | FOLDED) if c.name in folded else c for c in cells]
+    solved = notebook(shown, {name: exercise.points for name, exercise in found.items() if exercise.core})
     return {
         f"solutions/{folder.name}/lab.ipynb": _dump(solved),
         f"labs/{folder.name}/lab.ipynb": _dump(release(solved)),
@@ -107,8 +111,10 @@ def _node(cell: Cell, cell_id: str, points: Mapping[str, float]) -> dict[str, An
     if cell.kind == "given":
         metadata["lockstep"] = {"given": f"answer-{cell.name}"}
     elif cell.kind:
-        metadata["nbgrader"] = {"schema_version": 3, "grade_id": cell_id, "task": False} | _ROLES[cell.kind]
-    if cell.kind == "tests":
+        graded = cell.kind != "tests" or cell.name in points
+        role = _ROLES[cell.kind if graded else "readonly"]
+        metadata["nbgrader"] = {"schema_version": 3, "grade_id": cell_id, "task": False} | role
+    if cell.kind == "tests" and cell.name in points:
         metadata["nbgrader"]["points"] = points[cell.name]
     code: dict[str, Any] = {"outputs": [], "execution_count": None} if cell.type == "code" else {}
     return {"cell_type": cell.type, "id": cell_id, "metadata": metadata, "source": cell.source} | code

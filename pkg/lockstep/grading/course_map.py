@@ -26,13 +26,14 @@ class Row:
     unit: Unit
     lesson: bool
     lab: bool
-    points: float  # of the best attempts
+    points: float  # of the best attempts at core exercises
     maximum: float
-    left: tuple[str, ...]  # functions that do not have full points yet
+    left: tuple[str, ...]  # core functions that do not have full points yet
+    extra: float = 0.0  # points of the best attempts at the others
 
     @property
     def begun(self) -> bool:
-        return self.points > 0
+        return self.points > 0 or self.extra > 0
 
     @property
     def to_lab(self) -> bool:
@@ -47,7 +48,8 @@ class Row:
     def status(self) -> str:
         if not (self.lesson or self.lab):
             return "to come"
-        return "done" if self.done else f"{self.points:g} of {self.maximum:g} points"
+        told = "done" if self.done else f"{self.points:g} of {self.maximum:g} points"
+        return f"{told}, {self.extra:g} extra" if self.extra else told
 
 
 @dataclass(frozen=True)
@@ -112,10 +114,11 @@ def course_map(at: Path | None = None) -> CourseMap:
 
 def _row(unit: Unit, facts: Mapping[str, Any], scores: Mapping[str, Scored]) -> Row:
     exercises: Sequence[Mapping[str, Any]] = facts["exercises"]
+    core = [e for e in exercises if e["core"]]
     best = {e["id"]: min(scores[e["id"]].best, e["points"]) if e["id"] in scores else 0.0 for e in exercises}
-    left = tuple(e["id"].partition(".")[2] for e in exercises if best[e["id"]] < e["points"])
-    maximum = float(sum(e["points"] for e in exercises))
-    return Row(unit, facts["lesson"], facts["lab"], sum(best.values()), maximum, left)
+    left = tuple(e["id"].partition(".")[2] for e in core if best[e["id"]] < e["points"])
+    points, maximum = sum(best[e["id"]] for e in core), float(sum(e["points"] for e in core))
+    return Row(unit, facts["lesson"], facts["lab"], points, maximum, left, sum(best.values()) - points)
 
 
 def _bar(row: Row) -> str:

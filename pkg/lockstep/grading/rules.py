@@ -11,6 +11,7 @@ import io
 import math
 import tokenize
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from typing import Protocol
 
 from lockstep.errors import LockstepError
@@ -25,6 +26,9 @@ class Graded(Protocol):
 
     @property
     def points(self) -> float: ...
+
+    @property
+    def core(self) -> bool: ...
 
 
 Find = Callable[[str], Graded]
@@ -45,6 +49,7 @@ def lab_problems(file: str, topic: str, cells: Sequence[Cell], find: Find) -> It
         before = {c.tag for c in cells[:i] if c.tag}
         for sentence in _cell_problems(topic, cell, before, find):
             yield Problem(file, cell, sentence)
+    yield from _extra_before_core(file, topic, cells, find)
     tested = {c.name for c in cells if c.kind == "tests"}
     answered = {c.name for c in cells if c.kind == "answer"}
     for cell in cells:
@@ -52,6 +57,18 @@ def lab_problems(file: str, topic: str, cells: Sequence[Cell], find: Find) -> It
             yield Problem(file, cell, f'nothing grades it: add a cell with lab="tests {cell.name}" below')
         if cell.kind == "given" and cell.name not in answered:
             yield Problem(file, cell, f'nothing mends it: add a cell with lab="answer {cell.name}" below')
+
+
+def _extra_before_core(file: str, topic: str, cells: Sequence[Cell], find: Find) -> Iterator[Problem]:
+    """The core exercises come first: the grade stands on them."""
+    extra = ""
+    for cell in cells:
+        if cell.kind == "tests":
+            with suppress(LockstepError):  # which is another rule's
+                if not find(f"{topic}.{cell.name}").core:
+                    extra = extra or cell.name
+                elif extra:
+                    yield Problem(file, cell, f"it is core, and {extra} above it is extra; core exercises come first")
 
 
 def _cell_problems(topic: str, cell: Cell, before: set[str], find: Find) -> Iterator[str]:

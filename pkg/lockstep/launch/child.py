@@ -23,6 +23,7 @@ import psutil
 
 STATUS = struct.Struct("i")
 FAULT = 70  # exit status of a child whose own code has failed, not the learner's; its log says why
+CUT = 71  # exit status of a child whose connection to its starter is not the one that it was given
 SILENCE = 20.0  # seconds in the middle of a message after which its other end counts as stopped
 
 
@@ -120,6 +121,14 @@ def kill_group(pid: int) -> None:
             end(pid, signal.SIGKILL)
 
 
+SECRETS = ("LOCKSTEP_SEED",)  # variables that no child is given: a learner's function runs there
+
+
+def environment_of_children() -> dict[str, str]:
+    """What a process that is started here may know of this one's environment."""
+    return {name: value for name, value in os.environ.items() if name not in SECRETS}
+
+
 def setup(entry: str, env: Mapping[str, str] | None) -> bytes:
     """What a child must know of its caller. A rank computes with one thread: ranks are what is parallel here."""
     threads = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
@@ -127,8 +136,9 @@ def setup(entry: str, env: Mapping[str, str] | None) -> bytes:
         cwd = os.getcwd()
     except FileNotFoundError:
         cwd = "/"
-    environment = json.dumps({**os.environ, **threads, **(env or {})})  # text in text: only who needs it opens it
-    told = {"entry": entry, "cwd": cwd, "path": sys.path, "env": environment}
+    environment = {**environment_of_children(), **threads, **(env or {})}
+    # The environment is text in text: only who needs it opens it.
+    told = {"entry": entry, "cwd": cwd, "path": sys.path, "env": json.dumps(environment)}
     return json.dumps(told).encode("utf-8", "surrogateescape")
 
 
@@ -138,10 +148,19 @@ def take_over(environment: str) -> None:
     os.environ.update(json.loads(environment))
 
 
+def identity(conn: Connection) -> tuple[int, int] | None:
+    """Which file it is; None for one that was closed behind its back."""
+    with contextlib.suppress(OSError):
+        found = os.fstat(conn.fileno())
+        return found.st_dev, found.st_ino
+    return None
+
+
 def enter(conn: Connection, prepared: bool = False) -> None:
     """Become what the setup on ``conn`` says, run its entry point, and end. Never returns. ``prepared``: the process
     has its environment, and what belongs to it."""
     status = FAULT
+    given = identity(conn)
     try:
         told = json.loads(conn.recv_bytes().decode("utf-8", "surrogateescape"))
         signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -159,6 +178,8 @@ def enter(conn: Connection, prepared: bool = False) -> None:
     except SystemExit as end:
         status = end.code if isinstance(end.code, int) else int(end.code is not None)
     except BaseException:
+        if identity(conn) != given:
+            os._exit(CUT)  # at once: nobody knows what stdout and stderr are now
         traceback.print_exc(file=sys.__stderr__)
     finally:
         with contextlib.suppress(Exception):

@@ -78,6 +78,19 @@ def adoption(given: Given) -> Adoption:
     return Adoption(lambda: given, str if gpus else on_cpus, functools.partial(agree, given.rank))
 
 
+def gathered(mine: bytes) -> list[bytes]:
+    """The bytes of every rank, on every rank. (torch's ``all_gather_object`` would unpickle what others have sent.)"""
+    device = torch.device("cuda", torch.cuda.current_device()) if "nccl" in dist.get_backend() else torch.device("cpu")
+    lengths = [torch.zeros(1, dtype=torch.int64, device=device) for _ in range(dist.get_world_size())]
+    dist.all_gather(lengths, torch.tensor([len(mine)], device=device))
+    sizes = [int(length) for length in lengths]
+    padded = torch.zeros(max(1, *sizes), dtype=torch.uint8)
+    padded[: len(mine)] = torch.frombuffer(bytearray(mine), dtype=torch.uint8) if mine else 0
+    all_bytes = [torch.empty_like(padded, device=device) for _ in sizes]
+    dist.all_gather(all_bytes, padded.to(device))
+    return [told[:size].cpu().numpy().tobytes() for told, size in zip(all_bytes, sizes, strict=True)]
+
+
 def name_master(address: str, port: int) -> None:
     """Let programs that read where rank 0 is find something. What the caller has set, stays."""
     os.environ.setdefault("MASTER_ADDR", address)

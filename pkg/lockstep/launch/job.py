@@ -6,7 +6,7 @@ import random
 import sys
 import types
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import cloudpickle
@@ -14,6 +14,7 @@ import numpy
 import torch
 
 from lockstep.errors import UsageError
+from lockstep.launch import values
 from lockstep.places import Sources
 
 INSIDE = "LOCKSTEP_INSIDE"  # set in the environment of every rank that was started here: run() does not nest
@@ -33,6 +34,9 @@ class Job:
     fake: bool = False  # virtual only: tensors have shapes and no data
     isolate: tuple[str, ...] = ()  # virtual only: installed packages that each rank imports for itself
     output_limit: int = 20_000  # characters that may be printed, all ranks together
+    own: Mapping[int, bytes] | None = None  # by rank, the pickle of one more argument, which no other rank gets
+    nests: bool = False  # virtual only: the function may call run(), which whoever starts the job then carries out
+    raw: bool = False  # the function returns bytes, which come back as they are: nothing of theirs is unpickled
 
     @classmethod
     def pack(
@@ -46,10 +50,27 @@ class Job:
             raise uncopyable({"The function": fn, **named(args), **kwargs}, error) from None
         return cls(blob, ranks, sources=sources, **options)
 
-    def unpack(self) -> tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]:
+    def unpack(self, rank: int) -> tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]:
+        """The function and its arguments, made anew for ``rank``."""
         fn, args, kwargs = cloudpickle.loads(self.blob)
         import_main(fn)
-        return fn, args, kwargs
+        return fn, args if self.own is None else (*args, cloudpickle.loads(self.own[rank])), kwargs
+
+    def of_rank(self, rank: int) -> Job:
+        """The job without what belongs to other ranks."""
+        return self if self.own is None else replace(self, own={rank: self.own[rank]})
+
+    def blob_of(self, value: Any) -> bytes:
+        """What a rank returned, as it travels. Raises TypeError, in one sentence, if it cannot."""
+        if not self.raw:
+            return values.dumps(value)
+        if type(value) is not bytes:
+            raise TypeError(f"bytes were to be returned, and this is a {type(value).__name__}")
+        return value
+
+    def given_back(self, blob: bytes) -> Any:
+        """What a rank returned, where it has arrived."""
+        return blob if self.raw else values.loads(blob)
 
 
 def import_main(fn: Any) -> None:

@@ -22,7 +22,7 @@ from lockstep.comm.operation import Operation
 from lockstep.comm.output import StreamTo, TaggedOutput
 from lockstep.errors import Exit, RunError, Stuck, WorldUnavailable
 from lockstep.events import Outcome
-from lockstep.launch import group, values
+from lockstep.launch import group
 from lockstep.launch.adoption import Given
 from lockstep.launch.deadline import Deadline, Overdue, Terminated, TimeUp, terminable
 from lockstep.launch.diagnosis import Diagnosis
@@ -88,7 +88,7 @@ class Part:
         blobs = self._all_values()
         memory, peaks = [end.memory for end in ends], [end.memory.peak for end in ends]
         ended, printed = max(end.time for end in ends), "".join(self.printed)
-        return Outcome(list(map(values.loads, blobs)), diagnosis.trace, ended, peaks, printed, memory=memory)
+        return Outcome(list(map(self.job.given_back, blobs)), diagnosis.trace, ended, peaks, printed, memory=memory)
 
     def _meet(self) -> None:
         """Every rank is here. Until then nothing of the function has run: whoever does not come, it is not to blame."""
@@ -121,7 +121,7 @@ class Part:
             with group.adoption(self._given()):
                 value = carry_out(self.job, self.environment.rank, self.began, residency, keep=self._keep)
             ended = time.monotonic() - self.began
-            self.blob = values.dumps(value)
+            self.blob = self.job.blob_of(value)
             return Returned(b"", ended, residency.memory())
         except (TimeUp, Terminated):
             raise
@@ -138,12 +138,12 @@ class Part:
     def _overdue(self, stack: Stack) -> None:
         self.exchange.tell("ended", (Overdue(stack), list(self.operations), True))
 
-    def _all_values(self) -> list[Any]:
+    def _all_values(self) -> list[bytes]:
         """Either every rank has them all, or every rank raises WorldUnavailable."""
-        blobs: list[Any] = [None] * self.environment.world_size
+        blobs: list[bytes] = []
         mine = ""
         try:
-            dist.all_gather_object(blobs, self.blob)
+            blobs = group.gathered(self.blob)
         except RuntimeError as error:
             mine = str(error).partition("\n")[0] or type(error).__name__
         self.exchange.tell("values", mine)

@@ -14,14 +14,14 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from multiprocessing.connection import wait
 
-from lockstep.comm import exits
+from lockstep.comm import exits, facts
 from lockstep.comm.exits import first_cause
 from lockstep.comm.output import TaggedOutput, show
 from lockstep.errors import Exit, RunError, WorldUnavailable
 from lockstep.events import Outcome
-from lockstep.launch import group, server, values
+from lockstep.launch import group, server
 from lockstep.launch.busy_polling import BusyPolling
-from lockstep.launch.child import Child
+from lockstep.launch.child import CUT, Child
 from lockstep.launch.diagnosis import Diagnosis, journal_of, read_journal
 from lockstep.launch.job import Job
 from lockstep.launch.watchdog import Watchdog
@@ -85,7 +85,7 @@ class Run:
         self.output.close()
         self._release()
         ended = [self.returned[r] for r in range(self.job.ranks)]
-        given, memory = [values.loads(e.blob) for e in ended], [e.memory for e in ended]
+        given, memory = [self.job.given_back(e.blob) for e in ended], [e.memory for e in ended]
         time_, peaks = max(e.time for e in ended), [m.peak for m in memory]
         return Outcome(given, diagnosis.trace, time_, peaks, "".join(self.printed), memory=memory)
 
@@ -94,7 +94,7 @@ class Run:
         port = group.free_port()
         for rank, child in enumerate(self.children):
             with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # its end will be heard
-                child.conn.send(Task(self.job, rank, self.directory, port))
+                child.conn.send(Task(self.job.of_rank(rank), rank, self.directory, port))
         deadline = time.monotonic() + START_LIMIT
         while len(self.ready) < self.job.ranks:
             self._hear(deadline - time.monotonic())
@@ -159,9 +159,12 @@ class Run:
 
     def _take(self, rank: int) -> None:
         try:
-            kind, *content = self.children[rank].conn.recv()
+            kind, *content = facts.receive(self.children[rank].conn)
         except (EOFError, OSError):
             self._gone(rank)
+            return
+        except facts.Forged:
+            self.failed[rank] = Exit(rank, "cut", when=time.monotonic())
             return
         if kind == "print":
             self.output.add(rank, *content)
@@ -175,6 +178,9 @@ class Run:
 
     def _gone(self, rank: int) -> None:
         code, fault = self.children[rank].wait(5), self.children[rank].fault
+        if code == CUT:
+            self.failed[rank] = Exit(rank, "cut", when=time.monotonic())
+            return
         unavailable = Exit(rank, "unavailable", message=fault)
         self.failed[rank] = unavailable if fault else exits.died(rank, code, time.monotonic())
 

@@ -17,7 +17,7 @@ from collections import deque
 from multiprocessing.connection import Connection, Pipe
 from pathlib import Path
 
-from lockstep.launch.child import STATUS, Child, enter
+from lockstep.launch.child import STATUS, Child, enter, environment_of_children
 from lockstep.launch.forkserver import preload
 
 _AT_MOST = 4  # that wait at a time: each holds about 200 MB
@@ -95,7 +95,7 @@ def server_environment() -> dict[str, str]:
     packages = str(Path(__file__).resolve().parents[2])
     path = os.pathsep.join([packages, *filter(None, [os.environ.get("PYTHONPATH")])])
     threads = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "OPENBLAS_THREAD_TIMEOUT": "4"}
-    return {**os.environ, **threads, "PYTHONPATH": path}
+    return {**environment_of_children(), **threads, "PYTHONPATH": path}
 
 
 def _end_with_parent(lifeline: int) -> None:

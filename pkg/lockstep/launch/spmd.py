@@ -38,7 +38,7 @@ def run_spmd(job: Job) -> Outcome:
     environment = detect()
     if environment is None:
         raise UsageError("No launcher has started this process.", "Start it with torchrun --nproc-per-node 4 FILE.")
-    return _membership.run(job, environment)
+    return _membership.run(job.of_rank(environment.rank), environment)
 
 
 class Membership:

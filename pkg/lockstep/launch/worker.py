@@ -35,7 +35,7 @@ from lockstep.comm import exits
 from lockstep.comm.output import RankOutput
 from lockstep.errors import Exit
 from lockstep.events import Memory
-from lockstep.launch import group, values
+from lockstep.launch import group
 from lockstep.launch.diagnosis import journal_of
 from lockstep.launch.job import INSIDE, Job, seed_rank
 from lockstep.launch.warm_pool import Seat
@@ -127,7 +127,7 @@ def rehearse(rank: int, ranks: int) -> None:
     journal = Journal(os.devnull, lambda _: None)
     for _ in range(REHEARSALS):
         residency = Residency(time.monotonic)
-        values.dumps(carry_out(job, rank, time.monotonic(), residency, journal.write))
+        job.blob_of(carry_out(job, rank, time.monotonic(), residency, journal.write))
         residency.memory()
 
 
@@ -176,7 +176,7 @@ def live(task: Task, began: float, give_up: Callable[[str], None]) -> Returned |
         with group.adoption(given):
             value = carry_out(task.job, task.rank, began, residency, journal.write)
         ended = time.monotonic() - began
-        return Returned(values.dumps(value), ended, residency.memory())
+        return Returned(task.job.blob_of(value), ended, residency.memory())
     except BaseException as error:
         return exits.raised(task.rank, error)
 
@@ -190,7 +190,7 @@ def carry_out(
     keep: Callable[[Recorder], object] | None = None,
 ) -> Any:
     """The function's value on this rank. Also what a rank under a launcher does; ``keep`` gets its Recorder."""
-    fn, args, kwargs = job.unpack()
+    fn, args, kwargs = job.unpack(rank)
     residency.adopt((fn, args, kwargs))
     seed_rank(job.seed, rank)
     if not job.record:

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from operator import attrgetter
 from typing import Any
 
+from lockstep.comm import facts
 from lockstep.comm.operation import Operation
 
 POSTING = (
@@ -26,8 +27,8 @@ def posted(index: int, operation: Operation) -> bytes:
     return pickle.dumps((index, _posting(operation)))
 
 
-def changed(index: int, facts: Mapping[str, Any]) -> bytes:
-    return pickle.dumps((index, facts))
+def changed(index: int, values: Mapping[str, Any]) -> bytes:
+    return pickle.dumps((index, values))
 
 
 def replay(journal: bytes) -> list[Operation]:
@@ -36,8 +37,8 @@ def replay(journal: bytes) -> list[Operation]:
     stream = io.BytesIO(journal)
     while True:
         try:
-            index, told = pickle.load(stream)
-        except (EOFError, pickle.UnpicklingError, ValueError):  # the last entry may be cut off
+            index, told = facts.read(stream)
+        except (EOFError, facts.Forged, TypeError, ValueError):  # the last entry may be cut off
             return operations
         if isinstance(told, dict):
             for name, value in told.items():

@@ -16,6 +16,7 @@ import torch
 import torch.distributed as dist
 from torch._subclasses.fake_tensor import FakeTensor
 from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils.flop_counter import flop_registry
 
 from lockstep import places
 from lockstep.comm.operation import Operation
@@ -29,6 +30,8 @@ from lockstep.record.questions import Questions
 from lockstep.record.reductions import Reductions
 from lockstep.record.threads import Started
 from lockstep.residency import Hooks, Residency
+
+PRODUCTS = (torch.ops.aten.mm, torch.ops.aten.addmm, torch.ops.aten.bmm, torch.ops.aten.baddbmm)
 
 
 class Recorder:
@@ -55,6 +58,7 @@ class Recorder:
         self._groups: dict[str, tuple[int, ...]] = {}
         self._carriers: dict[str, dict[str, str]] = {}  # by group: the backend for the tensors of each device
         self._waiters: set[int] = set()  # threads in a wait: what they do there, the backend does for itself
+        self._flops, self._flops_before = 0, list[int]()  # asked for until now; and before each operation was posted
         self._lock, self._is_completed = threading.Lock(), dist.Work.is_completed
         self._questions = Questions(self._note, journal)
         self._watches, self._reductions = ExitStack(), Reductions()
@@ -94,6 +98,8 @@ class Recorder:
             out = self._communicate(func, args, kwargs)
         else:
             out = func(*args, **kwargs)
+            if func._overloadpacket in PRODUCTS:
+                self._flops += int(flop_registry[func._overloadpacket](*args, **kwargs, out_val=out))
         if namespace != "c10d" and type(out) is not FakeTensor and threading.get_ident() not in self._waiters:
             self.residency.see(func, args, out)
         return out
@@ -161,6 +167,7 @@ class Recorder:
     def _post(self, operation: Operation) -> int:
         with self._lock:
             self.operations.append(operation)
+            self._flops_before.append(self._flops)
             index = len(self.operations) - 1
             if self._journal:
                 self._journal(entries.posted(index, operation))
@@ -205,7 +212,7 @@ class Recorder:
 
     def _mark(self, mine: Iterable[int], waiting: bool) -> None:
         for i in mine:
-            self._note(i, waiting=waiting, stands=places.here())
+            self._note(i, waiting=waiting, stands=places.here(), meanwhile=self._flops - self._flops_before[i])
 
     def _finish(self, i: int, ended: float, waited: float, awaited: bool = True) -> None:
         operation = self.operations[i]
@@ -220,6 +227,8 @@ class Recorder:
         for i in mine:
             if self.operations[i].polled is places.NOWHERE:
                 self._note(i, polled=places.here())
+            if done:
+                self._note(i, meanwhile=self._flops - self._flops_before[i])
         self._questions.asked(mine, done)
         return done
 

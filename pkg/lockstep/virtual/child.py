@@ -21,15 +21,16 @@ from typing import Any
 import torch
 
 from lockstep import explain, places
-from lockstep.comm import exits
+from lockstep.comm import exits, facts
 from lockstep.comm.output import TaggedOutput, show
 from lockstep.comm.rules import RENDEZVOUS, Rules
-from lockstep.errors import RunError, Stuck, WorldUnavailable
+from lockstep.errors import Exit, LockstepError, RunError, Stuck, WorldUnavailable
 from lockstep.events import Outcome
-from lockstep.launch import server, values
-from lockstep.launch.child import Child
+from lockstep.launch import server
+from lockstep.launch.child import CUT, Child
 from lockstep.launch.job import INSIDE, Job
 from lockstep.machines import Cluster
+from lockstep.virtual import nested
 
 PATIENCE = 10.0  # seconds of host time without any operation, after which a rank counts as stuck
 GRACE = 3.0  # seconds more until the child is given up
@@ -41,33 +42,53 @@ def run_virtual(
     job: Job, cluster: Cluster, rules: Rules = RENDEZVOUS, ties: int | None = None, patience: float = PATIENCE
 ) -> Outcome:
     """Run ``job`` on a simulation of ``cluster``. Raises the RunError that ended it."""
+    kind, content, printed = _answer(job, cluster, rules, ties, patience)
+    if kind == "failed":
+        content.printed = printed
+        raise content
+    told, trace, time_, memory = content
+    given = [job.given_back(v) for v in told]
+    return Outcome(given, trace, time_, [m.peak for m in memory], printed, memory=memory)
+
+
+def _answer(job: Job, cluster: Cluster, rules: Rules, ties: int | None, patience: float) -> tuple[str, Any, str]:
+    """What the ranks tell at their end, unopened: "done" or "failed", its content, and what was printed."""
     with server.started("lockstep.virtual.child:main", 1) as (child,):
         with contextlib.suppress(OSError):  # its end will be heard
             child.conn.send((job, cluster, rules, ties, patience))
-        return _Listener(child, job, patience).outcome()
+        return _Listener(child, job, patience).answer()
 
 
 class _Listener:
     """Passes prints on and waits for the outcome, not for ever."""
 
     def __init__(self, child: Child, job: Job, patience: float) -> None:
-        self.child = child
+        self.child, self.job = child, job
         self.printed: list[str] = []
         self.patience = patience
         self.deadline = time.monotonic() + job.timeout + patience + GRACE
 
-    def outcome(self) -> Outcome:
+    def answer(self) -> tuple[str, Any, str]:
         while True:
             kind, content = self._next()
             if kind == "print":
                 self._print(content)
-            elif kind == "done":
-                told, trace, time_, memory = content
-                given = [values.loads(v) for v in told]
-                return Outcome(given, trace, time_, [m.peak for m in memory], "".join(self.printed), memory=memory)
-            elif kind == "failed":
-                content.printed = "".join(self.printed)
-                raise content
+            elif kind == "run" and self.job.nests:
+                self.child.conn.send(self._nested(content))
+            elif kind in ("done", "failed"):
+                return kind, content, "".join(self.printed)
+
+    def _nested(self, asked: Any) -> tuple[str, Any]:
+        """What an inner run tells, to be handed on."""
+        try:
+            inner, cluster, rules, ties = nested.inner(self.job, asked)
+        except (LockstepError, TypeError, ValueError, OverflowError):
+            raise exits.error(Exit(whose_turn(self.child), "cut")) from None
+        try:
+            kind, content, _ = _answer(inner, cluster, rules, ties, self.patience)
+        except RunError as error:
+            return "failed", error
+        return kind, content
 
     def _next(self) -> tuple[str, Any]:
         stopped = 0
@@ -78,10 +99,12 @@ class _Listener:
             if time.monotonic() > self.deadline:
                 raise self._unanswered()
         try:
-            message: tuple[str, Any] = self.child.conn.recv()
-            return message
+            kind, content = facts.receive(self.child.conn)
+            return kind, content
         except (EOFError, OSError):
             raise died(self.child) from None
+        except (facts.Forged, ValueError):
+            raise exits.error(Exit(whose_turn(self.child), "cut")) from None
 
     def _print(self, text: str) -> None:
         self.printed.append(text)
@@ -126,7 +149,10 @@ def running_place(dump: str) -> places.Place:
 
 def died(child: Child) -> RunError:
     """The ranks share a process: the one whose turn it was ends all of them."""
-    end = exits.died(whose_turn(child), child.wait(5), time.monotonic())
+    code = child.wait(5)
+    if code == CUT:
+        return exits.error(Exit(whose_turn(child), "cut"))
+    end = exits.died(whose_turn(child), code, time.monotonic())
     if child.fault:
         raise WorldUnavailable(f"The virtual cluster has failed: {child.fault}.", "Restart the kernel, and try again.")
     place = running_place(child.tail())
@@ -159,6 +185,8 @@ def main(conn: Connection) -> None:
     os.environ[INSIDE] = "virtual"
     rank.install(output, simulation.streams, job.ranks, cluster.ranks_per_node)
     modules.install(job.ranks, job.isolate)
+    if job.nests:
+        nested.allow(conn)
     try:
         answer: tuple[str, Any] = ("done", simulation.run(patience))
     except RunError as error:

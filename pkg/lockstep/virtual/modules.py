@@ -190,12 +190,13 @@ def lock_of_rank(modules: RankModules, real: Any, name: str) -> Any:
     return real(f"{name} of rank {owner()}" if modules.is_own(name) else name)
 
 
-class RankMain(ModuleType):
-    """``__main__``, where the classes of a notebook live: each rank's own. What pickles by name looks there."""
+class RankModule(ModuleType):
+    """A module of which each rank has its own, as ``__main__``, where the classes of a notebook live. What pickles by
+    name looks there."""
 
-    def __init__(self, ranks: int) -> None:
-        super().__init__("__main__")
-        own = [ModuleType("__main__") for _ in range(ranks)]
+    def __init__(self, name: str, ranks: int) -> None:
+        super().__init__(name)
+        own = [ModuleType(name) for _ in range(ranks)]
         object.__setattr__(self, "_own", own)
 
     def __getattribute__(self, name: str) -> Any:
@@ -214,8 +215,18 @@ class RankMain(ModuleType):
 def install(ranks: int, isolate: Collection[str] = ()) -> None:
     """Let each of ``ranks`` ranks import the learner's modules, and the packages ``isolate``, for itself. For a process
     that is the cluster's alone, before any rank runs."""
-    sys.modules["__main__"] = RankMain(ranks)
+    sys.modules["__main__"] = RankModule("__main__", ranks)
     sys.meta_path.insert(0, Finder(ranks, isolate))
+
+
+def own_module(name: str) -> ModuleType:
+    """The module of that name of the rank that asks. It is made for all ranks when the first one asks."""
+    main, shared = sys.modules["__main__"], sys.modules.get(name)
+    own: list[ModuleType] = object.__getattribute__(main, "_own")
+    if not isinstance(shared, RankModule):
+        sys.modules[name] = shared = RankModule(name, len(own))
+    mine: ModuleType = object.__getattribute__(shared, "_own")[owner() or 0]
+    return mine
 
 
 def forget_classes() -> None:

@@ -21,7 +21,6 @@ from lockstep.comm.rules import RENDEZVOUS, Rules
 from lockstep.cost.jitter import Draws
 from lockstep.errors import Exit, RunError, TimeLimit
 from lockstep.events import POINT_TO_POINT, Memory, Trace
-from lockstep.launch import values
 from lockstep.launch.job import Job
 from lockstep.machines import Cluster
 from lockstep.record.threads import Started
@@ -227,11 +226,11 @@ class Simulation:
 
     def _carry_out(self, me: int) -> bytes:
         """The rank's own copy of the function and its arguments in, its value out."""
-        fn, args, kwargs = self.job.unpack()
+        fn, args, kwargs = self.job.unpack(me)
         self._residency[me].adopt((fn, args, kwargs))
         with Clock(*self._clockwork(me)):
             value = fn(*args, **kwargs)
-        return values.dumps(value)
+        return self.job.blob_of(value)
 
     def _clockwork(self, me: int) -> tuple[Any, ...]:
         """What a rank's Clock is made of."""

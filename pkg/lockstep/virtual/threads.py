@@ -18,7 +18,7 @@ from torch.distributed import distributed_c10d
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from lockstep import places
-from lockstep.errors import RankRaised, RankState
+from lockstep.errors import Exit, RankRaised, RankState, UsageError
 from lockstep.places import Place
 from lockstep.residency import Residency
 from lockstep.virtual import rank
@@ -65,4 +65,5 @@ def refusal(me: int, stands: Place, others: Sequence[RankState]) -> RankRaised:
         'async_op=True, and let the thread do the rest. Or run it on processes: on="processes".'
     )
     mine = RankState(me, "raised", where=str(place), source=place.source, detail="UsageError")
-    return RankRaised(told, [mine, *others], remedy=remedy)
+    end = Exit(me, "raised", "UsageError", "lockstep", place, message=told, module=UsageError.__module__)
+    return RankRaised(told, [mine, *others], remedy=remedy, exit=end)

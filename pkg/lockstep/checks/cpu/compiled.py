@@ -8,8 +8,10 @@ from dataclasses import replace
 from types import FunctionType, ModuleType
 from typing import Any
 
+from lockstep.checks.failures import HANGS
 from lockstep.checks.guard import LibraryAnswer, refused
 from lockstep.checks.judge import Fault, Finding
+from lockstep.checks.observation import Failure, Observation
 from lockstep.checks.observe import Ungraded
 
 MOST_LINES = 40  # of machine code in a finding
@@ -115,15 +117,16 @@ def interpreted(how: dict[str, Any], decorator: str = "@njit") -> Fault | None:
     )
 
 
-def patient(findings: list[Finding]) -> list[Finding]:
+def patient(findings: list[Finding], observation: Observation) -> list[Finding]:
     """Where time ran out, and not at a line of the function run in Python, it may have gone into compiling."""
-    late = "your function did not end"
-    return [
-        replace(f, message=f"{f.message.replace(late, 'your function and its compiling did not end')}\n{SLOW}")
-        if f.misconception in ("crashed:TimeLimit", "crashed:Stuck") and "It stood at" not in f.message
-        else f
-        for f in findings
-    ]
+    return [_late(f, observation.failure_with(f.case)) for f in findings]
+
+
+def _late(finding: Finding, failure: Failure | None) -> Finding:
+    if failure is None or failure.kind not in HANGS or failure.where:
+        return finding
+    told = f"your function and its compiling did not end within {failure.limit:g} seconds.\n{failure.remedy}"
+    return replace(finding, message=f"With {finding.case}: {told}\n{SLOW}")
 
 
 def common_faults(how: dict[str, Any], found: dict[str, Any]) -> Iterator[Fault]:

@@ -161,7 +161,7 @@ def _scalar(allowed: bool) -> str:
 
 def _judge(observation: Observation) -> list[Finding]:
     """Vectors and accumulators are worth a point each: a learner may have one of them."""
-    found = compiled.patient(mark(observation, POINTS, _examine, lambda seen: list(_economise(seen))))
+    found = compiled.patient(mark(observation, POINTS, _examine, lambda seen: list(_economise(seen))), observation)
     return [replace(f, points=PRICES.get(f.misconception, f.points)) for f in found]
 
 

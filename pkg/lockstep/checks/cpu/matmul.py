@@ -149,7 +149,7 @@ def _picture(seen: Seen) -> str:
 
 
 def _judge(observation: Observation) -> list[Finding]:
-    return compiled.patient(mark(observation, POINTS, _examine, lambda seen: list(_economise(seen))))
+    return compiled.patient(mark(observation, POINTS, _examine, lambda seen: list(_economise(seen))), observation)
 
 
 BLOCKED_MATMUL = Exercise(

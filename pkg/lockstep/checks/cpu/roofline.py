@@ -12,7 +12,7 @@ from lockstep.checks.case import Case
 from lockstep.checks.cpu.arrays import one_case
 from lockstep.checks.exercise import Exercise
 from lockstep.checks.judge import Fault, Finding, mark
-from lockstep.checks.observation import Observation, Seen
+from lockstep.checks.observation import Failure, Observation, Seen
 from lockstep.checks.values import told
 from lockstep.machines import Device
 
@@ -129,10 +129,14 @@ def _told(answer: Any) -> str:
     return told(answer)
 
 
+def _divides_by_zero(failure: Failure | None) -> bool:
+    return failure is not None and failure.exception == "ZeroDivisionError"
+
+
 def _judge(observation: Observation) -> list[Finding]:
     advice = "\nnbytes may be 0: a kernel that moves nothing is limited by computing. Ask for that before you divide."
     return [
-        replace(f, message=f.message + advice) if "ZeroDivisionError" in f.message else f
+        replace(f, message=f.message + advice) if _divides_by_zero(observation.failure_with(f.case)) else f
         for f in mark(observation, POINTS, _examine)
     ]
 

@@ -108,7 +108,7 @@ def _economise(seen: Seen) -> Iterator[Fault]:
 
 
 def _judge(observation: Observation) -> list[Finding]:
-    return compiled.patient(mark(observation, POINTS, _examine, lambda seen: list(_economise(seen))))
+    return compiled.patient(mark(observation, POINTS, _examine, lambda seen: list(_economise(seen))), observation)
 
 
 SAXPY = Exercise(

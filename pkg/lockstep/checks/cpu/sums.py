@@ -153,7 +153,7 @@ def _ignores_workers(seen: Seen) -> Fault | None:
 
 
 def _judge(observation: Observation) -> list[Finding]:
-    return compiled.patient(mark(observation, POINTS, _examine, lambda seen: list(_economise(seen))))
+    return compiled.patient(mark(observation, POINTS, _examine, lambda seen: list(_economise(seen))), observation)
 
 
 PARALLEL_SUM = Exercise(

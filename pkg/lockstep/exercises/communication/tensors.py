@@ -17,11 +17,13 @@ SUBGROUPS = {4: (1, 3), 5: (1, 2, 4), 8: (1, 3, 4, 6)}
 
 def tensor_cases(ranks: int, seed: int) -> list[Case]:
     """On so many ranks: a size that they divide and one that they do not, and by turns a subgroup, fewer elements
-    than ranks, whole numbers, a matrix."""
+    than ranks or none, whole numbers, a matrix."""
     draw = random.Random(seed)
     rows: list[dict[str, Any]] = [{"numel": ranks * draw.randint(3, 6)}]
     if ranks > 1:
         rows.append({"numel": ranks * draw.randint(3, 6) + draw.randint(1, ranks - 1)})
+    if ranks == 2:
+        rows.append({"numel": 0, "trivial": True})
     if ranks == 3:
         rows.append({"numel": 2})
     if ranks == 4:

@@ -30,7 +30,13 @@ REFUSED = {  # by Handed.refused
     "stuck result": ("cannot-be-copied", "what a task returns cannot be copied back from another process: it holds {}. "
                      "Return numbers, arrays or estimators. (A function with yield in it returns a generator.)"),
 }  # fmt: skip
+_WAITS = (
+    "If it stands where Parallel is called, a task does not end: a loop in it never stops, or it waits for what nobody "
+    "gives it, such as a lock that another task has taken and not released (write `with lock:`)."
+)
 HINTS = (
+    ("crashed:TimeLimit", _WAITS),
+    ("crashed:Stuck", _WAITS),
     (r"PicklingError(.|\n)*\b(Pool|pool)\b", "That is a pool of multiprocessing. Hand the tasks to joblib: "
      "Parallel(n_jobs=n_jobs)(delayed(f)(x) for x in ...)."),
 )  # fmt: skip

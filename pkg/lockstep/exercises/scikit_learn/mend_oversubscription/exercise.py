@@ -15,7 +15,7 @@ from lockstep.checks.wording import counted
 from lockstep.classical.room import Fit, Room
 from lockstep.classical.tasks import recorded
 from lockstep.exercises.scikit_learn.alive import drawn
-from lockstep.exercises.scikit_learn.workers import called, facts, misused
+from lockstep.exercises.scikit_learn.workers import HINTS, called, facts, misused
 
 SETTINGS = ((4, 4), (2, 8), (9, 4), (5, 8), (3, 8), (1, 4))  # fits, cores
 
@@ -112,6 +112,7 @@ EXERCISE = Exercise(
     title="Mend the oversubscription",
     points=2,
     minutes=15,
+    core=False,
     kind="mend",
     parameters="fits, cores",
     reference="lockstep.classical.nested:mend_oversubscription",
@@ -120,6 +121,7 @@ EXERCISE = Exercise(
     watch=watch,
     examine=examine,
     economise=economise,
+    hints=HINTS,
     worlds=(1,),
     pure=True,
     real=True,

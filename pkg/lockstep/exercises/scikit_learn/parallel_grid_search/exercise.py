@@ -141,7 +141,6 @@ EXERCISE = Exercise(
     title="A parallel grid search",
     points=3,
     minutes=25,
-    core=False,
     parameters="estimator, grid, X, y, cv, n_jobs",
     reference="lockstep.classical.search:parallel_grid_search",
     cases=lambda ranks, seed: [Case(1, seed, settings={"told": "8 candidates, 3 folds and n_jobs = 4, 1 and 3"})],

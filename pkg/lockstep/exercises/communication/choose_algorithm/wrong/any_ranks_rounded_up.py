@@ -3,6 +3,8 @@
 import math
 
 MISCONCEPTION = "ignores-power-of-two"
+TELL = "You choose halving and doubling where the number of ranks is no power of two: it does not exist there."
+VARIANTS = ["any_ranks", "any_ranks_rounded_down", "any_ranks_mixed"]
 
 
 def choose_algorithm(nbytes, ranks, alpha, beta):

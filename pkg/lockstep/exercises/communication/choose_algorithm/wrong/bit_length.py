@@ -1,6 +1,7 @@
 """The learner thought: bit_length is log2."""
 
 MISCONCEPTION = "one-round-too-many"
+TELL = "Your choices are those of one round too many for powers of two, as ranks.bit_length() gives: for 8 ranks it is 4. Take (ranks - 1).bit_length()."
 
 
 def choose_algorithm(nbytes, ranks, alpha, beta):

@@ -3,6 +3,7 @@
 import math
 
 MISCONCEPTION = "bits-not-bytes"
+TELL = "Your choices are those of messages 8 times as long, as if nbytes were counted in bits."
 
 
 def choose_algorithm(nbytes, ranks, alpha, beta):

@@ -3,6 +3,7 @@
 import math
 
 MISCONCEPTION = "picks-dearest"
+TELL = "You choose the slowest: take the minimum."
 
 
 def choose_algorithm(nbytes, ranks, alpha, beta):

@@ -1,6 +1,6 @@
 """The learner found the name and kept it."""
 
-MISCONCEPTION = "returns-nothing"
+MISCONCEPTION = "wrong-type"
 
 
 def choose_algorithm(nbytes, ranks, alpha, beta):

@@ -3,6 +3,7 @@
 import math
 
 MISCONCEPTION = "natural-logarithm"
+TELL = "Your choices are those of the natural logarithm, math.log: take math.log2, rounded up."
 
 
 def choose_algorithm(nbytes, ranks, alpha, beta):

@@ -3,6 +3,7 @@
 import math
 
 MISCONCEPTION = "log2-not-rounded"
+TELL = "Your choices are those of log2 K as it is. There are whole rounds only: round it up."
 
 
 def choose_algorithm(nbytes, ranks, alpha, beta):

@@ -3,6 +3,7 @@
 import math
 
 MISCONCEPTION = "one-round-tree"
+TELL = "Your choices are those of a tree with one round up and one down: it takes ceil(log2 K) each way."
 
 
 def choose_algorithm(nbytes, ranks, alpha, beta):

@@ -2,7 +2,9 @@
 
 import math
 
-MISCONCEPTION = "forgets-k-minus-one"
+MISCONCEPTION = "always-ring"
+TELL = 'You always answer "ring". With many ranks and short messages its 2(K-1) rounds cost too much: count each of them with its alpha.'
+VARIANTS = ["always_ring"]
 
 
 def choose_algorithm(nbytes, ranks, alpha, beta):

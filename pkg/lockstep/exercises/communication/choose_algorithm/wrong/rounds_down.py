@@ -3,6 +3,7 @@
 import math
 
 MISCONCEPTION = "rounds-log2-down"
+TELL = "Your choices are those of log2 K rounded down. 5 ranks need 3 rounds: round up, as in math.ceil(math.log2(ranks)) or (ranks - 1).bit_length()."
 
 
 def choose_algorithm(nbytes, ranks, alpha, beta):

@@ -3,6 +3,7 @@
 import math
 
 MISCONCEPTION = "swapped"
+TELL = "Your choices are those of alpha and beta exchanged."
 
 
 def choose_algorithm(nbytes, ranks, alpha, beta):

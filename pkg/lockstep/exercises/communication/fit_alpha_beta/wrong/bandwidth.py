@@ -3,6 +3,7 @@
 import numpy as np
 
 MISCONCEPTION = "bandwidth-not-beta"
+TELL = "You return bytes per second; beta is seconds per byte."
 
 
 def fit_alpha_beta(nbytes, seconds):

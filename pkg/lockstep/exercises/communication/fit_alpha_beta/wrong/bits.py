@@ -3,6 +3,7 @@
 import numpy as np
 
 MISCONCEPTION = "bits-not-bytes"
+TELL = "Your beta is for each bit: a byte has 8."
 
 
 def fit_alpha_beta(nbytes, seconds):

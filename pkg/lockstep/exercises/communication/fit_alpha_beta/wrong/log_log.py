@@ -3,6 +3,7 @@
 import numpy as np
 
 MISCONCEPTION = "log-log"
+TELL = "A straight line through log n and log t is a power law, which has no alpha: fit t itself."
 
 
 def fit_alpha_beta(nbytes, seconds):

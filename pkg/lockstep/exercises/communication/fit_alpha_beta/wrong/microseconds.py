@@ -3,6 +3,7 @@
 import numpy as np
 
 MISCONCEPTION = "wrong-unit"
+TELL = "Both are 1,000,000 times too large: you return microseconds; seconds are wanted."
 
 
 def fit_alpha_beta(nbytes, seconds):

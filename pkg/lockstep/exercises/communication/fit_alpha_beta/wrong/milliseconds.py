@@ -3,6 +3,7 @@
 import numpy
 
 MISCONCEPTION = "wrong-unit"
+TELL = "Your alpha is in milliseconds; seconds are wanted."
 
 
 def fit_alpha_beta(nbytes, seconds):

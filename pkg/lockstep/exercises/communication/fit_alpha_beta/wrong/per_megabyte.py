@@ -3,6 +3,7 @@
 import numpy
 
 MISCONCEPTION = "wrong-unit"
+TELL = "Your beta is 1,000,000 times too large: seconds per byte are wanted, neither microseconds per byte nor seconds per megabyte."
 
 
 def fit_alpha_beta(nbytes, seconds):

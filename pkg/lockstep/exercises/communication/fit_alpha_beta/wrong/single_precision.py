@@ -3,6 +3,7 @@
 import torch
 
 MISCONCEPTION = "single-precision"
+TELL = "Your alpha is all but 0. In float32, lstsq takes a column of ones beside sizes of millions for rounding, and drops it: make the tensors with dtype=torch.float64."
 
 
 def fit_alpha_beta(nbytes, seconds):

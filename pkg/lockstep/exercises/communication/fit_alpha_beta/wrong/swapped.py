@@ -3,6 +3,7 @@
 import numpy as np
 
 MISCONCEPTION = "swapped"
+TELL = "They are exchanged: alpha comes first."
 
 
 def fit_alpha_beta(nbytes, seconds):

@@ -1,6 +1,7 @@
 """The learner thought: nothing sent, nothing spent."""
 
 MISCONCEPTION = "through-origin"
+TELL = "Your line goes through the origin and has no latency: alpha is where the best line meets the axis."
 
 
 def fit_alpha_beta(nbytes, seconds):

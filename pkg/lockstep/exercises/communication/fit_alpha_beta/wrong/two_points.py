@@ -1,6 +1,7 @@
 """The learner thought: two points make a line, so the others are not needed."""
 
 MISCONCEPTION = "two-points-only"
+TELL = "Two points make your line, and their noise is in it: use all of them."
 
 
 def fit_alpha_beta(nbytes, seconds):

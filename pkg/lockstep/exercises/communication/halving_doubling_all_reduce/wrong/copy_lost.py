@@ -4,6 +4,7 @@ import torch
 import torch.distributed as dist
 
 MISCONCEPTION = "returns-nothing"
+TELL = "The sum comes about in a copy, which nobody sees: return it, or write it into the argument."
 
 
 def swap(outgoing, to, incoming, origin, group):

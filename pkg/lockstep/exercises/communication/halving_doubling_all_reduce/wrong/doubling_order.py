@@ -4,6 +4,7 @@ import torch
 import torch.distributed as dist
 
 MISCONCEPTION = "doubling-order"
+TELL = "The doubling meets the partners in the order of the halving. It goes backwards: the last partner first, since with it the smallest parts are exchanged."
 
 
 def exchange(outgoing, incoming, partner, group):

@@ -4,6 +4,7 @@ import torch
 import torch.distributed as dist
 
 MISCONCEPTION = "forgets-last-step"
+TELL = "The last exchange is missing: doubling takes as many as halving."
 
 
 def swap(outgoing, to, incoming, origin, group):

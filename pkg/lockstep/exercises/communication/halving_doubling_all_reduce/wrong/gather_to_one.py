@@ -4,6 +4,7 @@ import torch
 import torch.distributed as dist
 
 MISCONCEPTION = "gather-to-one"
+TELL = "One rank collects all tensors and hands out the sum. Here there is no such rank: each exchanges halves with rank ^ d."
 
 
 def halving_doubling_all_reduce(tensor, group=None):

@@ -4,6 +4,7 @@ import torch
 import torch.distributed as dist
 
 MISCONCEPTION = "reduce-scatter-only"
+TELL = "On each rank a K-th is complete, and the rest is as the halving leaves it: partial sums. What the doubling should bring is missing: the same exchanges backwards."
 
 
 def swap(outgoing, to, incoming, origin, group):

@@ -3,7 +3,8 @@
 import torch
 import torch.distributed as dist
 
-MISCONCEPTION = "too-many-rounds"
+MISCONCEPTION = "ring"
+TELL = "These are the messages of a ring: 2(K-1) of each rank, to its neighbour. Exchange with rank ^ d instead, for d = K/2, K/4 ... 1, and then backwards."
 
 
 def swap(outgoing, to, incoming, origin, group):

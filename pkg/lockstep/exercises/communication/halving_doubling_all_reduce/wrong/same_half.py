@@ -4,6 +4,8 @@ import torch
 import torch.distributed as dist
 
 MISCONCEPTION = "keeps-same-half"
+TELL = "Two partners keep the same half at some distance, so that nobody completes the other half. Partners r and r ^ d differ in one bit, that of d: let r & d decide who keeps which half."
+VARIANTS = ["lower_ranks", "parity"]
 
 
 def exchange(outgoing, incoming, partner, group):

@@ -4,6 +4,7 @@ import torch
 import torch.distributed as dist
 
 MISCONCEPTION = "whole-tensor"
+TELL = "The whole tensor travels in every exchange. Give half of it, and keep and add the other half; with the next partner half of that."
 
 
 def swap(outgoing, to, incoming, origin, group):

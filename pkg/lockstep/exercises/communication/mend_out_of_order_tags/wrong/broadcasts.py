@@ -3,6 +3,7 @@
 import torch.distributed as dist
 
 MISCONCEPTION = "changes-others"
+TELL = "Ranks other than 0 and 1 have rank 0's tensors as well. They must return their own."
 
 
 def mend_out_of_order_tags(first, second, group=None):

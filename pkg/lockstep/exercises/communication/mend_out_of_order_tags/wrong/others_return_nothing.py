@@ -2,7 +2,7 @@
 
 import torch.distributed as dist
 
-MISCONCEPTION = "returns-nothing"
+MISCONCEPTION = "wrong-type"
 
 
 def mend_out_of_order_tags(first, second, group=None):

@@ -3,6 +3,9 @@
 import torch.distributed as dist
 
 MISCONCEPTION = "swapped"
+TELL = (
+    "Rank 1 returns (second, first): with the same tag, or none, messages arrive in the order in which they are sent."
+)
 
 
 def mend_out_of_order_tags(first, second, group=None):

@@ -3,6 +3,7 @@
 import torch.distributed as dist
 
 MISCONCEPTION = "still-being-sent"
+TELL = "You receive into the tensor while it is still being sent, so that what has just arrived may be sent on. Receive into a tensor of its own: torch.empty_like(tensor)."
 
 
 def mend_ring_of_sends(tensor, group=None):

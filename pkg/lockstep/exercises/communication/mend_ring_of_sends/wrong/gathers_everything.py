@@ -4,6 +4,7 @@ import torch
 import torch.distributed as dist
 
 MISCONCEPTION = "gathers-everything"
+TELL = "Every rank receives all tensors, and needs one."
 
 
 def mend_ring_of_sends(tensor, group=None):

@@ -4,6 +4,7 @@ import torch
 import torch.distributed as dist
 
 MISCONCEPTION = "returns-own"
+TELL = "Every rank has its own tensor again: return what it has received."
 
 
 def swap(outgoing, to, incoming, origin, group):

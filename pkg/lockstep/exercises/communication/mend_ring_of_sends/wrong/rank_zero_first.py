@@ -4,6 +4,7 @@ import torch
 import torch.distributed as dist
 
 MISCONCEPTION = "serialised"
+TELL = "One message waits for the other, all round the ring. Let all send and receive at once (isend and irecv), or let even ranks send first and odd ranks receive first."
 
 
 def mend_ring_of_sends(tensor, group=None):

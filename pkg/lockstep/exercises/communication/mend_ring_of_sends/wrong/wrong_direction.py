@@ -4,6 +4,7 @@ import torch
 import torch.distributed as dist
 
 MISCONCEPTION = "wrong-direction"
+TELL = "This is the right neighbour's tensor. The left one is rank - 1: send to rank + 1, and receive from rank - 1."
 
 
 def swap(outgoing, to, incoming, origin, group):

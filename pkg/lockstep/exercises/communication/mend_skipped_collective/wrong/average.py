@@ -4,6 +4,7 @@ import torch
 import torch.distributed as dist
 
 MISCONCEPTION = "averages"
+TELL = "This is the average; the exercise asks for the sum."
 
 
 def mend_skipped_collective(tensor, group=None):

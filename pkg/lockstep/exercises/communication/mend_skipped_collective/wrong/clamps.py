@@ -3,6 +3,7 @@
 import torch.distributed as dist
 
 MISCONCEPTION = "clamps-elements"
+TELL = "Negative elements are lost. It is the sum of a tensor that decides whether all of it counts, or nothing."
 
 
 def mend_skipped_collective(tensor, group=None):

@@ -4,6 +4,7 @@ import torch
 import torch.distributed as dist
 
 MISCONCEPTION = "keeps-own"
+TELL = "Ranks that have nothing to give keep their own tensor. They need the total, too."
 
 
 def mend_skipped_collective(tensor, group=None):

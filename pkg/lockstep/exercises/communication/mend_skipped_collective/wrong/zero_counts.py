@@ -3,6 +3,7 @@
 import torch.distributed as dist
 
 MISCONCEPTION = "zero-counts"
+TELL = "A tensor that sums to exactly 0 is in it: more than 0 is asked for."
 
 
 def mend_skipped_collective(tensor, group=None):

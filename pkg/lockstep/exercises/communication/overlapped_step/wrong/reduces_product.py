@@ -3,6 +3,7 @@
 import torch.distributed as dist
 
 MISCONCEPTION = "reduces-the-product"
+TELL = "The products have been summed over the ranks: each rank returns its own, and only the gradients are summed."
 
 
 def overlapped_step(gradient, x, weights, group=None):

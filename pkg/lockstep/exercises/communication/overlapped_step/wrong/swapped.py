@@ -3,6 +3,7 @@
 import torch.distributed as dist
 
 MISCONCEPTION = "swapped"
+TELL = "The pair is (gradient, product), in this order."
 
 
 def overlapped_step(gradient, x, weights, group=None):

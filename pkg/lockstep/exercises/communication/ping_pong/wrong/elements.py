@@ -6,6 +6,7 @@ import torch
 import torch.distributed as dist
 
 MISCONCEPTION = "elements-not-bytes"
+TELL = "A tensor of n float32 numbers has 4n bytes: with dtype=torch.uint8 an element takes one."
 
 
 def ping_pong(nbytes, repeats, group=None):

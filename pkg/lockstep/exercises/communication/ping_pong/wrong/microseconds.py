@@ -6,6 +6,7 @@ import torch
 import torch.distributed as dist
 
 MISCONCEPTION = "wrong-unit"
+TELL = "You return microseconds; seconds are wanted."
 
 
 def ping_pong(nbytes, repeats, group=None):

@@ -6,6 +6,7 @@ import torch
 import torch.distributed as dist
 
 MISCONCEPTION = "round-trip"
+TELL = "That is the way there and back: halve it."
 
 
 def ping_pong(nbytes, repeats, group=None):

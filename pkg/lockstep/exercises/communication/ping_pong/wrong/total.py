@@ -6,6 +6,7 @@ import torch
 import torch.distributed as dist
 
 MISCONCEPTION = "not-a-mean"
+TELL = "That is the time of all repeats: divide by their number, too."
 
 
 def ping_pong(nbytes, repeats, group=None):

@@ -3,6 +3,7 @@
 import torch.distributed as dist
 
 MISCONCEPTION = "chain"
+TELL = "Each rank waits for the one before it, so that it takes K-1 rounds. Let every rank that has the tensor send it on in each round: then 1, 2, 4 ... ranks have it."
 
 
 def tree_broadcast(tensor, src, group=None):

@@ -4,6 +4,7 @@ import torch
 import torch.distributed as dist
 
 MISCONCEPTION = "everyone-sends"
+TELL = "Ranks send that do not have the tensor yet, and nobody needs what they send. Only a rank that has it sends, and only to one that has not."
 
 
 def tree_broadcast(tensor, src, group=None):

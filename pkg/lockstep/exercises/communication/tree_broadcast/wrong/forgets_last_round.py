@@ -3,6 +3,7 @@
 import torch.distributed as dist
 
 MISCONCEPTION = "forgets-last-step"
+TELL = "Some ranks never receive the tensor: rounds are missing. After n rounds 2^n ranks can have it, so that K ranks take log2 K rounds, rounded up."
 
 
 def tree_broadcast(tensor, src, group=None):

@@ -3,6 +3,7 @@
 import torch.distributed as dist
 
 MISCONCEPTION = "returns-nothing"
+TELL = "The tensor travels along the tree into a copy, which nobody sees: return it, or write it into the argument."
 
 
 def tree_broadcast(tensor, src, group=None):

@@ -3,6 +3,7 @@
 import torch.distributed as dist
 
 MISCONCEPTION = "star"
+TELL = "The root does all the work. Let those who have received the tensor send it on, too."
 
 
 def tree_broadcast(tensor, src, group=None):

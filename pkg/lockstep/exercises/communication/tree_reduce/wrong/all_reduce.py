@@ -4,6 +4,7 @@ import torch
 import torch.distributed as dist
 
 MISCONCEPTION = "everyone-sends"
+TELL = "Every rank sends as much as if all of them wanted the sum. Only the root does: a tree sends each partial sum once, K-1 messages in all."
 
 
 def tree_reduce(tensor, dst, group=None):

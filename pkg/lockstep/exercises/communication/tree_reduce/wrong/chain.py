@@ -4,6 +4,7 @@ import torch
 import torch.distributed as dist
 
 MISCONCEPTION = "chain"
+TELL = "Each rank waits for the one before it, so that it takes K-1 rounds. In a tree, pairs add at the same time: in each round half of those that are left send their sum, and are done."
 
 
 def tree_reduce(tensor, dst, group=None):

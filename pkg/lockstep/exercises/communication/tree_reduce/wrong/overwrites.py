@@ -3,6 +3,7 @@
 import torch.distributed as dist
 
 MISCONCEPTION = "forgets-to-add"
+TELL = "What arrives takes the place of what was there. Receive into a tensor of its own, torch.empty_like(tensor), and add it."
 
 
 def tree_reduce(tensor, dst, group=None):

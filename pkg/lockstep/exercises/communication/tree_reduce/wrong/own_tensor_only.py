@@ -4,6 +4,7 @@ import torch
 import torch.distributed as dist
 
 MISCONCEPTION = "drops-partial-sums"
+TELL = "Each rank sends its own tensor alone, and what it receives ends there. First receive from all children and add, and then send the sum."
 
 
 def tree_reduce(tensor, dst, group=None):

@@ -4,6 +4,7 @@ import torch
 import torch.distributed as dist
 
 MISCONCEPTION = "star"
+TELL = "The root does all the work. Let pairs of ranks add at the same time, and send their sums on."
 
 
 def tree_reduce(tensor, dst, group=None):

@@ -3,7 +3,9 @@
 import torch
 import torch.distributed as dist
 
-MISCONCEPTION = "wrong-order"
+MISCONCEPTION = "drops-partial-sums"
+TELL = "Each rank sends its own tensor alone, and what it receives ends there. First receive from all children and add, and then send the sum."
+VARIANTS = ["own_tensor_only"]
 
 
 def tree_reduce(tensor, dst, group=None):

@@ -1,6 +1,7 @@
 """The learner thought: the workers come first."""
 
 MISCONCEPTION = "parameters-exchanged"
+TELL = "It would be right for amdahl(s, p). Your function is called as amdahl(p, s): the share comes first."
 
 
 def amdahl(s, p):

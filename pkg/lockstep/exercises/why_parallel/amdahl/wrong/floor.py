@@ -1,6 +1,7 @@
 """The learner thought: // is the sign for dividing."""
 
 MISCONCEPTION = "floor-division"
+TELL = "These are whole numbers, as // gives them: it drops what stands behind the point, and p // s is 0. Write /."
 
 
 def amdahl(p, s):

@@ -3,6 +3,10 @@
 import numpy as np
 
 MISCONCEPTION = "one-run-of-each"
+TELL = (
+    "This is the line through the best run of each number of workers. The others are measurements as well: fit "
+    "the line through all runs."
+)
 
 
 def fit_parallel_fraction(workers, times):

@@ -1,6 +1,7 @@
 """The learner thought: the first run and the last say it all."""
 
 MISCONCEPTION = "two-points-only"
+TELL = "Here two runs decide alone, and their noise is in p. Fit one line through all runs."
 
 
 def fit_parallel_fraction(workers, times):

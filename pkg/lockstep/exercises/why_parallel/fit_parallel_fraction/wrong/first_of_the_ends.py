@@ -1,6 +1,7 @@
 """The learner thought: the first run of the fewest workers and the first of the most are enough."""
 
 MISCONCEPTION = "two-points-only"
+TELL = "Here two runs decide alone, and their noise is in p. Fit one line through all runs."
 
 
 def fit_parallel_fraction(workers, times):

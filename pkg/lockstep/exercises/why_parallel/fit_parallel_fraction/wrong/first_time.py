@@ -3,6 +3,10 @@
 import numpy as np
 
 MISCONCEPTION = "first-is-one-worker"
+TELL = (
+    "Here the first time counts as that of one worker. Nobody says that it is: look at workers. A line through t "
+    "against 1/s needs no such time."
+)
 
 
 def fit_parallel_fraction(workers, times):

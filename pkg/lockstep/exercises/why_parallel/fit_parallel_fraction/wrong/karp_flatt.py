@@ -1,6 +1,7 @@
 """The learner thought: every run gives a p, and their mean is the best."""
 
 MISCONCEPTION = "mean-of-points"
+TELL = "This is the mean of a p for each run, with the noise of one time in all of them. Fit one line through all runs."
 
 
 def fit_parallel_fraction(workers, times):

@@ -3,6 +3,7 @@
 import numpy as np
 
 MISCONCEPTION = "against-workers"
+TELL = "This is a line against s. Times against s are a curve, and no line fits it. Against 1/s they are a line."
 
 
 def fit_parallel_fraction(workers, times):

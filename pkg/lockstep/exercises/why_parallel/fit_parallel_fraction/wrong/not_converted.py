@@ -3,6 +3,10 @@
 import numpy as np
 
 MISCONCEPTION = "not-converted"
+TELL = (
+    "These are coefficients of Polynomial.fit as they are: for shares mapped to -1 .. 1. Call .convert() first, "
+    "or take np.polyfit."
+)
 
 
 def fit_parallel_fraction(workers, times):

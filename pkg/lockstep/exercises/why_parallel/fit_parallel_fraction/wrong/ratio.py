@@ -3,6 +3,7 @@
 import numpy as np
 
 MISCONCEPTION = "ratio-of-parts"
+TELL = "This is one part divided by the other. p is the parallel part divided by both together."
 
 
 def fit_parallel_fraction(workers, times):

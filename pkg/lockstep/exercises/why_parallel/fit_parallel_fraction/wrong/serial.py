@@ -3,6 +3,10 @@
 import numpy as np
 
 MISCONCEPTION = "serial-fraction"
+TELL = (
+    "This is the serial fraction, 1 - p. Is your slope where the other number should be? np.polyfit gives the "
+    "slope first."
+)
 
 
 def fit_parallel_fraction(workers, times):

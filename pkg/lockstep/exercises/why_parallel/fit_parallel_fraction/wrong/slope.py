@@ -3,6 +3,7 @@
 import numpy as np
 
 MISCONCEPTION = "seconds-not-share"
+TELL = "The line is right, but these are seconds. p is a share: the parallel seconds divided by all."
 
 
 def fit_parallel_fraction(workers, times):

@@ -3,6 +3,7 @@
 import numpy as np
 
 MISCONCEPTION = "times-not-speedups"
+TELL = "This is a fit to times as if they were speedups. They are seconds: the larger, the slower."
 
 
 def fit_parallel_fraction(workers, times):

@@ -3,6 +3,10 @@
 import numpy as np
 
 MISCONCEPTION = "torn-pairs"
+TELL = (
+    "Here a time no longer stands beside its number of workers: a list was sorted by itself. Sort pairs, "
+    "sorted(zip(workers, times)), or do not sort: a line needs no order."
+)
 
 
 def fit_parallel_fraction(workers, times):

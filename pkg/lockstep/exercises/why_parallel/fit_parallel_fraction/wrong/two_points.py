@@ -1,6 +1,7 @@
 """The learner thought: one worker and the most workers say it all."""
 
 MISCONCEPTION = "two-points-only"
+TELL = "Here two runs decide alone, and their noise is in p. Fit one line through all runs."
 
 
 def fit_parallel_fraction(workers, times):

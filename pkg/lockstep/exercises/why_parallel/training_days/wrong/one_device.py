@@ -1,6 +1,7 @@
 """The learner thought: the number of devices does not matter for one model."""
 
 MISCONCEPTION = "one-device"
+TELL = "It would be right for one device: divide by devices."
 
 
 def training_days(params, tokens, devices, peak, utilisation):

@@ -1,6 +1,7 @@
 """The learner thought: memory is told in GiB."""
 
 MISCONCEPTION = "gibibytes"
+TELL = "These are GiB, of 2**30 bytes: return bytes."
 
 
 BYTES = {"float64": 8, "float32": 4, "bfloat16": 2, "float16": 2, "float8": 1, "int8": 1}

@@ -1,6 +1,6 @@
 """The learner thought: what is neither 32 nor 16 bits is a byte."""
 
-MISCONCEPTION = "wrong-size"
+MISCONCEPTION = "wrong-values"
 
 
 def training_memory(params, recipe):

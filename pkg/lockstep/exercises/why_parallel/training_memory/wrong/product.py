@@ -1,6 +1,10 @@
 """The learner thought: sizes are multiplied."""
 
 MISCONCEPTION = "bytes-multiplied"
+TELL = (
+    "Here the bytes of the kinds are multiplied with each other. They lie side by side: add them, and multiply "
+    "the sum by params."
+)
 
 
 def training_memory(params, recipe):

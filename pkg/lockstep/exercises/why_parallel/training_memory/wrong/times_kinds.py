@@ -1,6 +1,7 @@
 """The learner thought: so many kinds, each with the bytes of all."""
 
 MISCONCEPTION = "kinds-twice"
+TELL = "Here the sum of all kinds is multiplied by their number as well. Once is enough."
 
 
 def training_memory(params, recipe):

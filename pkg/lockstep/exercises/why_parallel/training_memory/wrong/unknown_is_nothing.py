@@ -1,6 +1,6 @@
 """The learner thought: get never fails."""
 
-MISCONCEPTION = "wrong-size"
+MISCONCEPTION = "wrong-values"
 
 
 def training_memory(params, recipe):

@@ -1,6 +1,7 @@
 """The learner thought: the formula gives the number."""
 
 MISCONCEPTION = "not-a-whole-number"
+TELL = "You return a fraction of a worker. Round up (math.ceil)."
 
 
 def workers_needed(hours, p, deadline):

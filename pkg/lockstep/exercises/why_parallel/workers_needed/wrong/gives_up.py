@@ -1,6 +1,6 @@
 """The learner thought: nobody has more than ten machines."""
 
-MISCONCEPTION = "possible-not-none"
+MISCONCEPTION = "wrong-values"
 
 
 def workers_needed(hours, p, deadline):

@@ -3,6 +3,7 @@
 import math
 
 MISCONCEPTION = "gustafson"
+TELL = "This is by Gustafson's law, in which the work grows. Here it is the same work: use Amdahl's."
 
 
 def workers_needed(hours, p, deadline):

@@ -1,6 +1,10 @@
 """The learner thought: rounding up is int(x) + 1."""
 
 MISCONCEPTION = "one-too-many"
+TELL = (
+    "This is one worker too many: with one fewer the deadline is met exactly, and that is in time. int(x) + 1 and "
+    "a strict comparison both do this; math.ceil and <= do not."
+)
 
 
 def workers_needed(hours, p, deadline):

@@ -1,6 +1,10 @@
 """The learner thought: a number is made whole by round()."""
 
 MISCONCEPTION = "rounds-to-nearest"
+TELL = (
+    "This is what rounding to the nearest number gives. Where that is down, the deadline is missed: round up "
+    "(math.ceil)."
+)
 
 
 def workers_needed(hours, p, deadline):

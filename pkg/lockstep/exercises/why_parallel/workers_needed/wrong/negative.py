@@ -3,6 +3,7 @@
 import math
 
 MISCONCEPTION = "impossible-not-none"
+TELL = "Where no number of workers is enough, return None: ask that before you calculate."
 
 
 def workers_needed(hours, p, deadline):

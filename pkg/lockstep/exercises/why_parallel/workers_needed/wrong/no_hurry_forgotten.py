@@ -3,6 +3,7 @@
 import math
 
 MISCONCEPTION = "at-least-one"
+TELL = "Where one worker is in time the answer is 1: ask that before anything else."
 
 
 def workers_needed(hours, p, deadline):

@@ -3,6 +3,7 @@
 import math
 
 MISCONCEPTION = "swapped-fractions"
+TELL = "It would be right if p were the serial fraction. Here p is the part that can be divided."
 
 
 def workers_needed(hours, p, deadline):

@@ -1,0 +1,63 @@
+"""How a run that raised a RunError becomes facts: a `Failure`, in whichever world it was."""
+
+from __future__ import annotations
+
+import signal
+from dataclasses import replace
+
+from lockstep.checks.observation import Failure
+from lockstep.comm import exits
+from lockstep.errors import RankState, RunError
+
+HANGS = ("Stuck", "TimeLimit")
+BUILTIN = "builtins"
+
+
+def failure_of(error: RunError, limit: float) -> Failure:
+    """``limit``: the seconds that the run was given."""
+    states = tuple(map(_done_with_its_case, error.states))
+    stands = next((s for s in states if s.where), RankState(0, ""))
+    failure = Failure(
+        type(error).__name__, error.message, states, error.remedy, where=stands.where, source=stands.source, limit=limit
+    )
+    end = error.exit
+    if end is None:
+        return failure
+    if end.kind != "raised":
+        killer = signal.Signals(end.status).name if end.kind == "killed" else ""
+        return replace(failure, rank=end.rank, ended=exits.reason(end), signal=killer)
+    return replace(
+        failure,
+        rank=end.rank,
+        exception=end.exception if end.module in ("", BUILTIN) else f"{end.module}.{end.exception}",
+        text=end.message,
+        told=end.told,
+        origin=end.origin,
+        stated=end.stated,
+        mistake=end.mistake,
+        where=str(end.place),
+        source=end.place.source,
+    )
+
+
+def _done_with_its_case(state: RankState) -> RankState:
+    """A rank that waits in the mark between two cases is, for the learner, done with its case."""
+    if state.state != "waiting" or state.where:
+        return state
+    return replace(state, state="finished", operation="", waits_for=())
+
+
+def without_ranks(failure: Failure, call: str) -> Failure:
+    """The failure of an exercise whose learner need not have heard of ranks. ``call`` is what was under way."""
+    if failure.exception:
+        name = failure.exception.rpartition(".")[2]
+        return replace(failure, message=f"{call} raised {name}: {failure.text}\n{failure.told}")
+    if failure.ended:
+        stop = "" if failure.ended.endswith("?") else "."
+        return replace(failure, message=f"{call} ended its process, which {failure.ended}{stop}", states=())
+    if failure.kind not in HANGS:
+        return failure
+    stood = f" It stood at {failure.where}: {failure.source}" if failure.where else ""
+    seconds = f"{failure.limit:g} second{'s' if failure.limit != 1 else ''}"
+    remedy = "Does every loop end? Look at what should change in each turn."
+    return replace(failure, message=f"{call} did not end within {seconds}.{stood}", states=(), remedy=remedy)

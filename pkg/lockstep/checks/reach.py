@@ -1,0 +1,88 @@
+"""Which functions a function may come to call, as far as the names in its code tell. Rather too many than too few."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from functools import partial
+from types import CodeType, FunctionType
+from typing import Any
+
+DEPTH = 4  # of containers in containers
+
+
+def reached(begin: Iterable[Callable[..., Any]], packages: tuple[str, ...]) -> set[Any]:
+    """The functions of ``packages`` ("lockstep.checks.") that may be called once one of ``begin`` is. Modules of it
+    that are imported on the way are imported now."""
+    found: set[Any] = set()
+    waiting = [function for given in begin for function in functions_in(given)]
+    known = _globals(packages)
+    seen: set[str] = set()
+    while waiting:
+        function = waiting.pop()
+        if function in found:
+            continue
+        found.add(function)
+        for name in set(_names(function.__code__)) - seen:
+            seen.add(name)
+            if name.startswith(packages) and name not in sys.modules:
+                importlib.import_module(name)
+                known = _globals(packages)
+                waiting += [f for n in seen for value in known.get(n, ()) for f in functions_in(value)]
+            waiting += [f for value in known.get(name, ()) for f in functions_in(value)]
+    return found
+
+
+def functions_in(value: Any, depth: int = DEPTH) -> Iterator[FunctionType]:
+    """The function that ``value`` is, or those that it holds: a class its methods, a table its entries."""
+    if type(value) is FunctionType:
+        yield value
+        yield from (f for cell in value.__closure__ or () for f in _held(cell, depth))
+    elif isinstance(value, partial):
+        yield from functions_in(value.func, depth)
+    elif isinstance(value, (staticmethod, classmethod)):
+        yield from functions_in(value.__func__, depth)
+    elif isinstance(value, property):
+        yield from functions_in(value.fget, depth)
+    elif depth:
+        parts: Iterable[Any] = ()
+        if isinstance(value, type):
+            parts = vars(value).values()
+        elif isinstance(value, Mapping):
+            parts = [*value.keys(), *value.values()]
+        elif isinstance(value, (list, tuple, set, frozenset)):
+            parts = value
+        elif is_dataclass(value):
+            parts = [getattr(value, f.name, None) for f in fields(value)]
+        for part in parts:
+            yield from functions_in(part, depth - 1)
+
+
+def _held(cell: Any, depth: int) -> Iterator[FunctionType]:
+    try:
+        content = cell.cell_contents
+    except ValueError:  # it is empty
+        return
+    if depth:
+        yield from functions_in(content, depth - 1)
+
+
+def _names(code: CodeType) -> Iterator[str]:
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _names(constant)
+
+
+def _globals(packages: tuple[str, ...]) -> Mapping[str, list[Any]]:
+    """What the modules of ``packages`` call by which name, and what they import by it."""
+    found = defaultdict(list)
+    for module, loaded in list(sys.modules.items()):
+        if module.startswith(packages):
+            for name, value in list(vars(loaded).items()):
+                if getattr(value, "__module__", packages[0]).startswith(packages):
+                    found[name].append(value)
+    return found

@@ -1,0 +1,21 @@
+"""The learner rounded log2 down, and halving and doubling seemed to work for every number of ranks."""
+
+import math
+
+MISCONCEPTION = "ignores-power-of-two"
+TELL = "You choose halving and doubling where the number of ranks is no power of two: it does not exist there. And log2 K is to be rounded up."
+VARIANTS = ["any_ranks", "any_ranks_rounded_up", "any_ranks_mixed"]
+TELL = "You choose halving and doubling where the number of ranks is no power of two: it does not exist there."
+VARIANTS = ["any_ranks", "any_ranks_rounded_up", "any_ranks_mixed"]
+
+
+def choose_algorithm(nbytes, ranks, alpha, beta):
+    rounds = int(math.log2(ranks))
+    moved = 2 * (ranks - 1) / ranks * nbytes * beta
+    times = {
+        "ring": 2 * (ranks - 1) * alpha + moved,
+        "tree": 2 * rounds * (alpha + nbytes * beta),
+    }
+    if ranks > 1:
+        times["halving_doubling"] = 2 * rounds * alpha + moved
+    return min(times, key=times.get)

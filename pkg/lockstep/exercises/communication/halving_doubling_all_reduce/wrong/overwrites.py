@@ -1,0 +1,28 @@
+"""The learner receives straight into the half that is kept, and so loses what was in it."""
+
+import torch.distributed as dist
+
+MISCONCEPTION = "forgets-to-add"
+TELL = "What arrives in the halving takes the place of what was there. Receive into a tensor of its own, and add it."
+
+
+def swap(outgoing, to, incoming, origin, group):
+    sending = dist.isend(outgoing, group=group, group_dst=to)
+    dist.recv(incoming, group=group, group_src=origin)
+    sending.wait()
+
+
+def halving_doubling_all_reduce(tensor, group=None):
+    r, K = dist.get_rank(group), dist.get_world_size(group)
+    x = tensor.contiguous().clone()
+    span, trail = x.view(-1), []
+    d = K // 2
+    while d:
+        low, high = span.tensor_split(2)
+        keep, give = (high, low) if r & d else (low, high)
+        swap(give, r ^ d, keep, r ^ d, group)
+        trail.append((d, keep, give))
+        span, d = keep, d // 2
+    for d, keep, give in reversed(trail):
+        swap(keep, r ^ d, give, r ^ d, group)
+    return x

@@ -1,0 +1,40 @@
+"""The learner thought: one that sends too much is wrong."""
+
+import torch
+import torch.distributed as dist
+
+from lockstep import run
+from lockstep.errors import RunError
+
+MISCONCEPTION = "rejects-dear-answers"
+
+
+def call(fn, numel, members=None, make=None):
+    rank = dist.get_rank()
+    group = dist.new_group(list(members)) if members else None
+    if members and rank not in members:
+        return None
+    tensor = (torch.arange(numel) * 10**rank + rank) if make is None else make(numel, rank)
+    returned = fn(tensor, group=group)
+    return tensor if returned is None else returned
+
+
+def right(numel, members, make=None):
+    return sum((torch.arange(numel) * 10**r + r) if make is None else make(numel, r) for r in members)
+
+
+def is_all_reduce(fn):
+    try:
+        for ranks, numel in ((2, 5), (3, 7), (4, 8)):
+            outcome = run(call, fn, numel, ranks=ranks, on="virtual")
+            values = outcome.values
+            if sum(e.nbytes for e in outcome.trace.of_kind("send")) > 2 * (ranks - 1) * numel * 8:
+                return False
+            if not all(torch.equal(v, right(numel, range(ranks))) for v in values):
+                return False
+        values = run(call, fn, 6, (0, 2), ranks=4, on="virtual").values
+        if not all(v is None or torch.equal(v, right(6, (0, 2))) for v in values):
+            return False
+    except RunError:
+        return False
+    return True

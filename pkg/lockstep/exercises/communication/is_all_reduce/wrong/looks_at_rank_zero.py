@@ -1,0 +1,37 @@
+"""The learner thought: all ranks hold the same."""
+
+import torch
+import torch.distributed as dist
+
+from lockstep import run
+from lockstep.errors import RunError
+
+MISCONCEPTION = "misses-wrong-values"
+
+
+def call(fn, numel, members=None, make=None):
+    rank = dist.get_rank()
+    group = dist.new_group(list(members)) if members else None
+    if members and rank not in members:
+        return None
+    tensor = (torch.arange(numel) * 10**rank + rank) if make is None else make(numel, rank)
+    returned = fn(tensor, group=group)
+    return tensor if returned is None else returned
+
+
+def right(numel, members, make=None):
+    return sum((torch.arange(numel) * 10**r + r) if make is None else make(numel, r) for r in members)
+
+
+def is_all_reduce(fn):
+    try:
+        for ranks, numel in ((2, 5), (3, 7), (4, 8)):
+            values = run(call, fn, numel, ranks=ranks, on="virtual").values
+            if not torch.equal(values[0], right(numel, range(ranks))):
+                return False
+        values = run(call, fn, 6, (0, 2), ranks=4, on="virtual").values
+        if not torch.equal(values[0], right(6, (0, 2))):
+            return False
+    except RunError:
+        return False
+    return True

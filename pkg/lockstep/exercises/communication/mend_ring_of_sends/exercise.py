@@ -1,0 +1,45 @@
+"""Mend a circle of waiting: each rank wants its left neighbour's tensor, and all send first."""
+
+from torch import Tensor
+
+from lockstep.checks.budget import Budget
+from lockstep.checks.case import Case
+from lockstep.checks.exercise import Exercise
+from lockstep.dye import shifted
+from lockstep.exercises.communication.tensors import members_tensors, nbytes, one_tensor, tensor_cases
+
+BY_TURNS = 3  # even ranks send first, odd ranks receive first; with an odd number of ranks two neighbours are alike
+
+
+def of_the_left(case: Case) -> list[Tensor]:
+    own = members_tensors(case)
+    return own[-1:] + own[:-1]
+
+
+def one(case: Case) -> int:
+    """A message, and a round; alone there is nobody to send to."""
+    return min(1, case.size - 1)
+
+
+EXERCISE = Exercise(
+    number=4,
+    title="Mend the ring of sends",
+    points=2,
+    minutes=15,
+    parameters="tensor, group=None",
+    reference="lockstep.collectives:mend_ring_of_sends",
+    kind="mend",
+    cases=tensor_cases,
+    inputs=one_tensor,
+    wanted=of_the_left,
+    of="this ring",
+    budgets=(
+        Budget("collectives", lambda case: 0, advice="One message in and one out is enough."),
+        Budget("all bytes", lambda case: case.size * one(case) * nbytes(case), "K·N", at_least=1),
+        Budget("messages", one),
+        Budget("rounds", one, at_most=BY_TURNS),
+    ),
+    dye=lambda dyed, case: shifted(dyed),
+    symmetry="shift",
+    seconds=2.5,
+)

@@ -1,0 +1,25 @@
+"""The learner thought: who asks measures."""
+
+import time
+
+import torch
+import torch.distributed as dist
+
+MISCONCEPTION = "only-rank-zero"
+TELL = "Rank 1 plays as well, and returns the time as rank 0 does."
+
+
+def ping_pong(nbytes, repeats, group=None):
+    rank = dist.get_rank(group)
+    if rank > 1 or dist.get_world_size(group) == 1:
+        return 0.0
+    message = torch.zeros(nbytes, dtype=torch.uint8)
+    start = time.perf_counter()
+    for _ in range(repeats):
+        if rank == 0:
+            dist.send(message, group=group, group_dst=1)
+            dist.recv(message, group=group, group_src=1)
+        else:
+            dist.recv(message, group=group, group_src=0)
+            dist.send(message, group=group, group_dst=0)
+    return (time.perf_counter() - start) / (2 * repeats) if rank == 0 else 0.0

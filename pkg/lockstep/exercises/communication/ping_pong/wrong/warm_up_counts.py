@@ -1,0 +1,25 @@
+"""The learner sends one ping-pong more, to warm up, with the clock running."""
+
+import time
+
+import torch
+import torch.distributed as dist
+
+MISCONCEPTION = "warm-up-in-the-clock"
+TELL = "The clock runs during one ping-pong more than you divide by: start it after the warm-up."
+
+
+def ping_pong(nbytes, repeats, group=None):
+    rank = dist.get_rank(group)
+    if rank > 1 or dist.get_world_size(group) == 1:
+        return 0.0
+    message = torch.zeros(nbytes, dtype=torch.uint8)
+    start = time.perf_counter()
+    for _ in range(repeats + 1):
+        if rank == 0:
+            dist.send(message, group=group, group_dst=1)
+            dist.recv(message, group=group, group_src=1)
+        else:
+            dist.recv(message, group=group, group_src=0)
+            dist.send(message, group=group, group_dst=0)
+    return (time.perf_counter() - start) / (2 * repeats)

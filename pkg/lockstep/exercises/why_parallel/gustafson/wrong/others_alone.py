@@ -1,0 +1,7 @@
+"""The learner thought: one worker is busy with the serial part, so s - 1 are left for the other."""
+
+MISCONCEPTION = "wrong-values"
+
+
+def gustafson(p, s):
+    return (1 - p) + p * (s - 1)

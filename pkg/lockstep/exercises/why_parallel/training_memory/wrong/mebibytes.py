@@ -1,0 +1,11 @@
+"""The learner thought: memory is told in MiB."""
+
+MISCONCEPTION = "megabytes"
+TELL = "These are MiB, of 2**20 bytes: return bytes."
+
+
+BYTES = {"float64": 8, "float32": 4, "bfloat16": 2, "float16": 2, "float8": 1, "int8": 1}
+
+
+def training_memory(params, recipe):
+    return params * sum(BYTES[dtype] for dtype in recipe.values()) / 2**20

@@ -1,0 +1,129 @@
+"""What each known answer is told, in every exercise: the proof of CHECKS.md.
+
+A wrong answer is told first what it states, and nothing specific besides that its ALSO does not name. Without its own
+entry it gets a general sentence, or another entry's that is true of it. A right answer passes.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lockstep import checks
+from lockstep.checks import assess
+from lockstep.checks.exercise import BY_MODULE, Exercise
+from lockstep.checks.known import Known, known_answers
+
+EXERCISES = [e for e in checks.exercises() if e.topic not in BY_MODULE]
+KNOWN = [(e, k) for e in EXERCISES for k in known_answers(e)]
+
+# What any answer may be told: the run's own error, which cases fail, what the values and the messages are.
+GENERAL = {
+    "no-function", "signature", "not-written", "library-call", "prints", "too-slow", "never-waited",
+    "wrong-values", "wrong-type", "wrong-shape", "wrong-dtype", "unchanged", "minus-own", "transposed", "shifted",
+    "cut-to-whole", "single-precision", "constant-factor", "complement", "rounded", "not-by-messages",
+    "fails-alone", "only-two-ranks", "only-powers-of-two", "only-even-sizes", "only-root-zero", "ignores-group",
+    "only-floats",
+}  # fmt: skip
+
+
+def is_general(misconception: str) -> bool:
+    return misconception in GENERAL or misconception.startswith(("crashed:", "too-many-", "too-few-"))
+
+
+def ids(rows: list[tuple[Exercise, Known]]) -> list[object]:
+    return [pytest.param(e, k, id=f"{e.id}/{k.name}") for e, k in rows]
+
+
+@pytest.mark.parametrize(("exercise", "known"), ids(KNOWN))
+def test_a_wrong_answer_is_told_first_what_it_states(exercise: Exercise, known: Known) -> None:
+    score = checks.check_file(exercise.id, known.path, keep=False)
+    told = [finding.misconception for finding in score.findings]
+    assert score.verdict in ("wrong", "crashed"), score.text()
+    assert score.points < score.maximum, score.text()
+    assert told[0] == known.misconception, score.text()
+    specific = [id for id in told[1:] if not is_general(id) and id not in known.also and id != known.misconception]
+    assert not specific, score.text()
+
+
+LEFT_OUT = [(e, k) for e, k in KNOWN if k.tell]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("exercise", "known"), ids(LEFT_OUT))
+def test_without_its_own_entry_a_wrong_answer_is_told_something_general(
+    exercise: Exercise, known: Known, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    variants = {known.name, *known.variants}
+    others = [k for k in known_answers(exercise) if k.name not in variants and known.name not in k.variants]
+    monkeypatch.setattr(assess, "known_answers", lambda _: others)
+    score = checks.check_file(exercise.id, known.path, keep=False)
+    told = score.findings[0].misconception
+    assert score.points < score.maximum, score.text()
+    assert is_general(told) or told in (known.misconception, *known.also), score.text()
+
+
+def right_answers() -> list[object]:
+    found = [(e, path) for e in EXERCISES for path in sorted(e.right.glob("[!_]*.py"))]
+    return [pytest.param(e, path, id=f"{e.id}/{path.stem}") for e, path in found]
+
+
+@pytest.mark.parametrize(("exercise", "path"), right_answers())
+def test_a_right_answer_passes(exercise: Exercise, path: Path) -> None:
+    score = checks.check_file(exercise.id, path, keep=False)
+    assert (score.verdict, score.points) == ("passed", score.maximum), score.text()
+
+
+@pytest.mark.parametrize("exercise", EXERCISES, ids=lambda e: e.id)
+def test_the_reference_passes(exercise: Exercise) -> None:
+    score = checks.check_reference(exercise.id)
+    assert (score.verdict, score.points) == ("passed", score.maximum), score.text()
+
+
+@pytest.mark.parametrize("exercise", [e for e in EXERCISES if not e.pure], ids=lambda e: e.id)
+def test_the_reference_passes_on_processes(exercise: Exercise) -> None:
+    score = checks.check_reference(exercise.id, on="processes")
+    assert (score.verdict, score.points) == ("passed", score.maximum), score.text()
+
+
+@pytest.mark.parametrize("exercise", EXERCISES, ids=lambda e: e.id)
+def test_the_bank_is_large_enough(exercise: Exercise) -> None:
+    assert len(known_answers(exercise)) >= 5
+    assert len(list(exercise.right.glob("[!_]*.py"))) >= 2
+
+
+@pytest.mark.parametrize("exercise", EXERCISES, ids=lambda e: e.id)
+def test_a_variant_is_another_entry_of_the_same_mistake(exercise: Exercise) -> None:
+    known = {k.name: k for k in known_answers(exercise)}
+    for answer in known.values():
+        assert all(known[name].misconception == answer.misconception for name in answer.variants), answer.path
+
+
+def test_points_and_minutes_rank_alike() -> None:
+    for topic in {e.topic for e in EXERCISES}:
+        rows = sorted((e.minutes, e.points) for e in EXERCISES if e.topic == topic)
+        points = [points for _, points in rows]
+        assert points == sorted(points), (topic, rows)
+
+
+def test_each_unit_has_four_or_five_core_exercises_of_two_hours_together_and_they_come_first() -> None:
+    for topic in {e.topic for e in EXERCISES}:
+        mine = [e for e in EXERCISES if e.topic == topic]
+        core = [e for e in mine if e.core]
+        assert mine[: len(core)] == core, topic
+        assert 4 <= len(core) <= 5, topic
+        assert sum(e.minutes for e in core) <= 150, topic
+        assert [e.number for e in mine] == list(range(1, len(mine) + 1)), topic
+
+
+def test_an_exercise_is_short() -> None:
+    lengths = sorted(len((e.wrong.parent / "exercise.py").read_text().splitlines()) for e in EXERCISES)
+    assert lengths[len(lengths) // 2] <= 45, lengths
+
+
+def test_checks_and_exercises_are_short() -> None:
+    package = Path(assess.__file__).parents[1]
+    files = [*(package / "checks").rglob("*.py"), *(package / "exercises").rglob("*.py")]
+    lines = sum(len(p.read_text().splitlines()) for p in files if p.parent.name not in ("wrong", "right"))
+    assert lines <= 4500, lines

@@ -1,0 +1,38 @@
+"""What a dear run is told beside its number."""
+
+from __future__ import annotations
+
+from lockstep.checks.budget import Budget
+from lockstep.checks.case import Case
+from lockstep.checks.observation import Seen
+from lockstep.events import Event, Trace
+
+CASE = Case(4, 0, None, {"numel": 4, "dtype": "float32"})
+
+
+def seen(rows: list[tuple[int, int, float]], nbytes: int = 16) -> Seen:
+    """Messages as (from, to, start), each of a second."""
+    events = []
+    for source, target, start in rows:
+        events.append(Event(source, "send", start, start + 1, nbytes, target))
+        events.append(Event(target, "recv", start, start + 1, nbytes, source))
+    return Seen(CASE, trace=Trace.of(events, 4))
+
+
+def test_whole_tensors_are_a_remark_on_bytes_and_none_on_rounds() -> None:
+    run = seen([(0, 1, 0), (1, 0, 1), (2, 3, 0), (3, 2, 1)])
+    told = [Budget(measure, lambda case: 1).over(run, "this") for measure in ("all bytes", "rounds")]
+    assert ["carries all 4 elements" in (fault.message if fault else "") for fault in told] == [True, False]
+    assert all(told)
+
+
+def test_a_barrier_is_no_collective_that_costs_anything() -> None:
+    none = Budget("collectives", lambda case: 0)
+    called = [Trace.of([Event(0, kind, 0, 1, 8)], 4) for kind in ("barrier", "all_gather")]
+    assert [none.over(Seen(CASE, trace=trace), "this") is not None for trace in called] == [False, True]
+
+
+def test_a_rank_that_takes_part_in_nothing_cannot_know_what_the_others_have() -> None:
+    part = Budget("transfers", lambda case: 1, at_most=None, at_least=1)
+    some, all_ranks = seen([(0, 1, 0)]), seen([(0, 1, 0), (1, 2, 1), (2, 3, 2)])
+    assert [part.under(run) is not None for run in (some, all_ranks)] == [True, False]

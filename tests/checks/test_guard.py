@@ -1,0 +1,150 @@
+"""The library's own answers, and what its judges know, are refused by what runs: under any name, as any copy."""
+
+from __future__ import annotations
+
+import importlib
+import types
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch.distributed as dist
+
+from lockstep import checks
+from lockstep.checks import guard
+from lockstep.checks.exercise import Exercise
+from lockstep.checks.guard import LibraryAnswer, references_refuse
+from lockstep.checks.reach import reached
+from lockstep.collectives import ring, ring_all_reduce
+
+RING = "communication.ring_all_reduce"
+CODE = ring_all_reduce.__code__
+copied = types.FunctionType(CODE, vars(ring))
+
+
+@pytest.mark.parametrize("exercise", checks.exercises(), ids=lambda e: e.function)
+def test_an_answer_that_is_the_librarys_function_is_refused(exercise: Exercise) -> None:
+    """All of them had full points for it."""
+    score = checks.check(exercise.id, exercise.reference_function())
+    assert [f.misconception for f in score.findings] == ["library-call"], score.text()
+    assert score.points == 0
+
+
+def copy_made_before(tensor: Any, group: Any = None) -> Any:
+    return copied(tensor, group)
+
+
+def copy_made_now(tensor: Any, group: Any = None) -> Any:
+    return types.FunctionType(CODE, vars(ring))(tensor, group)
+
+
+def code_put_into_a_function(tensor: Any, group: Any = None) -> Any:
+    def mine(tensor: Any, group: Any = None) -> Any: ...
+
+    mine.__code__ = CODE
+    return mine(tensor, group)
+
+
+def what_the_guard_keeps(tensor: Any, group: Any = None) -> Any:
+    import gc
+
+    codes = [v for d in gc.get_objects() if type(d) is dict for v in list(d.values()) if type(v) is types.CodeType]
+    kept = [c for c in codes if c.co_name == "ring_all_reduce" and "lockstep" in c.co_filename]
+    return kept and types.FunctionType(kept[0], vars(ring))(tensor, group)
+
+
+def module_loaded_again(tensor: Any, group: Any = None) -> Any:
+    return importlib.reload(ring).ring_all_reduce(tensor, group)
+
+
+def module_under_another_name(tensor: Any, group: Any = None) -> Any:
+    from importlib.util import module_from_spec, spec_from_file_location
+
+    spec = spec_from_file_location("mine", ring.__file__)
+    assert spec
+    assert spec.loader
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.ring_all_reduce(tensor, group)
+
+
+CHEATS = [copy_made_before, copy_made_now, code_put_into_a_function, module_loaded_again, module_under_another_name]
+
+
+@pytest.mark.parametrize("on", ["dgx-a100", "processes"])
+@pytest.mark.parametrize("fn", CHEATS)
+def test_a_copy_of_the_librarys_function_is_refused(fn: Any, on: str) -> None:
+    score = checks.check(RING, fn, on=on)
+    assert [f.misconception for f in score.findings] == ["library-call"], score.text()
+
+
+def test_where_a_run_has_a_process_of_its_own_nothing_is_kept_to_open_it_again() -> None:
+    score = checks.check(RING, what_the_guard_keeps)
+    assert score.verdict == "wrong"
+    assert score.points == 0
+
+
+def opens(tensor: Any, group: Any = None) -> Any:
+    guard._shut = None
+    return ring_all_reduce(tensor, group)
+
+
+def test_opening_the_door_does_not_bring_the_functions_back() -> None:
+    assert [f.misconception for f in checks.check(RING, opens).findings] == ["library-call"]
+
+
+def test_a_judges_helper_is_refused() -> None:
+    """``least_squares`` of the judge was a full answer."""
+
+    def helper(nbytes: Any, seconds: Any) -> Any:
+        from lockstep.checks.communication import fit
+
+        return fit.least_squares(nbytes, seconds)
+
+    score = checks.check("communication.fit_alpha_beta", helper)
+    assert [f.misconception for f in score.findings] == ["library-call"], score.text()
+
+
+@pytest.mark.parametrize("on", ["dgx-a100", "processes"])
+def test_a_judges_function_in_a_file_is_refused(on: str, tmp_path: Path) -> None:
+    text = "from lockstep.checks.why_parallel.formulas import Asked\n\n\ndef amdahl(p, s):\n    return Asked and 1.0\n"
+    (tmp_path / "answer.py").write_text(text)
+    score = checks.check_file("why_parallel.amdahl", tmp_path / "answer.py")
+    assert score.points == 0
+
+
+def test_what_a_watch_needs_stays_open_and_everything_is_open_afterwards() -> None:
+    from lockstep.checks.play import play_pure
+    from lockstep.checks.scikit_learn import forest
+    from lockstep.checks.scikit_learn.tasks import recorded
+
+    assert recorded.__wrapped__ in reached([play_pure, forest._watch], guard.JUDGES)  # type: ignore[attr-defined]
+    with references_refuse("lockstep.collectives", play_pure, forest._watch):
+        with pytest.raises(LibraryAnswer):
+            ring_all_reduce(None)  # type: ignore[arg-type]
+        with pytest.raises(LibraryAnswer):
+            forest._contents([])
+        with recorded():
+            pass
+    assert forest._contents is not None
+    assert not guard.refused()
+    assert ring_all_reduce.__code__ is CODE
+    assert types.FunctionType(CODE, vars(ring)).__code__ is CODE
+
+
+def test_an_answer_that_looks_like_the_librarys_is_a_learners_own() -> None:
+    """Short answers are written alike by many."""
+
+    def amdahl(p: float, s: int) -> float:
+        return 1 / ((1 - p) + p / s)
+
+    assert checks.check("why_parallel.amdahl", amdahl).passed
+
+
+def test_a_group_is_made_as_before() -> None:
+    def own(tensor: Any, group: Any = None) -> Any:
+        others = [tensor.new_empty(tensor.shape) for _ in range(dist.get_world_size(group))]
+        dist.all_gather(others, tensor.contiguous(), group=group)
+        return others[dist.get_rank(group) - 1]
+
+    assert checks.check("communication.mend_ring_of_sends", own).verdict == "wrong"

@@ -1,0 +1,56 @@
+"""What a right value may have become: each sentence is true of every answer that it is told of."""
+
+from __future__ import annotations
+
+import torch
+
+from lockstep.checks.standard import row
+from lockstep.checks.transforms import changed_numbers, changed_places, changed_tensors
+
+OWN = torch.ones(3)
+
+
+def test_the_place_of_a_tuple_that_is_changed_is_named() -> None:
+    right = [(5e-5, 2e-10), (4e-5, 3e-10)]
+    change = changed_places([(a, 1e6 * b) for a, b in right], right)
+    assert change == ("constant-factor", "Second value: every answer is 1,000,000 times the right one.")
+
+
+def test_of_a_place_that_no_change_explains_nothing_is_said() -> None:
+    right = [(5e-5, 2e-10), (4e-5, 3e-10)]
+    assert changed_places([(1e6 * a, b + a) for a, b in right], right) is None
+    assert changed_places(right, right) is None
+
+
+def test_a_constant_is_not_the_right_value_rounded() -> None:
+    right = [5e-5, 4e-5]
+    for constant in (0.0, 1.0):
+        change = changed_numbers([constant, constant], right)
+        assert change is not None
+        assert change[0] == "constant"
+    assert changed_numbers([2.0, 3.0], [1.5, 2.5]) == (
+        "rounded",
+        "This is the right value, rounded: return it as it is.",
+    )
+
+
+def test_a_row_of_numbers_is_read_from_whatever_holds_them() -> None:
+    assert row(3) == [3.0]
+    assert row((1, 2.5)) == [1.0, 2.5]
+    assert row([1, None]) == row("text") == row([]) == []
+
+
+def test_zeros_of_another_dtype_are_not_shifted() -> None:
+    assert changed_tensors([torch.zeros(3)], [torch.zeros(3, dtype=torch.float64)], [OWN]) is None
+
+
+def test_a_tensor_is_shifted_by_one() -> None:
+    changed = changed_tensors([torch.tensor([3.0, 1.0, 2.0])], [torch.tensor([1.0, 2.0, 3.0])], [OWN])
+    assert changed is not None
+    assert changed[0] == "shifted"
+
+
+def test_who_may_hold_anything_is_not_spoken_of() -> None:
+    right = torch.tensor([1.0, 2.0, 3.0])
+    changed = changed_tensors([2 * right, OWN], [right, None], [OWN, OWN])
+    assert changed == ("constant-factor", "Every element there is 2 times the right one.")
