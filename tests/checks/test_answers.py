@@ -12,10 +12,10 @@ import pytest
 
 from lockstep import checks
 from lockstep.checks import assess
-from lockstep.checks.exercise import BY_MODULE, Exercise
+from lockstep.checks.exercise import Exercise
 from lockstep.checks.known import Known, known_answers
 
-EXERCISES = [e for e in checks.exercises() if e.topic not in BY_MODULE]
+EXERCISES = checks.exercises()
 KNOWN = [(e, k) for e in EXERCISES for k in known_answers(e)]
 
 # What any answer may be told: the run's own error, which cases fail, what the values and the messages are.

@@ -249,7 +249,7 @@ def of_values(a: float, x: Any, y: Any) -> None:
     i = 0
     for value in x:
         y[i] += np.float32(a) * value
-        i += 1
+        i += 1  # noqa: SIM113
 
 
 @njit

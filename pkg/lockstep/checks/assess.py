@@ -152,7 +152,7 @@ def _shows(shown: Seen | None) -> str:
 def _closer(exercise: Exercise, fn: Callable[..., Any] | None) -> Closer | None:
     """Who looks closer at what is wrong; under a launcher only one rank does."""
     launched = detect()
-    if fn is None or exercise.judge or (launched is not None and launched.rank):
+    if fn is None or (launched is not None and launched.rank):
         return None
     return Closer(exercise, fn, known_answers(exercise))
 
@@ -181,8 +181,6 @@ def score_of(exercise: Exercise, observation: Observation, closer: Closer | None
 
 
 def _judged(exercise: Exercise, observation: Observation, closer: Closer | None) -> list[Finding]:
-    if exercise.judge:
-        return exercise.judge(observation)
     found = mark(
         observation,
         exercise.points,

@@ -22,15 +22,14 @@ from lockstep.errors import UsageError
 
 if TYPE_CHECKING:
     from lockstep.checks.budget import Budget
-    from lockstep.checks.judge import Fault, Finding
-    from lockstep.checks.observation import Observation, Seen
+    from lockstep.checks.judge import Fault
+    from lockstep.checks.observation import Seen
     from lockstep.dye import Dyed, Wanted
 
 FOLDER = Path(__file__).parents[1] / "exercises"
 
 # One a unit, in the order of the course.
 TOPICS = ("why_parallel", "scikit_learn", "cpu", "gpu", "communication")
-BY_MODULE = ("scikit_learn",)  # these still have a judge of their own, in checks/TOPIC
 
 Kind = Literal["write", "mend", "catch"]
 Symmetry = Literal["shift", "rotation", "root", "any"]
@@ -95,7 +94,6 @@ class Exercise:
     beside: Watch | None = None  # how known answers are run beside the learner's, where ``watch`` would take long
     picture: Callable[[Seen], str] | None = None  # an SVG of the learner's own run; by default its timeline
 
-    judge: Callable[[Observation], list[Finding]] | None = None  # of the topics in BY_MODULE
     id: str = ""  # "communication.ring_all_reduce"; the register gives it
 
     @property
@@ -113,23 +111,17 @@ class Exercise:
     @property
     def wrong(self) -> Path:
         """The folder of its known wrong answers."""
-        return _answers(self, "wrong", "mutants")
+        return FOLDER / self.topic / self.function / "wrong"
 
     @property
     def right(self) -> Path:
         """The folder of answers that are right in another way."""
-        return _answers(self, "right", "alternatives")
+        return FOLDER / self.topic / self.function / "right"
 
     def reference_function(self) -> Callable[..., Any]:
         module, _, name = self.reference.partition(":")
         function: Callable[..., Any] = getattr(importlib.import_module(module), name)
         return function
-
-
-def _answers(exercise: Exercise, name: str, in_tests: str) -> Path:
-    if exercise.topic in BY_MODULE:
-        return FOLDER.parents[2] / "tests" / in_tests / exercise.topic / exercise.function
-    return FOLDER / exercise.topic / exercise.function / name
 
 
 @cache
@@ -139,8 +131,6 @@ def exercises() -> tuple[Exercise, ...]:
 
 
 def _of(topic: str) -> list[Exercise]:
-    if topic in BY_MODULE:
-        return list(importlib.import_module(f"lockstep.checks.{topic}").EXERCISES)
     found = []
     for path in sorted((FOLDER / topic).glob("*/exercise.py")):
         function = path.parent.name
