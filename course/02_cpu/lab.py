@@ -192,8 +192,8 @@ check("cpu.blocked_matmul", blocked_matmul)
 #   works in a function that is compiled with `@njit(parallel=True)`.
 # - The `prange` goes over the workers: it has `workers` turns, whatever that number is. A `prange` over the elements is
 #   divided among all the threads that numba has, so it is not accepted here.
-# - The work is divided evenly among the workers, also if they do not divide the length: no worker takes all that is
-#   left over.
+# - The work is divided evenly among the workers, also if they do not divide the length: neither one worker nor what
+#   follows the `prange` takes all that is left over.
 # - No **race**: within the `prange`, no two workers write to the same element of an array. On a plain number `total +=
 #   …` is safe: numba gives each thread a total of its own, and adds them up. On an element of an array it is a race.
 # - No **false sharing**: workers do not write in turns to the same cache line of 64 bytes. A few transfers at the end

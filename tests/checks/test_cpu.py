@@ -3,6 +3,7 @@ read, and what a check must not depend on."""
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -249,7 +250,7 @@ def of_values(a: float, x: Any, y: Any) -> None:
     i = 0
     for value in x:
         y[i] += np.float32(a) * value
-        i += 1  # noqa: SIM113
+        i += 1  # noqa: SIM113 - a learner's way
 
 
 @njit
@@ -276,6 +277,11 @@ def test_machine_code_is_read_for_one_cpu_whatever_the_learner_has() -> None:
     assert machine_code(by_helper, 2.0, X, Y, cpu="generic") != before
     assert machine_code(by_helper, 2.0, X, Y) == before, "this machine's code is as it was"
     by_helper(2.0, X, Y)
+
+
+def test_a_list_of_exercises_needs_no_numba() -> None:
+    program = "import sys; from lockstep import checks; checks.find('cpu.dot'); sys.exit('numba' in sys.modules)"
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=120)
 
 
 def plain(x: Any) -> Any:

@@ -25,7 +25,7 @@ LATE = (
     "If all of them end, it may be the compiling: expressions on whole rows or blocks compile slowly. Write loops over "
     "elements, or run the check again when less is going on."
 )
-IN_FLOAT32 = "That is as near as float32 comes: the arrays are float64, so compute in float64. 0.0 is one."
+IN_FLOAT32 = "float32 would not show so small a difference: is anything in float32? The arrays, and 0.0, are float64."
 Call = tuple[Any, ...]
 
 
@@ -79,6 +79,7 @@ class Values:
             ("never-read", [_skipped(name, read[name], "read") for name in self.reads if name in read]),
             ("never-written", [_skipped(name, written[name], "written") for name in self.writes if name in written]),
             ("read-twice", [_repeated(name, read[name]) for name in self.reads if name in read]),
+            ("offset", [_offset(held - wanted)]),
             ("single-precision", [IN_FLOAT32 if near else ""]),
             (change[0], [change[1]]) if change else ("", []),
         )
@@ -178,6 +179,14 @@ def _skipped(name: str, uses: np.ndarray[Any, Any], verb: str) -> str:
     if uses.ndim == 1 and at[-1][0] - at[0][0] + 1 == len(at):
         return f"{first} to {last} are never {verb}."
     return f"{len(at)} elements of {name} are never {verb}, {first} and {last} among them."
+
+
+def _offset(off: torch.Tensor) -> str:
+    """Whether all elements are too large by the same."""
+    by = off.flatten()[0].item()
+    if off.numel() < 2 or bool((off != by).any()):
+        return ""
+    return f"Every element is {abs(by):g} too {'large' if by > 0 else 'small'}."
 
 
 def _repeated(name: str, uses: np.ndarray[Any, Any]) -> str:

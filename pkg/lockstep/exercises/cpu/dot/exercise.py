@@ -8,7 +8,6 @@ from lockstep.checks.judge import Fault
 from lockstep.checks.observation import Seen
 from lockstep.checks.plain import plain
 from lockstep.checks.wording import counted
-from lockstep.cpu.naive import times_as_fast
 from lockstep.cpu.observed import Evidence, Kernel
 from lockstep.exercises.cpu.arrays import one_case, quarters
 from lockstep.exercises.cpu.kernels import Values, compiled_exercise, of_any_loop, watch
@@ -25,6 +24,8 @@ def inputs(case: Case, rank: int) -> tuple[Any, ...]:
 
 
 def timed(fn: Callable[..., Any], arguments: tuple[Any, ...]) -> Evidence:
+    from lockstep.cpu.naive import times_as_fast  # numba takes a moment, and a list of exercises needs none
+
     found = watch(KERNEL, fn, arguments)
     return {**found, "ratio": times_as_fast(fn, *arguments)} if found["code"] else found
 

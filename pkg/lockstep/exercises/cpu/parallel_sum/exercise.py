@@ -57,7 +57,11 @@ def ignores_workers(query: tuple[int, int], evidence: Evidence) -> Fault | None:
 
 def uneven(query: tuple[int, int], evidence: Evidence) -> Fault | None:
     shares, outside = evidence["shares"], evidence["outside"]
-    if max(*shares, outside) <= 1.5 * (sum(shares) + outside) / len(shares):
+    total = sum(shares) + outside
+    if total > 1.5 * query[0]:
+        told = f"But {total:,} elements of x are read, which has {query[0]:,}"
+        return Fault("shared-elements", f"{told}: divide them, so that each is read by one worker.")
+    if max(shares) + outside <= 1.5 * total / len(shares):
         return None
     also = f", and {outside} are read outside of the prange" if outside else ""
     told = f"But with {query[0]} elements the workers read {', '.join(map(str, shares))} elements of x{also}"

@@ -1,7 +1,7 @@
 """The learner thought: Traffic is the number of elements."""
 
 MISCONCEPTION = "elements-not-bytes"
-TELL = "This is operations per element: bytes are wanted, and an element has 4."
+TELL = "It is operations per element: bytes are wanted, and an element has 4."
 
 
 def place_kernels(n, device):

@@ -1,7 +1,7 @@
 """The learner thought: Intensity is bytes for each operation."""
 
 MISCONCEPTION = "intensity-inverted"
-TELL = "This is bytes per operation: turn it over."
+TELL = "It is bytes per operation: turn it over."
 
 
 def place_kernels(n, device):

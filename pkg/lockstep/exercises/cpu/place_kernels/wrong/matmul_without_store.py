@@ -1,7 +1,7 @@
 """The learner thought: a product reads two matrices."""
 
 MISCONCEPTION = "forgets-store"
-TELL = "C is written, too: three matrices move."
+TELL = "It is what two matrices give. C is written, too: three matrices move."
 
 
 def place_kernels(n, device):

@@ -1,7 +1,7 @@
 """The learner thought: A is a constant, so only x and y move."""
 
 MISCONCEPTION = "forgets-matrix"
-TELL = "A has n² elements, and each is read."
+TELL = "It is what 12n bytes give. A has n² elements, and each is read."
 
 
 def place_kernels(n, device):

@@ -1,7 +1,7 @@
 """The learner thought: beside A, x and y are nothing."""
 
 MISCONCEPTION = "forgets-vectors"
-TELL = "x is read and y is written, too: for small n they matter."
+TELL = "It is what A alone gives. x is read and y is written, too: for small n they matter."
 
 
 def place_kernels(n, device):

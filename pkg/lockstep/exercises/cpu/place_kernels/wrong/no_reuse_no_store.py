@@ -1,7 +1,7 @@
 """The learner thought: every product fetches a number of A and one of B, and C stays in registers."""
 
 MISCONCEPTION = "no-reuse"
-TELL = "You let every product fetch its numbers. Each element of A and B is to be counted once: the cache keeps it."
+TELL = "It is what fetching two numbers for every product gives. Each element of A and B is to be counted once: the cache keeps it."
 
 
 def place_kernels(n, device):

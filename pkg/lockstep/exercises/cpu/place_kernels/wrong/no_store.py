@@ -1,7 +1,7 @@
 """The learner thought: What is computed need not be fetched."""
 
 MISCONCEPTION = "forgets-store"
-TELL = "y is read and written: three numbers move for each element."
+TELL = "It is what 8 bytes for each element give. y is read and written: three numbers move."
 
 
 def place_kernels(n, device):

@@ -1,7 +1,7 @@
 """The learner thought: Horner's rule takes a step for each degree."""
 
 MISCONCEPTION = "wrong-operations"
-TELL = "Horner's rule takes a product and a sum for each of the 9 degrees."
+TELL = "It is what one operation for each degree gives. Horner's rule takes a product and a sum for each of the 9."
 
 
 def place_kernels(n, device):

@@ -1,7 +1,7 @@
 """The learner thought: C has n² elements, and each takes a product and a sum."""
 
 MISCONCEPTION = "wrong-operations"
-TELL = "n² elements of C, with n products and n sums each: 2n³ operations."
+TELL = "It is what 2n² operations give. C has n² elements, with n products and n sums each: 2n³ operations."
 
 
 def place_kernels(n, device):

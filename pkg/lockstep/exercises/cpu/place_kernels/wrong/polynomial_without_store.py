@@ -1,7 +1,7 @@
 """The learner thought: a polynomial reads x."""
 
 MISCONCEPTION = "forgets-store"
-TELL = "The values are written, too."
+TELL = "It is what 4 bytes for each element give. The values are written, too."
 
 
 def place_kernels(n, device):

@@ -1,7 +1,7 @@
 """The learner thought: x to the power of i takes i products."""
 
 MISCONCEPTION = "wrong-operations"
-TELL = "By Horner's rule the powers of x cost nothing: 9 products and 9 sums."
+TELL = "It is what 45 products and 9 sums give. By Horner's rule the powers of x cost nothing: 9 products and 9 sums."
 
 
 def place_kernels(n, device):

@@ -1,7 +1,7 @@
 """The learner thought: n products have n - 1 sums between them."""
 
 MISCONCEPTION = "wrong-operations"
-TELL = "A sum of n products counts as n products and n sums."
+TELL = "It is what n - 1 sums for n products give. A sum of n products counts as n products and n sums."
 
 
 def place_kernels(n, device):
