@@ -26,6 +26,6 @@ def drawn(history: Sequence[int], cores: int, setting: str) -> str:
         *bars,
         svg.line(LEFT, tops[-1], RIGHT, tops[-1], stroke_dasharray="6 3", stroke_width=1.5),
         svg.text(LEFT - 6, tops[-1] + 4, f"{cores} cores", 11.5, text_anchor="end"),
-        svg.faint((LEFT + RIGHT) / 2, BOTTOM + 18, "one step for each fit that comes or goes", 11, text_anchor="middle"),
+        svg.faint((LEFT + RIGHT) / 2, BOTTOM + 18, "a step for each fit that comes or goes", 11, text_anchor="middle"),
     ]  # fmt: skip
     return svg.document(WIDTH, HEIGHT, "Threads alive at once", words, body)

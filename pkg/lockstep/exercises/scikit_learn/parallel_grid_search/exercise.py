@@ -70,8 +70,8 @@ def search(call: tuple[int, int], answer: Answer) -> Fault | None:
         return Fault("used-up", f"{answer['fits'][1]} trees were fitted, not {TASKS}. {SPLIT}")
     means = pair[1] if isinstance(pair[1], list) else []
     if len(means) != CANDIDATES or not all(isinstance(m, (int, float)) for m in means):
-        return Fault("wrong-shape", f"the mean score of each of {CANDIDATES} candidates is wanted, in a list; the second "
-                     f"of the pair is {told(pair[1])}.")  # fmt: skip
+        return Fault("wrong-shape", f"the mean score of each of {CANDIDATES} candidates is wanted, in a list; the "
+                     f"second of the pair is {told(pair[1])}.")  # fmt: skip
     if answer["splits"] > 1:
         return Fault("splits-again", f"cv.split is called {answer['splits']} times, and draws other folds each time. "
                      "Candidates are only comparable on the same folds: split once.")  # fmt: skip

@@ -99,8 +99,8 @@ def waste(call: tuple[Any, ...], answer: Answer) -> Fault | None:
                      f"the adding where the rows are.{threads(answer)}")  # fmt: skip
     if there > ONCE * X.nbytes:
         return Fault("sends-everything", f"{there:,} bytes go to the workers, in {tasks:,} tasks; all rows are "
-                     f"{X.nbytes:,}. Hand each worker its own part of the rows, once. A function that names X takes all "
-                     f"of X along.{threads(answer)}")  # fmt: skip
+                     f"{X.nbytes:,}. Hand each worker its own part of the rows, once. A function that names X takes "
+                     f"all of X along.{threads(answer)}")  # fmt: skip
     return None
 
 

@@ -2,8 +2,7 @@
 
 MISCONCEPTION = "n_jobs-is-processes"
 TELL = (
-    "You answer processes wherever n_jobs counts. It may start threads, too: which of .children and .helpers is "
-    "larger?"
+    "You answer processes wherever n_jobs counts. It may start threads, too: which of .children and .helpers is larger?"
 )
 
 

@@ -2,8 +2,7 @@
 
 MISCONCEPTION = "n_jobs-is-threads"
 TELL = (
-    "You answer threads wherever n_jobs counts. It may start processes, too: which of .children and .helpers is "
-    "larger?"
+    "You answer threads wherever n_jobs counts. It may start processes, too: which of .children and .helpers is larger?"
 )
 
 

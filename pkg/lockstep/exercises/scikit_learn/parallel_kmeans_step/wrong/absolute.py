@@ -4,10 +4,7 @@ import numpy as np
 from joblib import Parallel, delayed
 
 MISCONCEPTION = "other-distance"
-TELL = (
-    "Your rows belong to other centres: this is by the distance |x| + |y| + ... Nearest is by the sum of "
-    "squares."
-)
+TELL = "Your rows belong to other centres: this is by the distance |x| + |y| + ... Nearest is by the sum of squares."
 
 
 def partial(part, centres):
