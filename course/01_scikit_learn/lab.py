@@ -30,9 +30,9 @@ from lockstep import check
 # %% [markdown] lab="readonly about-classify_parallelism"
 # ## 1. What runs in parallel? (25 minutes)
 #
-# You get `measure`, a function that runs a fit which you cannot see. Its three knobs are 1 unless you say otherwise:
+# You get `measure`, a function that measures a fit which you cannot see. Its three knobs are 1 unless you say otherwise:
 #
-# - `measure(openmp=1, blas=1, n_jobs=1)` runs the fit once, and returns who spent the CPU time:
+# - `measure(openmp=1, blas=1, n_jobs=1)` measures it once, and returns who spent the CPU time:
 #   - `.main`: seconds of CPU time of the thread that called the fit,
 #   - `.helpers`: those of all other threads of this process,
 #   - `.children`: those of other processes,
@@ -43,8 +43,12 @@ from lockstep import check
 # tell them apart by `.helpers` and `.children`. A knob counts if, with that knob at 2 and the others at 1, the share
 # `.elsewhere` is at least 0.2 larger than with every knob at 1. At most one knob counts in each fit.
 #
-# Take care: every hidden fit accepts `n_jobs`, and some ignore it. And in one of them a second thread burns CPU time in
-# vain, whatever the knobs say: there `.elsewhere` is large even with every knob at 1.
+# Take care: every hidden fit accepts `n_jobs`, and some ignore it. In some of them a second thread burns CPU time in
+# vain, whatever the knobs say: there `.elsewhere` is large even with every knob at 1. Some take 30 seconds of CPU time,
+# some a hundredth of one; some live in pools of idle threads; some take longer with two workers than with one.
+#
+# So that no busy machine misleads you, the seconds of the hidden fits are written down beforehand: most are only told
+# to you, some are really spent, and measured.
 
 
 # %% lab="answer classify_parallelism"
@@ -91,8 +95,8 @@ check("scikit_learn.classify_parallelism", classify_parallelism)
 # 3. `state = int(random.integers(2**31))`
 # 4. `DecisionTreeClassifier(max_features="sqrt", random_state=state)`, fitted to those rows of `X` and `y`
 #
-# The check compares your trees with the serial forest, node by node, for `n_jobs` 1, 2 and 3. And it counts: one call
-# of `Parallel` with `n_jobs` workers, and a task for each tree.
+# The check compares your trees with the serial forest, node by node, for several `n_trees` and `n_jobs`, of which
+# neither need divide the other. And it counts: one call of `Parallel` with `n_jobs` workers, and a task for each tree.
 
 
 # %% lab="answer parallel_forest"
@@ -162,7 +166,7 @@ check("scikit_learn.parallel_kmeans_step", parallel_kmeans_step)
 #
 # The score of a candidate on a fold `(train, test)`: a fresh copy of the estimator, `clone(estimator)`, with the
 # candidate's parameters, is fitted to the rows `train`; its `.score` on the rows `test` counts. The estimator that
-# you were given stays as it is. Call `cv.split` once: it may draw other folds each time.
+# you were given stays as it is. Call `cv.split` once: it may draw other folds each time, and of unequal sizes.
 #
 # Write the search yourself, without `GridSearchCV` and without `cross_val_score`: these call `Parallel` themselves.
 #
