@@ -36,7 +36,7 @@ from lockstep.dye import (
 from lockstep.dye.profile import Symmetry
 from lockstep.errors import UsageError
 
-MUTANTS = Path(__file__).parent / "mutants" / "communication"
+EXERCISES = Path(__file__).parents[1] / "pkg/lockstep/exercises/communication"
 
 
 def parts(dyed: Dyed, rank: int, element: int) -> dict[int, Fraction]:
@@ -335,23 +335,23 @@ def test_what_comes_from_elsewhere() -> None:
 
 
 def test_nothing_has_changed() -> None:
-    dyed = dye(load(MUTANTS / "ring_all_reduce" / "copy_lost.py", "ring_all_reduce"), ranks=4)
+    dyed = dye(load(EXERCISES / "ring_all_reduce/wrong/copy_lost.py", "ring_all_reduce"), ranks=4)
     assert told(dyed, total(dyed)) == "Nothing is returned, and every rank's tensor is what it was."
 
 
 def test_of_a_reduce_nothing_is_said_of_ranks_that_do_not_count() -> None:
     """The root named in the call keeps its tensor; rank 0, which was taken for it, has another one."""
-    dyed = dye(load(MUTANTS / "tree_reduce" / "root_zero.py", "tree_reduce"), ranks=5, extra=(2,))
+    dyed = dye(load(EXERCISES / "tree_reduce/wrong/root_zero.py", "tree_reduce"), ranks=5, extra=(2,))
     assert told(dyed, only_at(total(dyed), 2)) == "Nothing is returned, and rank 2's tensor is what it was."
 
 
 def test_the_wrong_neighbour() -> None:
-    dyed = dye(load(MUTANTS / "mend_ring_of_sends" / "wrong_direction.py", "mend_ring_of_sends"), ranks=4)
+    dyed = dye(load(EXERCISES / "mend_ring_of_sends/wrong/wrong_direction.py", "mend_ring_of_sends"), ranks=4)
     assert told(dyed, shifted(dyed)).endswith("Element 0 of rank 0 holds rank 1's; it should hold rank 3's.")
 
 
 def test_whole_ranks_are_counted_as_such() -> None:
-    dyed = dye(load(MUTANTS / "tree_broadcast" / "forgets_last_round.py", "tree_broadcast"), ranks=5, extra=(2,))
+    dyed = dye(load(EXERCISES / "tree_broadcast/wrong/forgets_last_round.py", "tree_broadcast"), ranks=5, extra=(2,))
     assert told(dyed, tensor_of(dyed, 2)).startswith("Ranks 0, 2, 3 and 4 are right; of the others no element is.")
 
 
@@ -465,7 +465,7 @@ def test_profiles_part_the_known_wrong_answers(
     name: str, ranks: int, symmetry: Symmetry, wanted: Callable[[Dyed], Wanted], extra: tuple[Any, ...]
 ) -> None:
     by_profile: dict[str, set[str]] = defaultdict(set)
-    for file in sorted(set((MUTANTS / name).glob("*.py")) - {MUTANTS / name / "endless_loop.py"}):
+    for file in sorted(set((EXERCISES / name / "wrong").glob("*.py")) - {EXERCISES / name / "wrong/endless_loop.py"}):
         dyed = dye(load(file, name), ranks=ranks, extra=extra)
         if told(dyed, wanted(dyed)):
             by_profile[profile(dyed, symmetry, extra[0] if extra else None)].add(file.stem)

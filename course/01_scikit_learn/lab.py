@@ -196,6 +196,12 @@ def parallel_grid_search(estimator, grid, X, y, cv, n_jobs):
 # %% lab="tests parallel_grid_search"
 check("scikit_learn.parallel_grid_search", parallel_grid_search)
 
+# %% [markdown] lab="readonly extra"
+# ## Extra
+#
+# What follows is for those who want more. Each exercise is folded: open it by the arrow beside its title. The grade
+# stands on the exercises above; the points of these are yours alone, in `lockstep progress`.
+
 # %% [markdown] lab="readonly about-mend_oversubscription"
 # ## 5. Mend: too many threads (15 minutes)
 #
@@ -239,3 +245,4 @@ check("scikit_learn.mend_oversubscription", mend_oversubscription)
 #
 # The library's answers are `pkg/lockstep/classical`, one page each. `parallel_kmeans_step` adds the workers' sums and
 # gives everyone the result: that is an **all-reduce**. In unit 04 you write it for ranks that share nothing.
+

@@ -387,4 +387,3 @@ def diagnose(counts):
 
 # %% lab="tests diagnose"
 check("gpu.diagnose", diagnose)
-

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
 import device_cases as cases
 import pytest
@@ -20,7 +19,6 @@ from lockstep.errors import RankRaised
 from lockstep.events import Event, Trace
 from lockstep.launch.job import INSIDE
 
-ALTERNATIVES = Path(__file__).parents[1] / "alternatives"
 RANKS = 4
 COMMUNICATING = [e for e in exercises() if not e.pure and RANKS in e.worlds]
 WITH_TENSORS = [e for e in COMMUNICATING if any(a.tensors for a in acts_by_rank(e, e.cases(RANKS, 1))[0])]
@@ -51,8 +49,8 @@ def test_what_asks_for_gradients_is_a_leaf_that_asks_for_them() -> None:
 
 @pytest.mark.parametrize("exercise", WITH_TENSORS, ids=lambda e: e.function)
 def test_right_answers_make_their_tensors_where_the_given_ones_are(exercise: Exercise) -> None:
-    """References and alternatives give on GPUs what they give on the host, and no message leaves the host's memory."""
-    files = sorted((ALTERNATIVES / exercise.topic / exercise.function).glob("*.py"))
+    """References and other right answers give on GPUs what they give on the host, and no message leaves the host's memory."""
+    files = sorted(exercise.right.glob("*.py"))
     answers = {"reference": exercise.reference_function()} | {f.stem: load(f, exercise.function) for f in files}
     acts = acts_by_rank(exercise, exercise.cases(RANKS, 1))
     for of_rank in run(cases.on_fake_gpus_and_on_the_host, answers, acts, ranks=RANKS).values:

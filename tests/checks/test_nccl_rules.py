@@ -22,7 +22,7 @@ from lockstep.comm.rules import NCCL
 PROJECT = Path(__file__).parents[2]
 STRICT = replace(NCCL, eager=-1)
 COMMUNICATING = [e for e in exercises() if not e.pure]
-ALTERNATIVES = [(e, p) for e in COMMUNICATING for p in sorted((PROJECT / e.alternatives).glob("*.py"))]
+RIGHT = [(e, p) for e in COMMUNICATING for p in sorted(e.right.glob("*.py"))]
 
 
 def verdict(exercise: Exercise, fn, rules=STRICT) -> str:
@@ -49,7 +49,7 @@ def test_solved_labs_pass(exercise):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("exercise", "path"), ALTERNATIVES, ids=lambda x: getattr(x, "stem", getattr(x, "id", "")))
+@pytest.mark.parametrize(("exercise", "path"), RIGHT, ids=lambda x: getattr(x, "stem", getattr(x, "id", "")))
 def test_other_right_answers_pass_or_say_why_not(exercise, path):
     told = verdict(exercise, load(path, exercise.function))
     assert (told == "passed") != bool(why_not(path)), f"{told}: {why_not(path) or 'declares nothing'}"

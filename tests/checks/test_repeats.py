@@ -22,7 +22,6 @@ from lockstep.checks.score import Score
 from lockstep.launch import server
 
 REPEATS = int(os.environ.get("REPEATS", "50"))
-TESTS = Path(__file__).parents[1]
 EXERCISES = [e for e in checks.exercises() if e.topic == "communication"]
 EVERYTHING = "REPEATS" in os.environ
 
@@ -37,7 +36,7 @@ def wrong_answers() -> list[object]:
     """The first for each ending ("crashed:Deadlock", ...), or all."""
     found: dict[str, object] = {}
     for exercise in EXERCISES:
-        for path in sorted((TESTS / "mutants" / exercise.topic / exercise.function).glob("*.py")):
+        for path in sorted(exercise.wrong.glob("*.py")):
             ending = stated(path).partition(":")
             key = str(path) if EVERYTHING else "".join(ending) if ending[1] else "wrong"
             found.setdefault(key, pytest.param(exercise, path, id=f"{exercise.function}/{path.stem}"))

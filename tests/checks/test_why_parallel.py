@@ -1,7 +1,7 @@
 """The exercises of unit 00 are pure: whatever the seed, every known answer is told what its file states, and nothing
 breaks the judge.
 
-Known answers are run here in this process, with several seeds; ``test_mutants`` runs them as a learner's are.
+Known answers are run here in this process, with several seeds; ``test_answers`` runs them as a learner's are.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from torch.distributed import TCPStore
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("slurm")]
 
-RIGHT = Path(__file__).parents[1] / "alternatives" / "communication" / "ring_all_reduce" / "even_and_odd.py"
+RIGHT = Path(__file__).parents[2] / "pkg/lockstep/exercises/communication/ring_all_reduce/right/even_and_odd.py"
 WRONG = "def ring_all_reduce(tensor, group=None):\n    return tensor\n"
 CHECK = (sys.executable, "-m", "lockstep", "check", "communication.ring_all_reduce")
 KEEP_CODE = '"$@"; code=$?; echo $code > "$CODES/$SLURM_PROCID"; exit $code'

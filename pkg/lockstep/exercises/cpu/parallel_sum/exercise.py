@@ -111,7 +111,7 @@ EXERCISE = compiled_exercise(
         reads=("x",),
         own=race,
     ),
-    number=4,
+    number=3,
     title="A parallel sum without false sharing",
     points=4,
     minutes=25,

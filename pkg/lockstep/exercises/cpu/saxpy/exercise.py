@@ -71,7 +71,7 @@ EXERCISE = compiled_exercise(
         writes=("y",),
         own=own,
     ),
-    number=1,
+    number=5,
     title="saxpy",
     core=False,
     points=2,
