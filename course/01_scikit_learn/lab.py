@@ -30,7 +30,8 @@ from lockstep import check
 # %% [markdown] lab="readonly about-classify_parallelism"
 # ## 1. What runs in parallel? (25 minutes)
 #
-# You get `measure`, a function that measures a fit which you cannot see. Its three knobs are 1 unless you say otherwise:
+# You get `measure`, a function that measures a fit which you cannot see. Its three knobs are 1 unless you say
+# otherwise:
 #
 # - `measure(openmp=1, blas=1, n_jobs=1)` measures it once, and returns who spent the CPU time:
 #   - `.main`: seconds of CPU time of the thread that called the fit,

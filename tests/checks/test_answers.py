@@ -33,7 +33,7 @@ def is_general(misconception: str) -> bool:
 
 
 def ids(rows: list[tuple[Exercise, Known]]) -> list[object]:
-    return [pytest.param(e, k, id=f"{e.id}/{k.name}") for e, k in rows]
+    return [pytest.param(e, k, id=f"{e.id}/{k.name}", marks=pytest.mark.xdist_group(e.id)) for e, k in rows]
 
 
 @pytest.mark.parametrize(("exercise", "known"), ids(KNOWN))

@@ -49,7 +49,7 @@ def test_what_asks_for_gradients_is_a_leaf_that_asks_for_them() -> None:
 
 @pytest.mark.parametrize("exercise", WITH_TENSORS, ids=lambda e: e.function)
 def test_right_answers_make_their_tensors_where_the_given_ones_are(exercise: Exercise) -> None:
-    """References and other right answers give on GPUs what they give on the host, and no message leaves the host's memory."""
+    """Right answers give on GPUs what they give on the host, and no message leaves the host's memory."""
     files = sorted(exercise.right.glob("*.py"))
     answers = {"reference": exercise.reference_function()} | {f.stem: load(f, exercise.function) for f in files}
     acts = acts_by_rank(exercise, exercise.cases(RANKS, 1))
