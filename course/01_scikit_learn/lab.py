@@ -246,4 +246,3 @@ check("scikit_learn.mend_oversubscription", mend_oversubscription)
 #
 # The library's answers are `pkg/lockstep/classical`, one page each. `parallel_kmeans_step` adds the workers' sums and
 # gives everyone the result: that is an **all-reduce**. In unit 04 you write it for ranks that share nothing.
-

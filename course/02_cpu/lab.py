@@ -319,4 +319,3 @@ def roofline(flops, nbytes, device):
 
 # %% lab="tests roofline"
 check("cpu.roofline", roofline)
-
