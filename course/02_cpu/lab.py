@@ -47,8 +47,42 @@ loop = inner_loop(sum_of_squares, x)  # the innermost loop of its machine code
 print(loop)
 print(loop.lanes, "numbers in an instruction,", len(loop.chains), "accumulator")
 
+# %% [markdown] lab="readonly about-saxpy"
+# ## 1. saxpy (15 minutes)
+#
+# `saxpy(a, x, y)` adds a·x to y: $y_i \leftarrow a x_i + y_i$ for every i.
+#
+# - `x` and `y` are float32 arrays of the same length, which may be 0. `a` is a Python float.
+# - Write into `y`, in place. `x` stays as it is. What you return is not looked at.
+# - Compile it: `@njit`, for one core: no `parallel=True`.
+# - The innermost loop is to compute in float32, several numbers in each instruction, and without another array.
+#
+# Hint: what type has `a * x[i]`?
+
+
+# %% lab="given saxpy"
+def saxpy(a, x, y):
+    """y becomes a·x + y, in place."""
+    raise NotImplementedError()
+
+
+# %% lab="answer saxpy"
+### BEGIN SOLUTION
+@njit
+def saxpy(a, x, y):
+    """y becomes a·x + y, in place."""
+    a32 = np.float32(a)
+    for i in range(x.size):
+        y[i] = a32 * x[i] + y[i]
+
+
+### END SOLUTION
+
+# %% lab="tests saxpy"
+check("cpu.saxpy", saxpy)
+
 # %% [markdown] lab="readonly about-dot"
-# ## 1. Dot product with four accumulators (30 minutes)
+# ## 2. Dot product with four accumulators (30 minutes)
 #
 # `dot(x, y)` returns the sum of $x_i y_i$.
 #
@@ -98,7 +132,7 @@ def dot(x, y):
 check("cpu.dot", dot)
 
 # %% [markdown] lab="readonly about-blocked_matmul"
-# ## 2. Blocked matrix product (30 minutes)
+# ## 3. Blocked matrix product (30 minutes)
 #
 # `blocked_matmul(A, B, block)` returns the matrix product C = A·B.
 #
@@ -149,7 +183,7 @@ def blocked_matmul(A, B, block):
 check("cpu.blocked_matmul", blocked_matmul)
 
 # %% [markdown] lab="readonly about-parallel_sum"
-# ## 3. A parallel sum without false sharing (25 minutes)
+# ## 4. A parallel sum without false sharing (25 minutes)
 #
 # `parallel_sum(x, workers)` returns the sum of `x`, computed by `workers` threads.
 #
@@ -199,8 +233,44 @@ def parallel_sum(x, workers):
 # %% lab="tests parallel_sum"
 check("cpu.parallel_sum", parallel_sum)
 
+# %% [markdown] lab="readonly extra"
+# ## Extra
+#
+# What follows is for those who want more. Each exercise is folded: open it by the arrow beside its title. The grade
+# stands on the exercises above; the points of these are yours alone, in `lockstep progress`.
+
+# %% [markdown] lab="readonly about-roofline"
+# ## 5. The roofline (15 minutes)
+#
+# `roofline(flops, nbytes, device)` says how fast a kernel can be at most. Return a pair: the FLOP/s that it can reach,
+# and what limits it, `"memory"` or `"compute"`.
+#
+# - `flops` operations in float32, `nbytes` bytes to and from memory. Either may be 0: a copy computes nothing, and a
+#   kernel that moves nothing is limited by computing.
+# - `device.peak("float32")` is the peak in FLOP/s, `device.memory_bandwidth` is in bytes per second.
+# - The device computes while it moves data. So the lower roof decides.
+#
+# The roofs meet at peak / bandwidth FLOP per byte: the **ridge**. To the left of it the memory limits, to the right the
+# computing.
+
+
+# %% lab="answer roofline"
+def roofline(flops, nbytes, device):
+    """(FLOP/s at most, "memory" or "compute")."""
+    ### BEGIN SOLUTION
+    peak = device.peak("float32")
+    if nbytes == 0:
+        return peak, "compute"
+    slanted = flops / nbytes * device.memory_bandwidth
+    return (slanted, "memory") if slanted < peak else (peak, "compute")
+    ### END SOLUTION
+
+
+# %% lab="tests roofline"
+check("cpu.roofline", roofline)
+
 # %% [markdown] lab="readonly about-place_kernels"
-# ## 4. Five kernels on the roofline (20 minutes)
+# ## 6. Five kernels on the roofline (20 minutes)
 #
 # `place_kernels(n, device)` returns a dict: for each of these five names a pair of its arithmetic intensity in FLOP per
 # byte, and what limits it on the device, `"memory"` or `"compute"`.
@@ -249,73 +319,3 @@ check("cpu.place_kernels", place_kernels)
 # arrays, and place both with `show.roofline`. The lesson has the calls. How far from its roof is each, and why?
 #
 # When all is solved, compare with the library: its kernels are in `pkg/lockstep/cpu`, each on one page.
-
-# %% [markdown] lab="readonly extra"
-# ## Extra
-#
-# What follows is for those who want more. Each exercise is folded: open it by the arrow beside its title. The grade
-# stands on the exercises above; the points of these are yours alone, in `lockstep progress`.
-
-# %% [markdown] lab="readonly about-saxpy"
-# ## 5. saxpy (15 minutes)
-#
-# `saxpy(a, x, y)` adds a·x to y: $y_i \leftarrow a x_i + y_i$ for every i.
-#
-# - `x` and `y` are float32 arrays of the same length, which may be 0. `a` is a Python float.
-# - Write into `y`, in place. `x` stays as it is. What you return is not looked at.
-# - Compile it: `@njit`, for one core: no `parallel=True`.
-# - The innermost loop is to compute in float32, several numbers in each instruction, and without another array.
-#
-# Hint: what type has `a * x[i]`?
-
-
-# %% lab="given saxpy"
-def saxpy(a, x, y):
-    """y becomes a·x + y, in place."""
-    raise NotImplementedError()
-
-
-# %% lab="answer saxpy"
-### BEGIN SOLUTION
-@njit
-def saxpy(a, x, y):
-    """y becomes a·x + y, in place."""
-    a32 = np.float32(a)
-    for i in range(x.size):
-        y[i] = a32 * x[i] + y[i]
-
-
-### END SOLUTION
-
-# %% lab="tests saxpy"
-check("cpu.saxpy", saxpy)
-
-# %% [markdown] lab="readonly about-roofline"
-# ## 6. The roofline (15 minutes)
-#
-# `roofline(flops, nbytes, device)` says how fast a kernel can be at most. Return a pair: the FLOP/s that it can reach,
-# and what limits it, `"memory"` or `"compute"`.
-#
-# - `flops` operations in float32, `nbytes` bytes to and from memory. Either may be 0: a copy computes nothing, and a
-#   kernel that moves nothing is limited by computing.
-# - `device.peak("float32")` is the peak in FLOP/s, `device.memory_bandwidth` is in bytes per second.
-# - The device computes while it moves data. So the lower roof decides.
-#
-# The roofs meet at peak / bandwidth FLOP per byte: the **ridge**. To the left of it the memory limits, to the right the
-# computing.
-
-
-# %% lab="answer roofline"
-def roofline(flops, nbytes, device):
-    """(FLOP/s at most, "memory" or "compute")."""
-    ### BEGIN SOLUTION
-    peak = device.peak("float32")
-    if nbytes == 0:
-        return peak, "compute"
-    slanted = flops / nbytes * device.memory_bandwidth
-    return (slanted, "memory") if slanted < peak else (peak, "compute")
-    ### END SOLUTION
-
-
-# %% lab="tests roofline"
-check("cpu.roofline", roofline)

@@ -88,7 +88,7 @@ EXERCISE = compiled_exercise(
         asked="C, an array of shape (n, m),",
         reads=("A", "B"),
     ),
-    number=2,
+    number=3,
     title="Blocked matrix product",
     points=4,
     minutes=30,

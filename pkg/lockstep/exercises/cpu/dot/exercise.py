@@ -86,7 +86,7 @@ EXERCISE = compiled_exercise(
         asked="the sum of x[i]·y[i], a number,",
         reads=("x", "y"),
     ),
-    number=1,
+    number=2,
     title="Dot product with four accumulators",
     points=4,
     minutes=30,

@@ -111,7 +111,7 @@ EXERCISE = compiled_exercise(
         reads=("x",),
         own=race,
     ),
-    number=3,
+    number=4,
     title="A parallel sum without false sharing",
     points=4,
     minutes=25,
