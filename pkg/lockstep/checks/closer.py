@@ -61,7 +61,10 @@ class Closer:
         said = self._said(seen)
         id, told = change or (fault.misconception, said)
         silent = "" if self.exercise.pure or seen.case.size == 1 or seen.trace.communication else NOTHING_SENT
-        return Fault(id, " ".join(filter(None, (fault.message, told, silent))))
+        aside = "" if change else fault.aside
+        return replace(
+            fault, misconception=id, message=" ".join(filter(None, (fault.message, told, silent))), aside=aside
+        )
 
     def picture(self) -> str:
         """Who is in the learner's result, drawn; "" if that is not known or was not asked."""

@@ -17,6 +17,7 @@ PLAIN = (Script(), Script("openmp"), Script("blas"), Script("n_jobs", share=0.95
 MISLEADING = (
     Script(vain=0.6),
     Script("openmp", vain=0.3),
+    Script("openmp", share=0.3, vain=0.6),  # a third of its work is no fifth of all that is spent
     Script(threads=4),  # a pool that has nothing to do
     Script("blas", work=0.004, share=0.4),
     Script("openmp", share=0.1, work=30.0),

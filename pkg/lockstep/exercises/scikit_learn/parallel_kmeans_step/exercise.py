@@ -67,10 +67,10 @@ def examine(call: tuple[Any, ...], answer: Answer) -> Fault | None:
         now = [round(v, 3) for v in held[at].tolist()]
         return Fault("empty-centre", f"{begin}centre {at}, which no row is nearest to, becomes {now}. It stays.")
     change = changed_tensors([held], [right], [centres])
-    pair = (np.round(values[at].tolist(), 3).tolist() for values in (held, right))
-    moves = f"{begin}centre {at} moves to {{}}, not to {{}} ({int(wrong.sum())} of {len(right)} are wrong).".format(
-        *pair
-    )
+    off = (~torch.isclose(held[at].double(), right[at], rtol=1e-9, atol=0)).tolist().index(True)
+    value, wanted = (f"{float(values[at, off]):.10g}" for values in (held, right))
+    moves = f"{begin}coordinate {off} of centre {at} becomes {value}, not {wanted} "
+    moves += f"({int(wrong.sum())} of {len(right)} centres are wrong)."
     return Fault(change[0] if change else "wrong-values", f"{moves} {change[1] if change else ''}".strip())
 
 

@@ -1,0 +1,80 @@
+"""The checks of unit 01 beyond their known answers: what is said is said each time, and says what to do."""
+
+from __future__ import annotations
+
+import pytest
+
+from lockstep import checks
+from lockstep.checks import assess
+from lockstep.checks.exercise import find
+from lockstep.checks.observation import Failure, Observation, Seen
+from lockstep.exercises.scikit_learn.workers import HINTS, REFUSED, handed_out, misused
+
+
+def failed(function: str, failure: Failure) -> str:
+    """What the run that ended so is told."""
+    exercise = find(f"scikit_learn.{function}")
+    case = exercise.cases(1, 0)[0]
+    observation = Observation(exercise.id, "processes", seen=(Seen(case, failure=failure),))
+    return checks.score_of(exercise, observation).findings[0].message
+
+
+@pytest.mark.parametrize(("function", "exception", "text", "advice"), [
+    ("parallel_grid_search", "TypeError", "BaseEstimator.set_params() takes 1 positional argument", "**parameters"),
+    ("parallel_grid_search", "TypeError", "object of type 'generator' has no len()", "list(cv.split(X, y))"),
+    ("parallel_forest", "PicklingError", "cannot pickle 'Pool' object", "to joblib"),
+    ("parallel_kmeans_step", "TypeError", "unsupported operand type(s) for +: 'int' and 'tuple'", "sum(s for s, _ in"),
+    ("parallel_kmeans_step", "ValueError", "broadcast together with shapes (6,3) (6,)", "counts[:, None]"),
+    ("parallel_kmeans_step", "ValueError", "broadcast together with shapes (6,3) (5,1)", "minlength=len(centres)"),
+    ("classify_parallelism", "ZeroDivisionError", "float division by zero", "Compare by a difference"),
+])  # fmt: skip
+def test_what_python_says_is_followed_by_what_to_do(function: str, exception: str, text: str, advice: str) -> None:
+    said = f"your function raised {exception}: {text}"
+    told = failed(function, Failure("RankRaised", said, exception=exception, text=text, origin="learner"))
+    assert advice in told
+    assert told.count("\n") <= 1, "one hint"
+
+
+def test_a_lock_that_is_never_released_is_told_as_one() -> None:
+    """The caller stood in Parallel, in wait for its tasks, and was only asked whether its loops end."""
+    where = "your function did not end within 15 seconds. It stood at lab.py, line 8: Parallel(n_jobs=n_jobs)(tasks)"
+    assert "a lock that another task has taken and not released" in failed(
+        "parallel_forest", Failure("TimeLimit", where)
+    )
+    assert dict(HINTS)["crashed:Stuck"] == dict(HINTS)["crashed:TimeLimit"]
+
+
+@pytest.mark.parametrize("kind", REFUSED)
+def test_what_is_no_task_has_a_sentence(kind: str) -> None:
+    fault = misused({"refused": [kind, "grow"], "calls": []})
+    assert fault
+    assert "{" not in fault.message
+    assert fault.message.endswith((".", ".)"))
+
+
+def test_who_calls_parallel_with_one_worker_is_told_so() -> None:
+    call = {"n_jobs": 1, "tasks": 0}
+    fault = handed_out({"n_jobs": 3, "calls": [call]}, 7, "tree")
+    assert fault
+    assert fault.misconception == "ignores-n_jobs"
+    assert "with 1 worker:" in fault.message
+
+
+def test_threads_that_share_an_estimator_are_told_each_time() -> None:
+    """Scores were wrong by chance, or the process was killed: one run of five was told why."""
+    path = find("scikit_learn.parallel_grid_search").wrong / "threads_no_clone.py"
+    scores = [checks.check_file("scikit_learn.parallel_grid_search", path, keep=False) for _ in range(3)]
+    assert [[f.misconception for f in score.findings] for score in scores] == [["touches-estimator"]] * 3
+    assert scores[0].text() == scores[2].text()
+
+
+def test_what_a_fit_showed_is_told_where_nobody_knows_the_mistake(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A closer look that found nothing dropped the numbers on the way."""
+    monkeypatch.setattr(assess, "known_answers", lambda _: [])
+
+    def classify_parallelism(measure):  # type: ignore[no-untyped-def]
+        return "serial"
+
+    (finding,) = checks.check("scikit_learn.classify_parallelism", classify_parallelism).findings
+    assert finding.misconception == "wrong-values"
+    assert "On the way: its .elsewhere is 0.00 with every knob at 1" in finding.message
