@@ -94,20 +94,22 @@ def test_opening_the_door_does_not_bring_the_functions_back() -> None:
 
 
 def test_a_judges_helper_is_refused() -> None:
-    """``least_squares`` of the judge was a full answer."""
+    """What an exercise computes to know the right answer was a full answer."""
 
-    def helper(nbytes: Any, seconds: Any) -> Any:
-        from lockstep.checks.communication import fit
+    def helper(nbytes: Any, ranks: Any, alpha: Any, beta: Any) -> Any:
+        from lockstep.exercises.communication.choose_algorithm.exercise import seconds
 
-        return fit.least_squares(nbytes, seconds)
+        times = seconds(nbytes, ranks, alpha, beta)
+        return min(times, key=times.__getitem__)
 
-    score = checks.check("communication.fit_alpha_beta", helper)
+    score = checks.check("communication.choose_algorithm", helper)
     assert [f.misconception for f in score.findings] == ["library-call"], score.text()
 
 
 @pytest.mark.parametrize("on", ["dgx-a100", "processes"])
 def test_a_judges_function_in_a_file_is_refused(on: str, tmp_path: Path) -> None:
-    text = "from lockstep.checks.why_parallel.formulas import Asked\n\n\ndef amdahl(p, s):\n    return Asked and 1.0\n"
+    imported = "from lockstep.exercises.why_parallel.laws import law_calls"
+    text = f"{imported}\n\n\ndef amdahl(p, s):\n    return law_calls and 1.0\n"
     (tmp_path / "answer.py").write_text(text)
     score = checks.check_file("why_parallel.amdahl", tmp_path / "answer.py")
     assert score.points == 0
@@ -147,3 +149,13 @@ def test_a_group_is_made_as_before() -> None:
         return others[dist.get_rank(group) - 1]
 
     assert checks.check("communication.mend_ring_of_sends", own).verdict == "wrong"
+
+
+def test_what_a_partial_carries_is_needed_too() -> None:
+    """Every answer to a compiled exercise was told that it calls the library: its watch is a partial, which carries an
+    object with functions of the exercise."""
+    from lockstep.checks.play import play_pure
+    from lockstep.exercises.cpu.saxpy.exercise import EXERCISE, result
+
+    assert EXERCISE.watch is not None
+    assert result in reached([play_pure, EXERCISE.watch], guard.JUDGES)

@@ -54,6 +54,7 @@ def test_values_come_back_as_they_were_in_exact_types() -> None:
             assert (again.dtype, again.shape, type(again)) == (dtype, tensor.shape, torch.Tensor)
             assert torch.equal(again, tensor)
     assert torch.equal(decoded(encoded(torch.arange(6).reshape(2, 3).t())), torch.arange(6).reshape(2, 3).t())
+    assert torch.equal(decoded(encoded(torch.ones(1).expand(1))), torch.ones(1)), "its stride is 0"
     assert type(decoded(encoded(torch.ones(2).as_subclass(Shaped)))) is torch.Tensor
     assert type(decoded(encoded(Text("x")))) is str
     assert decoded(encoded([object, 10**6000]))[1] == Other("int", "a number of more than 3,000 digits")

@@ -26,6 +26,7 @@ from lockstep.checks.ungraded import settle
 from lockstep.checks.wording import printable
 from lockstep.errors import LockstepError, UsageError
 from lockstep.launch.launchers import detect
+from lockstep.worlds import run
 
 FAIR = 4  # times as long as the course's own answer may take
 LOUD = 10_000  # characters printed in one case that deserve a word
@@ -102,9 +103,25 @@ def _scored(exercise: Exercise, fn: Callable[..., Any] | None, on: str | None, k
     except Exception as error:
         return _ungraded(exercise, error)
     launched = detect()
+    if launched is not None and observation.world == "spmd" and not _somebody_is_gone(observation):
+        _wait_for_each_other()
     if keep and (launched is None or launched.rank == 0):
         progress.record_score(exercise.id, score.points, score.maximum, score.verdict)
     return score
+
+
+def _somebody_is_gone(observation: Observation) -> bool:
+    return any(seen.failure is not None and seen.failure.kind == "RankDied" for seen in observation)
+
+
+def _wait_for_each_other() -> None:
+    """Rank 0 alone has looked closer. A launcher ends all ranks when one of them ends with an error."""
+    with contextlib.suppress(LockstepError):
+        run(_nothing, on="spmd")
+
+
+def _nothing() -> None:
+    pass
 
 
 def _out_of_time(score: Score) -> bool:

@@ -43,6 +43,7 @@ def functions_in(value: Any, depth: int = DEPTH) -> Iterator[FunctionType]:
         yield from (f for cell in value.__closure__ or () for f in _held(cell, depth))
     elif isinstance(value, partial):
         yield from functions_in(value.func, depth)
+        yield from functions_in([*value.args, *value.keywords.values()], depth)
     elif isinstance(value, (staticmethod, classmethod)):
         yield from functions_in(value.__func__, depth)
     elif isinstance(value, property):

@@ -69,8 +69,6 @@ def _filtered(
     """The first case leaves few, which are then looked at in all others."""
     if exercise.beside:
         exercise = replace(exercise, watch=exercise.beside, real=False)
-    if exercise.real:  # a process of its own for each, measured: too dear
-        return []
     until = time.monotonic() + LIMIT
     first, *rest = seen
     there = _in_one_run(exercise, [k for k in known if k.tell and k.ends], first.case)
@@ -104,8 +102,8 @@ def _watch(exercise: Exercise, known: Sequence[Known], case: Case) -> list[Seen 
     """In one run; where it fails, in halves, until the one that fails is alone."""
     if not known:
         return []
-    if len(known) == 1:
-        return _in_all(exercise, known[0], [case])
+    if len(known) == 1 or exercise.real:  # what is measured is measured alone
+        return [seen for k in known for seen in _in_all(exercise, k, [case])]
     try:
         return list(observe_each(exercise, [k.load(exercise.function) for k in known], case))
     except LockstepError:

@@ -45,7 +45,8 @@ def _is_saved(value: Any) -> bool:
 
 
 def _content(tensor: torch.Tensor) -> bytes:
-    flat = tensor.detach().cpu().as_subclass(torch.Tensor).contiguous().reshape(-1)
+    flat = torch.empty(tensor.numel(), dtype=tensor.dtype)  # an expanded one has stride 0
+    flat.copy_(tensor.detach().cpu().as_subclass(torch.Tensor).reshape(-1))
     return flat.view(torch.uint8).numpy().tobytes()
 
 

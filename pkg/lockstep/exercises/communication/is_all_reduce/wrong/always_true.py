@@ -7,6 +7,7 @@ from lockstep import run
 from lockstep.errors import RunError
 
 MISCONCEPTION = "misses-wrong-values"
+ALSO = ["misses-some-sizes", "misses-hangs"]
 
 
 def call(fn, numel, members=None, make=None):

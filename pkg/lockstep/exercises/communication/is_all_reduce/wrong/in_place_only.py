@@ -7,6 +7,7 @@ from lockstep import run
 from lockstep.errors import RunError
 
 MISCONCEPTION = "rejects-right-answers"
+ALSO = ["rejects-dear-answers"]
 
 
 def call(fn, numel, members=None, make=None):

@@ -3,6 +3,7 @@
 from numba import cuda, float32
 
 MISCONCEPTION = "out-of-bounds"
+ALSO = ["race"]
 THREADS = 128
 
 

@@ -9,9 +9,12 @@ MISCONCEPTION = "not-the-mean"
 
 
 def parallel_grid_search(estimator, grid, X, y, cv, n_jobs):
-    C = list(ParameterGrid(grid)); F = list(cv.split(X, y))
+    C = list(ParameterGrid(grid))
+    F = list(cv.split(X, y))
+
     def hits(p, tr, te):
         return (clone(estimator).set_params(**p).fit(X[tr], y[tr]).predict(X[te]) == y[te]).sum()
+
     s = Parallel(n_jobs=n_jobs)(delayed(hits)(p, a, b) for p in C for a, b in F)
     m = np.reshape(s, (len(C), len(F))).sum(axis=1) / len(X)
     return C[int(m.argmax())], m.tolist()
