@@ -21,6 +21,7 @@ from lockstep.checks.feedback import page
 from lockstep.checks.guard import LibraryAnswer, references_refuse, refuse_borrowed
 from lockstep.checks.observation import Failure, Observation, Seen
 from lockstep.checks.observe import Ungraded
+from lockstep.comm.rules import RENDEZVOUS
 from lockstep.cpu.compiled import compiling_problem, machine_code
 from lockstep.cpu.lines import Busy, lines_counted
 from lockstep.cpu.observed import code
@@ -192,8 +193,8 @@ def test_a_compiled_exercise_may_take_its_own_time_and_ends_before_the_cell_does
         raise RunError("your function did not end")
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(observe, "run", late)
-        observe.observe(exercise, exercise.reference_function())
+        patch.setattr(observe, "run_sealed", late)
+        observe.observe_reference(exercise)
     assert 30 < given[0] <= exercise.seconds
     assert sum(given) + observe.LIMIT / 2 < 60, "nbgrader's limit for a cell, with a look at the reference"
 
@@ -204,7 +205,9 @@ def test_known_answers_are_run_beside_a_learners_without_compiling_them() -> Non
         assert exercise.beside is not None
         (case,) = exercise.cases(1, 7)
         quick = replace(exercise, watch=exercise.beside, real=False)
-        beside = observe.observe(quick, exercise.reference_function(), cases=[case]).seen[0]
+        beside = observe._observed(
+            quick, exercise.reference_function(), "", None, observe.LIMIT, RENDEZVOUS, [case]
+        ).seen[0]
         assert all("code" not in evidence for evidence in beside.returned[0])
         assert len(exercise.alike(beside)) == len(exercise.inputs(case, 0))
 

@@ -16,8 +16,8 @@ from lockstep.checks.calls import told_call
 from lockstep.checks.case import Case
 from lockstep.checks.exercise import Exercise
 from lockstep.checks.feedback import page
-from lockstep.checks.judge import Fault, Finding, mark
-from lockstep.checks.observation import Observation, Seen, load, save
+from lockstep.checks.judge import Fault
+from lockstep.checks.observation import Seen, load, save
 from lockstep.checks.observe import observe
 
 
@@ -25,11 +25,8 @@ def in_its_process(fn: Any, arguments: tuple[Any, ...]) -> dict[str, Any]:
     return {"values": fn(*arguments), "process": os.getpid(), "tensor": torch.arange(2)}
 
 
-def judge(observation: Observation) -> list[Finding]:
-    def examine(seen: Seen) -> Fault | None:
-        return None if seen.returned[0][0]["values"] == [0, 1, 2] else Fault("wrong-values", f"With {seen.case}: no.")
-
-    return mark(observation, 1, examine)
+def examine(seen: Seen) -> Fault | None:
+    return None if seen.returned[0][0]["values"] == [0, 1, 2] else Fault("wrong-values", f"With {seen.case}: no.")
 
 
 def exercise(real: bool) -> Exercise:
@@ -41,7 +38,7 @@ def exercise(real: bool) -> Exercise:
         parameters="limit",
         cases=lambda ranks, seed: [Case(1, seed, settings={"told": "three numbers"})],
         inputs=lambda case, rank: ((3,),),
-        judge=judge,
+        examine=examine,
         reference="lockstep.cost.fit:choose_algorithm",  # any module will do
         worlds=(1,),
         pure=True,

@@ -129,7 +129,7 @@ def references_refuse(module: str, *needed: Callable[..., Any]) -> Iterator[None
 def _functions(module: str, needed: tuple[Callable[..., Any], ...]) -> list[Any]:
     """The functions of the answer's module, compiled ones too, and the judges' that nothing needed comes to call."""
     importlib.import_module(module)
-    kept = reached(needed, JUDGES)
+    kept = reached((_listen, _audit, refuse_borrowed, *needed), JUDGES)
     found = []
     for name, loaded in list(sys.modules.items()):
         own = f"{name}.".startswith(f"{module}.")

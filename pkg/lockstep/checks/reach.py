@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from functools import partial
-from types import CodeType, FunctionType
+from types import CodeType, FunctionType, MethodType
 from typing import Any
 
 DEPTH = 4  # of containers in containers
@@ -44,6 +44,9 @@ def functions_in(value: Any, depth: int = DEPTH) -> Iterator[FunctionType]:
     elif isinstance(value, partial):
         yield from functions_in(value.func, depth)
         yield from functions_in([*value.args, *value.keywords.values()], depth)
+    elif isinstance(value, MethodType):
+        yield from functions_in(value.__func__, depth)
+        yield from functions_in(value.__self__, depth)
     elif isinstance(value, (staticmethod, classmethod)):
         yield from functions_in(value.__func__, depth)
     elif isinstance(value, property):

@@ -23,8 +23,8 @@ def queries(case: Case, rank: int) -> tuple[tuple[int, int, float, float], ...]:
     for alpha, beta in MACHINES:
         for K in (2, 3, 4, 5, 6, 7, 8, 12, 16, 48, 64, 100, 1000):
             crossing = alpha / beta if K <= 3 else (K - 1 - log2_ceil(K)) / (log2_ceil(K) - (K - 1) / K) * alpha / beta
-            factors = (0.0, 0.01, 0.3, 0.9, 1.1, 3.0, 9.0, 100.0)
-            rows += [(int(crossing * f * draw.uniform(0.97, 1.03)), K, alpha, beta) for f in factors]
+            factors = (0.0, 0.01, 0.3, 0.9, 0.98, 1.02, 1.1, 3.0, 9.0, 100.0)
+            rows += [(int(crossing * f * draw.uniform(0.99, 1.01)), K, alpha, beta) for f in factors]
         rows.append((1000, 1, alpha, beta))
     return tuple(rows)
 
