@@ -314,6 +314,39 @@ print(result.values[0])
 result.show()
 
 # %% [markdown]
+# Who is in a chunk on its way? Pour dye into the tensor of one rank, run the program, and look where the dye is. Do so
+# for each rank. An all-reduce only adds, so this tells all that there is to know of it. In the figure each cell is a
+# chunk, with a place for each rank whose numbers may be in it. Move the slider from round to round.
+
+# %%
+from lockstep.dye import dye, told, total
+
+dyed = dye(collectives.ring_all_reduce, ranks=4, steps=True)
+show.xray(dyed, total(dyed))
+
+# %% [markdown]
+# A mistake shows at once. This ring adds what arrives in the second trip, too. What travels there is complete already.
+
+
+# %%
+def adds_twice(tensor, group=None):
+    rank, K = dist.get_rank(), dist.get_world_size()
+    chunks = tensor.tensor_split(K)
+    for step in range(2 * (K - 1)):
+        incoming = torch.empty_like(chunks[(rank - step - 1) % K])
+        sending = dist.isend(chunks[(rank - step) % K], (rank + 1) % K)
+        dist.recv(incoming, (rank - 1) % K)
+        sending.wait()
+        chunks[(rank - step - 1) % K].add_(incoming)
+
+
+wrong = dye(adds_twice, ranks=4, steps=True)
+show.xray(wrong, total(wrong), told(wrong, total(wrong)))
+
+# %% [markdown]
+# The check of the lab draws the same picture of your own ring, when its sum is wrong.
+
+# %% [markdown]
 # ## 7. The table, measured
 #
 # There are many ways to an all-reduce. Books compare them in a table of O(…)s. You need not believe it: count. On the
