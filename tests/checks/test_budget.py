@@ -35,4 +35,4 @@ def test_a_barrier_is_no_collective_that_costs_anything() -> None:
 def test_a_rank_that_takes_part_in_nothing_cannot_know_what_the_others_have() -> None:
     part = Budget("transfers", lambda case: 1, at_most=None, at_least=1)
     some, all_ranks = seen([(0, 1, 0)]), seen([(0, 1, 0), (1, 2, 1), (2, 3, 2)])
-    assert [part.under(run) is not None for run in (some, all_ranks)] == [True, False]
+    assert [part.under(run, "this") is not None for run in (some, all_ranks)] == [True, False]

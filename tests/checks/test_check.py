@@ -334,7 +334,7 @@ def test_on_a_busy_machine_a_function_gets_several_times_what_the_reference_take
     monkeypatch.setattr(assess, "observe", slow)
     monkeypatch.setattr(assess, "observe_reference", slow_reference)
     monkeypatch.setattr(
-        assess, "score_of", lambda exercise, seen: Score(exercise.id, 5, 5, _verdict(seen), _late(seen))
+        assess, "score_of", lambda exercise, seen, closer: Score(exercise.id, 5, 5, _verdict(seen), _late(seen))
     )
     assert checks.check(RING, lambda tensor, group=None: tensor).passed
     assert given[0] == 2.5
