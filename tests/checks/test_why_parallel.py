@@ -193,7 +193,9 @@ CRASHES = (
 @pytest.mark.parametrize(("function", "raised", "advice"), CRASHES)
 def test_what_python_says_is_followed_by_what_to_do(function: str, raised: str, advice: str) -> None:
     """ "KeyError: 'weights'", read a beginner, and did not know what to do next."""
-    assert advice in failed(function, Failure("RankRaised", f"{function}(...) raised {raised}"))
+    exception, _, text = raised.rpartition("\n")[2].partition(": ")
+    failure = Failure("RankRaised", f"{function}(...) raised {raised}", exception=exception, text=text, told=raised)
+    assert advice in failed(function, failure)
 
 
 @pytest.mark.parametrize("exercise", EXERCISES, ids=lambda e: e.function)

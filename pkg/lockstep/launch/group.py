@@ -80,7 +80,8 @@ def adoption(given: Given) -> Adoption:
 
 def gathered(mine: bytes) -> list[bytes]:
     """The bytes of every rank, on every rank. (torch's ``all_gather_object`` would unpickle what others have sent.)"""
-    device = torch.device("cuda", torch.cuda.current_device()) if "nccl" in dist.get_backend() else torch.device("cpu")
+    gpus = "nccl" in dist.get_backend() and on_gpus(int(os.environ.get("LOCAL_WORLD_SIZE", "1")))
+    device = torch.device("cuda", torch.cuda.current_device()) if gpus else torch.device("cpu")
     lengths = [torch.zeros(1, dtype=torch.int64, device=device) for _ in range(dist.get_world_size())]
     dist.all_gather(lengths, torch.tensor([len(mine)], device=device))
     sizes = [int(length) for length in lengths]
