@@ -14,17 +14,19 @@ from lockstep import checks
 from lockstep.checks import assess
 from lockstep.checks.exercise import Exercise
 from lockstep.checks.known import Known, known_answers
+from lockstep.exercises.gpu.launches import HAZARDS
 
 EXERCISES = checks.exercises()
 KNOWN = [(e, k) for e in EXERCISES for k in known_answers(e)]
 
-# What any answer may be told: the run's own error, which cases fail, what the values and the messages are.
+# What any answer may be told: the run's own error, which cases fail, what the values and the messages are, and what the
+# warp machine found of a kernel.
 GENERAL = {
     "no-function", "signature", "not-written", "library-call", "prints", "too-slow", "never-waited",
     "wrong-values", "wrong-type", "wrong-shape", "wrong-dtype", "unchanged", "minus-own", "transposed", "shifted",
-    "cut-to-whole", "single-precision", "constant-factor", "complement", "rounded", "not-by-messages",
+    "cut-to-whole", "single-precision", "constant", "constant-factor", "complement", "rounded", "not-by-messages",
     "fails-alone", "only-two-ranks", "only-powers-of-two", "only-even-sizes", "only-root-zero", "ignores-group",
-    "only-floats",
+    "only-floats", *(id for id, _ in HAZARDS.values()),
 }  # fmt: skip
 
 
