@@ -200,8 +200,8 @@ check("scikit_learn.parallel_grid_search", parallel_grid_search)
 # %% [markdown] lab="readonly extra"
 # ## Extra
 #
-# What follows is for those who want more. Each exercise is folded: open it by the arrow beside its title. The grade
-# stands on the exercises above; the points of these are yours alone, in `lockstep progress`.
+# What follows is for those who want more. The cells of each exercise are folded: open them by the button below
+# its text. The grade stands on the exercises above; the points of these are yours alone, in `lockstep progress`.
 
 # %% [markdown] lab="readonly about-mend_oversubscription"
 # ## 5. Mend: too many threads (15 minutes)

@@ -231,8 +231,8 @@ check("communication.overlapped_step", overlapped_step)
 # %% [markdown] lab="readonly extra"
 # ## Extra
 #
-# What follows is for those who want more. Each exercise is folded: open it by the arrow beside its title. The grade
-# stands on the exercises above; the points of these are yours alone, in `lockstep progress`.
+# What follows is for those who want more. The cells of each exercise are folded: open them by the button below
+# its text. The grade stands on the exercises above; the points of these are yours alone, in `lockstep progress`.
 
 # %% [markdown] lab="readonly about-tree_reduce"
 # ## 6. Reduce along a tree (20 minutes)

@@ -347,3 +347,12 @@ def _late(observation: Any) -> list[Finding]:
 
 def _verdict(observation: Any) -> str:
     return "crashed" if _late(observation) else "passed"
+
+
+def test_a_wrong_sum_is_shown_by_who_is_in_it() -> None:
+    """Also where the mistake is known: the learner sees their own result, round by round, and what should be there."""
+    exercise = checks.find(RING)
+    score = checks.check_file(RING, exercise.wrong / "adds_twice.py", keep=False)
+    assert score.findings[0].misconception == "adds-in-all-gather"
+    assert "Who is in the result" in score.picture
+    assert checks.check_file(RING, exercise.wrong / "whole_tensor.py", keep=False).picture == "", "its values are right"

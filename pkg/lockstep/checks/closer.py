@@ -46,6 +46,7 @@ class Closer:
 
     def values(self, seen: Sequence[Seen], fault: Fault) -> Fault | None:
         """The sentence of a known wrong answer; None if none is alike. ``seen`` begins with the run of ``fault``."""
+        self._dyed(seen[0])  # for the figure, whatever is known
         fitting = alike_in_values(self.exercise, self._tellable, seen)
         if not fitting and not seen[0].case.trivial:  # where little can go wrong, answers of one mistake may differ
             fitting = alike_in_values(self.exercise, self._tellable, [s for s in seen if not s.case.trivial])
