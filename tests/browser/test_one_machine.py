@@ -33,7 +33,8 @@ UNITS = (
          "'memory' if slope < peak else 'compute'\n",
          "lower one"),
     Unit("03_gpu", "gpu-mandelbrot-lanes", "show.warp(", True, "gpu.vector_add",
-         "@cuda.jit\ndef vector_add(a, b, out):\n    i = cuda.grid(1)\n    out[i] = a[i] + b[i]\n", "Before a thread touches"),
+         "@cuda.jit\ndef vector_add(a, b, out):\n    i = cuda.grid(1)\n    out[i] = a[i] + b[i]\n",
+         "Before a thread touches"),
 )  # fmt: skip
 
 
