@@ -112,6 +112,21 @@ def test_cases_of_a_pure_exercise_share_a_process_until_one_fails() -> None:
     assert all(f.message.startswith("count_up(3) raised ZeroDivisionError") for f in failures if f)
 
 
+def test_a_test_that_a_learner_writes_runs_on_machines_that_have_a_name() -> None:
+    """A cluster that was made slower became the stock one of its name, without a word."""
+
+    def on_a_changed_one(fn: Any) -> bool:
+        from lockstep import run
+        from lockstep.machines import find
+
+        return bool(run(fn, torch.ones(2), ranks=2, on=find("dgx-a100").with_rank(0, speed=0.5)))
+
+    score = checks.check("communication.is_all_reduce", on_a_changed_one)
+    assert "run() simulates the machines that Lockstep knows by name, and no changed dgx-a100." in " ".join(
+        score.text().split()
+    )
+
+
 def numbered(seconds: float = 2.0) -> Exercise:
     """Three cases, of the limits 0 and 1, 10 and 11, 20 and 21."""
     return replace(

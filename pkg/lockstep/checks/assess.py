@@ -17,7 +17,6 @@ from lockstep.checks.closer import Closer
 from lockstep.checks.exercise import Exercise, exercises, find
 from lockstep.checks.hints import hinted
 from lockstep.checks.judge import Finding, mark, plainly_endless
-from lockstep.checks.known import known_answers
 from lockstep.checks.load import NoFunction, Unreadable, load
 from lockstep.checks.observation import Observation, Seen
 from lockstep.checks.observe import LAUNCHED_CASE_LIMIT, LIMIT, Ungraded, observe, observe_reference
@@ -89,39 +88,46 @@ def _scored(exercise: Exercise, fn: Callable[..., Any] | None, on: str | None, k
     try:
         with _quietly():
             observation = _observe(exercise, fn, on)
-            closer = _closer(exercise, fn)
-            score = score_of(exercise, observation, closer)
-            may_be_busy = _out_of_time(score) and not plainly_endless(observation)
-            if may_be_busy and observation.world == "spmd":
-                _refuse_a_busy_machine(exercise)
-            elif may_be_busy:
-                longer = _time_that_is_fair(exercise, observation, on)
-                if longer > exercise.seconds:
-                    score = score_of(exercise, _observe(replace(exercise, seconds=longer), fn, on), closer)
+            with _meeting(observation):
+                score = _judged_fairly(exercise, observation, fn, on)
     except UsageError:
         raise
     except Exception as error:
         return _ungraded(exercise, error)
     launched = detect()
-    if launched is not None and observation.world == "spmd" and not _somebody_is_gone(observation):
-        _wait_for_each_other()
     if keep and (launched is None or launched.rank == 0):
         progress.record_score(exercise.id, score.points, score.maximum, score.verdict)
     return score
 
 
-def _somebody_is_gone(observation: Observation) -> bool:
-    return any(seen.failure is not None and seen.failure.kind == "RankDied" for seen in observation)
+def _judged_fairly(
+    exercise: Exercise, observation: Observation, fn: Callable[..., Any] | None, on: str | None
+) -> Score:
+    """The score; where time ran out, and the course's own answer takes as long, after another try with more time."""
+    closer = _closer(exercise, fn)
+    score = score_of(exercise, observation, closer)
+    if not _out_of_time(score) or plainly_endless(observation):
+        return score
+    if observation.world == "spmd":
+        _refuse_a_busy_machine(exercise)
+        return score
+    longer = _time_that_is_fair(exercise, observation, on)
+    if longer <= exercise.seconds:
+        return score
+    return score_of(exercise, _observe(replace(exercise, seconds=longer), fn, on), closer)
 
 
-def _wait_for_each_other() -> None:
-    """Rank 0 alone has looked closer. A launcher ends all ranks when one of them ends with an error."""
-    with contextlib.suppress(LockstepError):
-        run(_nothing, on="spmd")
-
-
-def _nothing() -> None:
-    pass
+@contextlib.contextmanager
+def _meeting(observation: Observation) -> Iterator[None]:
+    """Under a launcher rank 0 alone looks closer, and the others wait for it, however that ends: a launcher ends all
+    ranks when one of them ends with an error."""
+    try:
+        yield
+    finally:
+        gone = any(seen.failure is not None and seen.failure.kind == "RankDied" for seen in observation)
+        if observation.world == "spmd" and not gone:
+            with contextlib.suppress(LockstepError):
+                run(int, on="spmd")
 
 
 def _out_of_time(score: Score) -> bool:
@@ -171,7 +177,7 @@ def _closer(exercise: Exercise, fn: Callable[..., Any] | None) -> Closer | None:
     launched = detect()
     if fn is None or (launched is not None and launched.rank):
         return None
-    return Closer(exercise, fn, known_answers(exercise))
+    return Closer(exercise, fn)
 
 
 def score_of(exercise: Exercise, observation: Observation, closer: Closer | None = None) -> Score:

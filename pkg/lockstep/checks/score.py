@@ -10,8 +10,6 @@ from lockstep.checks.judge import Finding
 from lockstep.errors import RankState
 from lockstep.events import Trace
 
-VERDICTS = ("passed", "wrong", "crashed", "ungraded")
-
 
 class Score(float):
     """The points, as a float that is finite and never outside 0 ... maximum.
@@ -22,7 +20,7 @@ class Score(float):
 
     exercise: str
     maximum: float
-    verdict: str
+    verdict: str  # "passed", "wrong", "crashed" or "ungraded"
     findings: tuple[Finding, ...]
     trace: Trace | None
     about: str
