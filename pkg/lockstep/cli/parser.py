@@ -52,6 +52,7 @@ def _parser() -> argparse.ArgumentParser:
     check.add_argument("--all", action="store_true", help="check every exercise's reference solution instead")
     check.add_argument("--reference", action="store_true", help="check the exercise's own reference solution instead")
     check.add_argument("--wrong", action="store_true", help="a table: what each known wrong answer is told")
+    check.add_argument("--apart", action="store_true", help="try right values on separate processes, too, as a grader")
     check.add_argument("--on", metavar="WORLD", help=_WORLD)
     _json(check)
 
