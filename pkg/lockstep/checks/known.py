@@ -6,8 +6,11 @@
     VARIANTS = ["adds_in_both_halves"]      other files that make the same mistake
     ALSO = ["too-many-messages"]            what else may rightly be said of it
 
+    RAISES = "^KeyError: 'float"            of one that raises: what Python says wherever the same TELL helps
+
 They stand in ``wrong/`` beside the exercise, and a teacher's own in ``course/NN_topic/wrong/FUNCTION/``. An answer
-without TELL is one that is told by its error or by the cases that fail: it is never recognised. TELL may name numbers
+without TELL is one that is told by its error or by the cases that fail: it is never recognised. The TELL of one that
+does not end helps all that do not end. TELL may name numbers
 of the learner's own run: {K}, {numel}, {messages}, {needed}, {rounds}, {hub}.
 '''
 
@@ -23,7 +26,7 @@ from lockstep.checks.exercise import Exercise
 from lockstep.checks.load import FromFile, NoFunction, Unreadable, load
 from lockstep.errors import UsageError
 
-CONSTANTS: Mapping[str, type] = {"MISCONCEPTION": str, "TELL": str, "VARIANTS": list, "ALSO": list}
+CONSTANTS: Mapping[str, type] = {"MISCONCEPTION": str, "TELL": str, "VARIANTS": list, "ALSO": list, "RAISES": str}
 
 
 @dataclass(frozen=True)
@@ -35,6 +38,7 @@ class Known:
     tell: str = ""
     variants: tuple[str, ...] = ()
     also: tuple[str, ...] = ()
+    raises: str = ""
 
     @property
     def name(self) -> str:
@@ -44,6 +48,11 @@ class Known:
     def ends(self) -> bool:
         """Whether it can be run for comparison: one that crashes or hangs is told by its own error."""
         return not self.misconception.startswith("crashed:")
+
+    @property
+    def hint(self) -> tuple[str, str]:
+        """How a run ends that its sentence is true of, and the sentence."""
+        return self.raises or self.misconception, self.tell
 
     def load(self, function: str) -> FromFile:
         return load(self.path, function)
@@ -73,6 +82,7 @@ def read(path: Path, exercise: Exercise) -> Known:
         found.get("TELL", ""),
         tuple(found.get("VARIANTS", ())),
         tuple(found.get("ALSO", ())),
+        found.get("RAISES", ""),
     )
 
 
