@@ -17,6 +17,7 @@ from lockstep.checks.closer import Closer
 from lockstep.checks.exercise import Exercise, exercises, find
 from lockstep.checks.hints import hinted
 from lockstep.checks.judge import Finding, fault_of, mark, plainly_endless
+from lockstep.checks.known import helpful
 from lockstep.checks.load import NoFunction, Unreadable, load
 from lockstep.checks.observation import Observation, Seen
 from lockstep.checks.observe import LAUNCHED_CASE_LIMIT, LIMIT, Ungraded, observe, observe_reference
@@ -243,7 +244,9 @@ def _judged(exercise: Exercise, observation: Observation, closer: Closer | None)
         exercise.by_hand,
         closer,
     )
-    return hinted(found, observation, exercise.hints)
+    crashed = any(seen.failure for seen in observation)
+    like_known = [known.hint for known in helpful(exercise)] if crashed else []
+    return hinted(found, observation, exercise.hints, like_known)
 
 
 def _told_of(observation: Observation, findings: Sequence[Finding]) -> Seen | None:

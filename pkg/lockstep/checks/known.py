@@ -5,17 +5,19 @@
     TELL = "The second half adds what arrives; that is complete already: store it."
     VARIANTS = ["adds_in_both_halves"]      other files that make the same mistake
     ALSO = ["too-many-messages"]            what else may rightly be said of it
+    RAISES = "^KeyError: 'float"            of one that raises: what Python says wherever the same TELL helps
 
 They stand in ``wrong/`` beside the exercise, and a teacher's own in ``course/NN_topic/wrong/FUNCTION/``. An answer
-without TELL is one that is told by its error or by the cases that fail: it is never recognised. TELL may name numbers
-of the learner's own run, those of ``FIELDS``: "All goes through rank {hub}."
+without TELL is one that is told by its error or by the cases that fail: it is never recognised. The TELL of one that
+does not end helps all that do not end. TELL may name numbers of the learner's own run, those of ``FIELDS``: "All goes
+through rank {hub}."
 '''
 
 from __future__ import annotations
 
 import ast
 import contextlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from string import Formatter
@@ -28,7 +30,7 @@ from lockstep.checks.traffic import hub, messages, number_sent, rounds
 from lockstep.checks.wording import listed
 from lockstep.errors import UsageError
 
-CONSTANTS: Mapping[str, type] = {"MISCONCEPTION": str, "TELL": str, "VARIANTS": list, "ALSO": list}
+CONSTANTS: Mapping[str, type] = {"MISCONCEPTION": str, "TELL": str, "VARIANTS": list, "ALSO": list, "RAISES": str}
 FIELDS: Mapping[str, Callable[[Seen], Any]] = {
     "K": lambda seen: seen.case.size,
     "numel": lambda seen: seen.case.settings.get("numel"),
@@ -48,6 +50,7 @@ class Known:
     tell: str = ""
     variants: tuple[str, ...] = ()
     also: tuple[str, ...] = ()
+    raises: str = ""
 
     @property
     def name(self) -> str:
@@ -62,6 +65,11 @@ class Known:
         """Its sentence, with the numbers of this run in it."""
         return self.tell.format(**{name: FIELDS[name](seen) for name in _fields(self.tell)})
 
+    @property
+    def hint(self) -> tuple[str, str]:
+        """How a run ends that its sentence is true of, and the sentence."""
+        return self.raises or self.misconception, self.tell
+
     def load(self, function: str) -> FromFile:
         return load(self.path, function)
 
@@ -73,13 +81,21 @@ def known_answers(exercise: Exercise) -> list[Known]:
 
 
 def tellable(exercise: Exercise) -> list[Known]:
-    """Those that a learner's answer is compared with. A file that a teacher has still to mend harms no learner:
-    `known_answers`, and so ``lockstep check ID --wrong``, tells what is wrong with it."""
-    found = []
+    """Those that a learner's answer is compared with."""
+    return [known for known in _in_order(exercise) if known.tellable]
+
+
+def helpful(exercise: Exercise) -> list[Known]:
+    """Those that crash or hang, and say what helps whoever does the same."""
+    return [known for known in _in_order(exercise) if known.tell and not known.tellable]
+
+
+def _in_order(exercise: Exercise) -> Iterator[Known]:
+    """A file that a teacher has still to mend harms no learner: `known_answers`, and so ``lockstep check ID --wrong``,
+    tells what is wrong with it."""
     for path in _files(exercise):
         with contextlib.suppress(UsageError):
-            found.append(read(path, exercise))
-    return [known for known in found if known.tellable]
+            yield read(path, exercise)
 
 
 def _files(exercise: Exercise) -> list[Path]:
@@ -110,6 +126,7 @@ def read(path: Path, exercise: Exercise) -> Known:
         found.get("TELL", ""),
         tuple(found.get("VARIANTS", ())),
         tuple(found.get("ALSO", ())),
+        found.get("RAISES", ""),
     )
 
 
