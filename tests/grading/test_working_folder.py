@@ -17,10 +17,9 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 
 from lockstep.cli.lab import sentences
 from lockstep.errors import UsageError
-from lockstep.grading import working_folder
-from lockstep.grading.course import UNITS, root
+from lockstep.grading.course import PACKED, UNITS, root
 from lockstep.grading.material import material
-from lockstep.grading.working_folder import MARK, bring
+from lockstep.grading.working_folder import MARK, bring, working_folder
 
 LESSON, LAB = "course/04_communication/lesson.ipynb", "labs/04_communication/lab.ipynb"
 NEW = "course/04_communication/lesson.new.ipynb"
@@ -42,7 +41,6 @@ def course(tmp_path: Path) -> Path:
     publish(course, LESSON, "1 + 1", "2 + 2")
     publish(course, LAB, "def ring(): ...")
     publish(course, "course/index.ipynb", "map()")
-    (course / "course/index.py").write_text("# %%\n")
     (course / "course/04_communication/lab.py").write_text("SOLUTION")
     (course / "course/04_communication/wrong/ring").mkdir(parents=True)
     (course / "course/04_communication/wrong/ring/own.py").write_text("WRONG")
@@ -359,10 +357,10 @@ def test_two_at_once_do_the_work_of_one(course, tmp_path):
 def test_where_a_learner_works_who_names_no_folder(course, mine, tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.chdir(tmp_path)
-    assert working_folder.working_folder(course) == course / "my-course"
-    assert working_folder.working_folder(tmp_path / "wheel") == tmp_path / "home" / "lockstep-course"
+    assert working_folder(course) == course / "my-course"
+    assert working_folder(PACKED) == tmp_path / "home" / "lockstep-course"
     monkeypatch.chdir(mine / "course" / "04_communication")
-    assert working_folder.working_folder(course) == mine
+    assert working_folder(course) == mine
 
 
 def test_inside_a_working_folder_the_course_is_still_the_clones(course, monkeypatch):

@@ -28,9 +28,9 @@ from pathlib import Path
 from typing import Any
 
 from lockstep.errors import UsageError
+from lockstep.grading.course import MARK, PACKED
 from lockstep.grading.material import material
 
-MARK = ".lockstep-course"
 DEFAULT = "my-course"  # in a clone, where git ignores it
 OTHER = "`lockstep lab DIR` takes any empty folder, and makes one that is not there yet."
 
@@ -49,7 +49,7 @@ def working_folder(root: Path) -> Path:
     """Where a learner works who names no folder: the one that this is, that of the clone, or one in the home folder."""
     here = Path.cwd()
     inside = [folder for folder in (here, *here.parents) if (folder / MARK).is_dir()]
-    return inside[0] if inside else root / DEFAULT if _is_clone(root) else Path.home() / "lockstep-course"
+    return inside[0] if inside else Path.home() / "lockstep-course" if root == PACKED else root / DEFAULT
 
 
 def bring(root: Path, folder: Path) -> Brought:
@@ -190,10 +190,6 @@ def _alone(mark: Path) -> Iterator[None]:
         yield
     finally:
         os.close(handle)
-
-
-def _is_clone(root: Path) -> bool:
-    return (root / "course" / "index.py").is_file()
 
 
 def _sha(data: bytes) -> str:
