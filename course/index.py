@@ -25,6 +25,7 @@ course_map()
 #
 # This folder is yours: write into every notebook what you like. When the course has a new version of one that you have
 # changed, yours stays, and the new one comes beside it as `lesson.new.ipynb`.
+# [More on your work](../docs/your-work.md).
 #
 # ## The units
 #

@@ -18,7 +18,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 from lockstep.cli.lab import sentences
 from lockstep.errors import UsageError
 from lockstep.grading.course import PACKED, UNITS, root
-from lockstep.grading.material import material
+from lockstep.grading.material import material, settings
 from lockstep.grading.working_folder import MARK, bring, working_folder
 
 LESSON, LAB = "course/04_communication/lesson.ipynb", "labs/04_communication/lab.ipynb"
@@ -395,3 +395,34 @@ def test_no_text_source_is_in_the_copy():
     paths = material(root())
     assert [p for p in paths if p.endswith(".py")] == ["nbgrader_config.py"]
     assert not [p for p in paths if p.startswith("solutions") or "/wrong/" in p]
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The package as setup.py puts it together for a wheel."""
+    pytest.importorskip("setuptools")
+    place = tmp_path_factory.mktemp("wheel")
+    command = [sys.executable, "setup.py", "-q", "egg_info", "--egg-base", place, "build_py", "--build-lib", place]
+    done = subprocess.run(command, cwd=root(), capture_output=True, text=True, timeout=200)
+    assert done.returncode == 0, done.stderr
+    return place
+
+
+def test_a_wheel_carries_what_a_learner_needs(wheel, monkeypatch, tmp_path):
+    packed = wheel / "lockstep" / "material"
+    assert sorted(files(packed)) == sorted([*material(root()), *settings(root())])
+    home = tmp_path / "home"
+    environment = os.environ | {"PYTHONPATH": str(wheel), "HOME": str(home), "LOCKSTEP_HOME": str(tmp_path)}
+    program = (
+        "from lockstep.cli.lab import config_path\n"
+        "from lockstep.grading.course import root, units\n"
+        "from lockstep.grading.working_folder import bring, working_folder\n"
+        "folder = working_folder(root())\n"
+        "bring(root(), folder)\n"
+        "print(root(), folder, config_path(folder).split(':')[1], [u['lesson'] for u in units()['units']][0])\n"
+    )
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=100)
+    folder = home / "lockstep-course"
+    assert done.stdout == f"{packed} {folder} {packed / 'course/.jupyter'} True\n", done.stderr
+    assert files(folder).keys() == set(material(root()))

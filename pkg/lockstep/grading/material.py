@@ -17,10 +17,9 @@ def material(root: Path) -> list[str]:
     return sorted(p.relative_to(root).as_posix() for p in [*settings, *pages, *notebooks] if p.is_file())
 
 
-def packed(root: Path) -> list[str]:
-    """The paths of what a wheel carries: the material, and the settings of JupyterLab."""
-    settings = [p.relative_to(root).as_posix() for p in (root / SETTINGS).rglob("*.json")]
-    return sorted(material(root) + settings)
+def settings(root: Path) -> list[str]:
+    """The paths of JupyterLab's settings, which are read where they stand."""
+    return sorted(p.relative_to(root).as_posix() for p in (root / SETTINGS).rglob("*.json"))
 
 
 def _for_learners(path: Path) -> bool:
