@@ -28,8 +28,8 @@ ipywidgets.VBox([slider, figure])
 
 
 @pytest.fixture(scope="module")
-def scratch(course: Path) -> str:
-    """A notebook of this test's own, among the lessons."""
+def scratch(course: Path, address: str) -> str:
+    """A notebook of this test's own, among the lessons that `lockstep lab` has copied."""
     cells = ["1 + 1", FIGURE, "print(figure.n)", "undefined", "print('after')"]
     kernel = {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}
     nb = new_notebook(cells=[new_code_cell(source) for source in cells], metadata={"kernelspec": kernel})

@@ -153,7 +153,8 @@ def _constants(path: Path) -> dict[str, Any]:
 
 
 def _of_teachers(exercise: Exercise) -> list[Path]:
-    """``course/NN_topic/wrong/FUNCTION`` of the nearest course at or above the working directory."""
+    """``course/NN_topic/wrong/FUNCTION`` of the courses at or above the working directory: a learner's copy, which has
+    none, lies in the course that it was made of."""
     here = Path.cwd()
     courses = [f / "course" for f in (here, *here.parents) if (f / "nbgrader_config.py").is_file()]
-    return sorted(courses[0].glob(f"*_{exercise.topic}/wrong/{exercise.function}")) if courses else []
+    return [found for c in courses for found in sorted(c.glob(f"*_{exercise.topic}/wrong/{exercise.function}"))]

@@ -12,7 +12,8 @@ _WORLD = "processes, virtual, spmd, or the name of a cluster such as dgx-a100"
 
 
 def parse(argv: Sequence[str] | None) -> argparse.Namespace:
-    """``args.command(args)`` runs the chosen command; ``args.others`` are the options that ``lab`` hands on."""
+    """``args.command(args)`` runs the chosen command; ``args.others`` is what follows ``lab``: DIR, and options that it
+    hands on."""
     top = _parser()
     args, others = top.parse_known_args(argv)
     if others and args.name != "lab":
@@ -36,8 +37,12 @@ def _parser() -> argparse.ArgumentParser:
         sub.set_defaults(name=name, command=_later(name))
         return sub
 
-    lab = command("lab", "open the course in JupyterLab")
-    lab.epilog = "Every other option goes to JupyterLab, as in: lockstep lab --port 9000"
+    lab = command("lab", "open your copy of the course in JupyterLab")
+    lab.usage = "lockstep lab [DIR] [OPTION ...]"
+    lab.epilog = (
+        "DIR is the folder that you work in: my-course if you name none. The course is copied there, never over what "
+        "you have written. Every option goes to JupyterLab, as in: lockstep lab --port 9000"
+    )
 
     doctor = command("doctor", "examine this machine, each fault with its remedy")
     doctor.add_argument("--survey", action="store_true", help="measure this machine anew: compute, memory, links")
