@@ -90,8 +90,9 @@ check("cpu.saxpy", saxpy)
 # - Compile it with `@njit`, with the options you need. It is for one core: no `parallel=True`.
 # - **Accumulators**: at least 4 additions can be under way at once. Keep four sums that do not need each other.
 # - **Lanes**: each addition is an instruction on several float32.
-# - With `fastmath=True` the compiler may make the accumulators for you, out of a plain loop. That counts as well: read
-#   the loop that it made with `inner_loop`. Write them yourself if you want to see how it is done.
+# - With `fastmath={"reassoc", "contract", "nsz"}` the compiler may make the accumulators for you, out of a plain loop.
+#   That counts as well: read the loop that it made with `inner_loop`. Write them yourself if you want to see how it is
+#   done. (`fastmath=True` is accepted, too. It also promises that there is no NaN.)
 # - The products and sums are in a loop of yours, in float32: `np.float32(0)` is a zero that stays float32. No
 #   `np.dot`, no `x @ y`, no array made of products.
 #
@@ -109,7 +110,7 @@ def dot(x, y):
 
 # %% lab="answer dot"
 ### BEGIN SOLUTION
-@njit(fastmath=True)
+@njit(fastmath={"reassoc", "contract", "nsz"})
 def dot(x, y):
     """The sum of x[i]·y[i]."""
     m = x.size // 4
