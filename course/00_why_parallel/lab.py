@@ -2,9 +2,9 @@
 # # Lab 00: Why parallel
 #
 # You write the arithmetic that comes before every large training: what more machines bring, how long it takes, how much
-# memory it needs, and how many machines to ask for. About an hour and a half.
+# memory it needs, and how many machines to ask for. About an hour and a quarter.
 #
-# The lesson of this unit, `course/00_why_parallel/lesson.ipynb`, explains what you need.
+# [The lesson of this unit](../../course/00_why_parallel/lesson.ipynb) explains what you need.
 
 # %% [markdown] lab="readonly how"
 # ## How to work
@@ -14,7 +14,7 @@
 #   many points that gives. Try as often as you like.
 # - All of these are functions of plain numbers and lists. You may use `math`, `numpy` and `torch`. Lockstep's own
 #   answers refuse to be called: here you write them yourself.
-# - Return the answer. What a function only prints, nobody gets.
+# - Return the answer. Printing it is not enough.
 #
 # Letters, in the whole lab: **p** is the parallel fraction, a share from 0 to 1 of one worker's time that can be
 # divided. 1 − p is serial. **s** is the number of workers.
@@ -202,3 +202,5 @@ check("why_parallel.gustafson", gustafson)
 # bring?
 #
 # The library's own answers are in `pkg/lockstep/cost/speedup.py` and `pkg/lockstep/cost/training.py`.
+#
+# Next comes [unit 01, scikit-learn and joblib](../../course/01_scikit_learn/lesson.ipynb).

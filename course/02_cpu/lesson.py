@@ -784,7 +784,7 @@ reconcile("cpu-ladder", simulated=ladder["Python, lists"] / model, measured=ladd
 #   of any loop.
 # - `OMP_NUM_THREADS` and `numactl` say how many threads run, and where.
 #
-# Go on with the lab: `labs/02_cpu/lab.ipynb`.
+# Go on with [the lab of this unit](../../labs/02_cpu/lab.ipynb).
 #
-# Next comes the GPU. It has the same ideas on a larger scale: 32 lanes in each instruction, thousands of chains to hide
-# the waiting, and the same two roofs.
+# Next comes [the GPU](../03_gpu/lesson.ipynb). It has the same ideas on a larger scale: 32 lanes in each instruction,
+# thousands of chains to hide the waiting, and the same two roofs.
