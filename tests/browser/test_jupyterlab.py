@@ -43,7 +43,7 @@ def test_it_opens_on_the_front_page(lab: Lab) -> None:
     lab.page.locator(".jp-Notebook h1").get_by_text("Lockstep").wait_for(timeout=20_000)
     lab.run_all()
     assert lab.errors() == {}
-    lab.output(lab.find("course_map()")).get_by_text("Communication").first.wait_for(timeout=20_000)
+    lab.output(lab.find("course_map()")).get_by_text("of unit").first.wait_for(timeout=20_000)
     assert not lab.page.get_by_text("official Jupyter news").is_visible()
 
 

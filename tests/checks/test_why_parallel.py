@@ -29,6 +29,7 @@ from lockstep.checks.numbers import apart
 from lockstep.checks.observation import Failure, Observation, Seen
 from lockstep.checks.plain import plain
 from lockstep.checks.transforms import changed_numbers
+from lockstep.grading.course import root
 
 EXERCISES = [e for e in exercises() if e.topic == "why_parallel"]
 SEEDS = range(6)
@@ -266,3 +267,13 @@ def test_five_of_six_are_core_and_points_rank_as_minutes() -> None:
     assert [e.function for e in EXERCISES if not e.core] == ["gustafson"]
     by_minutes = sorted(EXERCISES, key=lambda e: e.minutes)
     assert [e.points for e in by_minutes] == sorted(e.points for e in EXERCISES)
+
+
+def test_the_labs_solution_counts_a_deadline_as_the_library_does() -> None:
+    """The published solution said 20 workers for 95 % of 100 hours within 10; the library and Amdahl's law say 19."""
+    solved = load(root() / "solutions/00_why_parallel/lab.ipynb", "workers_needed").function()
+    needed = exercise("workers_needed").reference_function()
+    for percent in range(1, 100):
+        for s in (2, 19, 1000):
+            call = (100.0, percent / 100, 100 * ((100 - percent) * s + percent) / (100 * s))
+            assert solved(*call) == needed(*call) == s, call

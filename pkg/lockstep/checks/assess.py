@@ -21,7 +21,7 @@ from lockstep.checks.known import helpful
 from lockstep.checks.load import NoFunction, Unreadable, load
 from lockstep.checks.observation import Observation, Seen
 from lockstep.checks.observe import LAUNCHED_CASE_LIMIT, LIMIT, Ungraded, observe, observe_reference
-from lockstep.checks.score import Score
+from lockstep.checks.score import Score, drawable
 from lockstep.checks.seeds import under_autograde
 from lockstep.checks.ungraded import settle
 from lockstep.checks.wording import printable
@@ -199,8 +199,11 @@ def _spent(exercise: Exercise, shown: Seen | None, verdict: str) -> str:
     return standard.spent(exercise, shown) if shown and verdict == "passed" else ""
 
 
-def _shows(shown: Seen | None) -> str:
-    return f"The figure shows your run with {shown.case}." if shown else ""
+def _shows(shown: Seen | None, picture: str) -> str:
+    """What the figure is of, where there will be one."""
+    waiting = shown and shown.failure and any(s.state == "waiting" for s in shown.failure.states)
+    drawn = shown and (waiting or picture or drawable(shown.trace))
+    return f"The figure shows your run with {shown.case}." if shown and drawn else ""
 
 
 def _closer(exercise: Exercise, fn: Callable[..., Any] | None) -> Closer | None:
@@ -228,7 +231,7 @@ def score_of(exercise: Exercise, observation: Observation, closer: Closer | None
         verdict,
         [*findings, *_loud(observation)],
         shown.trace if shown else None,
-        " ".join(filter(None, (_spent(exercise, shown, verdict), _shows(shown)))),
+        " ".join(filter(None, (_spent(exercise, shown, verdict), _shows(shown, picture)))),
         shown.failure.states if shown and shown.failure else (),
         picture,
     )
