@@ -28,7 +28,7 @@ def test_a_learner_acts_by_keyboard(lab: Lab, acting: str) -> None:
     field.fill("8")
     lab.page.keyboard.press("Enter")
     settled(lab)
-    assert "have run. Go on below." in lab.output(asked).get_by_role("status").inner_text()
+    assert "What waited for it stands below." in lab.output(asked).get_by_role("status").inner_text()
     assert focused(lab) == "INPUT", "the focus stays where it was"
     assert stream(lab, second) == "second, with 10.5\n"
     assert lab.output(held).locator("svg").count() > 0
