@@ -9,7 +9,8 @@ The file is ``progress.json`` in ``home()``. Times are UTC in ISO 8601; points a
       },
       "predictions": {
         "ring-64": {"value": 3.0, "unit": "ms", "question": "How many ms?", "when": "...", "reason": ""}
-      }
+      },
+      "opened": {"communication.tree_rounds": "solved"}
     }
 
 ``points``, ``verdict`` and ``when`` are the last attempt's, ``best`` is the best attempt's. Each write goes to a new
@@ -77,6 +78,11 @@ class Commitment:
 class _Record:
     scores: dict[str, ScoreRecord] = field(default_factory=dict)
     predictions: dict[str, Prediction] = field(default_factory=dict)
+    opened: dict[str, str] = field(default_factory=dict)
+
+
+_unsaved: dict[Path, _Record] = {}  # by the file in which it should stand
+_told: set[str] = set()
 
 
 def home() -> Path:
@@ -135,6 +141,18 @@ def forget_prediction(name: str) -> None:
     """Start over: ``name`` may be predicted again. For a name that was never committed this does nothing."""
     with _changing() as record:
         record.predictions.pop(name, None)
+        record.opened = {key: how for key, how in record.opened.items() if key not in (name, f"{name}.reason")}
+
+
+def opened() -> dict[str, str]:
+    """What of the lessons was "solved", or "shown" without an answer, by its name."""
+    return _load().opened
+
+
+def open_up(*names: str, how: str) -> None:
+    """Remember that these are open from now on. What was solved stays solved."""
+    with _changing() as record:
+        record.opened |= {name: how for name in names if record.opened.get(name) != "solved"}
 
 
 def _now() -> str:
@@ -147,13 +165,13 @@ def _file() -> Path:
 
 def _load() -> _Record:
     try:
-        return _read()
+        return _with_unsaved(_read())
     except (ValueError, TypeError, KeyError, AttributeError):
         with _lock():
             return _read_or_set_aside()
     except OSError as error:
         _tell(f"Lockstep cannot read {_file()} ({error.strerror}), so it goes on without your earlier progress.")
-        return _Record()
+        return _unsaved.get(_file(), _Record())
 
 
 def _read() -> _Record:
@@ -169,7 +187,8 @@ def _read() -> _Record:
         raise ValueError("a score that is not a number")
     if not all(_is_number(p.value) for p in predictions.values()):
         raise ValueError("a prediction that is not a number")
-    return _Record(scores, predictions)
+    opened = {str(name): str(how) for name, how in data.get("opened", {}).items()}
+    return _Record(scores, predictions, opened)
 
 
 def _is_number(x: Any) -> bool:
@@ -194,17 +213,26 @@ def _changing() -> Iterator[_Record]:
     unusable: OSError | None = None
     with _lock():
         try:
-            record = _read_or_set_aside()
+            record = _with_unsaved(_read_or_set_aside())
         except OSError as error:
-            record, unusable = _Record(), error
+            record, unusable = _unsaved.get(_file(), _Record()), error
         yield record
         try:
             if unusable is None:
                 _write(record)
+                _unsaved.pop(_file(), None)
         except OSError as error:
             unusable = error
     if unusable is not None:
-        _tell(f"Lockstep cannot use {_file()} ({unusable.strerror}), so this will be forgotten.")
+        _unsaved[_file()] = record
+        _tell(f"Lockstep cannot use {_file()} ({unusable.strerror}), so what you do now will be forgotten in the end.")
+
+
+def _with_unsaved(record: _Record) -> _Record:
+    """What could not be written before counts until this process ends, and is written as soon as it can be."""
+    if not (mine := _unsaved.get(_file())):
+        return record
+    return _Record(record.scores | mine.scores, mine.predictions | record.predictions, record.opened | mine.opened)
 
 
 def _write(record: _Record) -> None:
@@ -237,5 +265,8 @@ def _lock() -> Iterator[None]:
 
 
 def _tell(sentence: str) -> None:
-    """On stdout in a notebook, because nbgrader gives no points to a cell that writes to stderr."""
+    """Once; on stdout in a notebook, because nbgrader gives no points to a cell that writes to stderr."""
+    if sentence in _told:
+        return
+    _told.add(sentence)
     print(sentence, file=sys.stdout if "ipykernel" in sys.modules else sys.stderr)

@@ -17,7 +17,10 @@ import pytest
 from harness import Lab
 from playwright.sync_api import Browser
 
+from lockstep.grading.build import build
+
 ROOT = Path(__file__).parents[2]
+BEHIND = "behind"  # the folder of a teacher's own lessons
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
@@ -33,12 +36,24 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
+def acting(course: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A sample lesson with one cell of each kind, built and put among the others; its path from the course's root."""
+    built = tmp_path_factory.mktemp("acting")
+    shutil.copytree(ROOT / "tests" / "lessons" / "course", built / "course")
+    build(built)
+    shutil.copytree(built / "course", course / "course", dirs_exist_ok=True)
+    shutil.copytree(built / "pkg/lockstep/lessons", course / BEHIND)
+    return "course/90_acting/lesson.ipynb"
+
+
+@pytest.fixture(scope="session")
 def address(course: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """JupyterLab's address with its token, as `lockstep lab` prints it."""
     private = tmp_path_factory.mktemp("home")
     folders = ("LOCKSTEP_HOME", "JUPYTER_CONFIG_DIR", "JUPYTER_RUNTIME_DIR", "JUPYTERLAB_WORKSPACES_DIR",
                "JUPYTERLAB_SETTINGS_DIR", "IPYTHONDIR")  # fmt: skip
-    environment = os.environ | {name: str(private / name.lower()) for name in folders} | {"DISPLAY": ""}
+    environment = os.environ | {"LOCKSTEP_LESSONS": str(course / BEHIND)}
+    environment |= {name: str(private / name.lower()) for name in folders} | {"DISPLAY": ""}
     log = private / "lab.log"
     options = ("--port", "9400", "--LabApp.expose_app_in_browser=True")
     command = [sys.executable, "-m", "lockstep", "lab", str(course), *options]
