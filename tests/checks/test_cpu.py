@@ -17,10 +17,10 @@ from lockstep import checks
 from lockstep.checks import observe
 from lockstep.checks.assess import score_of
 from lockstep.checks.case import Case
-from lockstep.checks.feedback import page
 from lockstep.checks.guard import LibraryAnswer, references_refuse, refuse_borrowed
 from lockstep.checks.observation import Failure, Observation, Seen
 from lockstep.checks.observe import Ungraded
+from lockstep.checks.score import page
 from lockstep.comm.rules import RENDEZVOUS
 from lockstep.cpu.compiled import compiling_problem, machine_code
 from lockstep.cpu.lines import Busy, lines_counted

@@ -22,8 +22,8 @@ from nbgrader.utils import determine_grade
 
 from lockstep.checks import Finding, Score, exercises, find
 from lockstep.checks.assess import score_of
-from lockstep.checks.feedback import page
 from lockstep.checks.observation import Failure, Observation, Seen
+from lockstep.checks.score import page
 from lockstep.checks.ungraded import settle
 from lockstep.errors import RankState
 from lockstep.events import Event, Trace

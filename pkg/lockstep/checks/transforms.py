@@ -77,34 +77,26 @@ def changed_tensors(held: Sequence[Any], wanted: Sequence[Tensor | None], own: S
     return ("constant-factor", f"Every element{there} is {_times(factor)} the right one.") if factor else None
 
 
-def _is(held: Tensor, change: Callable[[Tensor, Any], Tensor | None], wanted: Tensor, own: Any) -> bool:
-    made = change(wanted, own)
-    return made is not None and made.shape == held.shape and torch.equal(made.double(), held.double())
+def _is(held: Tensor, change: Callable[[Tensor, Tensor], Tensor], wanted: Tensor, own: Any) -> bool:
+    """Whether it is what ``change`` makes of the right one and the given one; if none of that shape was given, it is
+    not."""
+    alike = isinstance(own, Tensor) and own.shape == wanted.shape
+    made = change(wanted, own if alike else torch.full_like(wanted, torch.nan, dtype=torch.float64))
+    return made.shape == held.shape and torch.equal(made.double(), held.double())
 
 
-def _minus_own(right: Tensor, own: Any) -> Tensor | None:
-    return right - own if isinstance(own, Tensor) and own.shape == right.shape else None
-
-
-def _own(right: Tensor, own: Any) -> Tensor | None:
-    return own if isinstance(own, Tensor) and own.shape == right.shape else None
-
-
-def _turned(right: Tensor, own: Any) -> Tensor | None:
-    return right.t() if right.dim() == 2 and right.shape[0] == right.shape[1] else None
-
-
-TENSORS: Sequence[tuple[str, str, Callable[[Tensor, Any], Tensor | None]]] = (
-    ("unchanged", "Every tensor is as it was given.", _own),
-    ("minus-own", "This is the right result without what was there before: it should be counted in.", _minus_own),
-    ("transposed", "This is the right matrix, transposed.", _turned),
-    ("shifted", "This is the right result, shifted by one element.",
-     lambda w, o: torch.roll(w.flatten(), 1).view_as(w)),
-    ("shifted", "This is the right result, shifted by one element.",
-     lambda w, o: torch.roll(w.flatten(), -1).view_as(w)),
-    ("cut-to-whole", "This is the right result, cut to whole numbers.", lambda w, o: w.trunc()),
+SHIFTED = "This is the right result, shifted by one element."
+TENSORS: Sequence[tuple[str, str, Callable[[Tensor, Tensor], Tensor]]] = (
+    ("unchanged", "Every tensor is as it was given.", lambda right, own: own),
+    ("minus-own", "This is the right result without what was there before: it should be counted in.",
+     lambda right, own: right - own),
+    ("transposed", "This is the right matrix, transposed.",
+     lambda right, own: right.t() if right.dim() == 2 else right),
+    ("shifted", SHIFTED, lambda right, own: right.flatten().roll(1).view_as(right)),
+    ("shifted", SHIFTED, lambda right, own: right.flatten().roll(-1).view_as(right)),
+    ("cut-to-whole", "This is the right result, cut to whole numbers.", lambda right, own: right.trunc()),
     ("single-precision", "This is the right result, rounded to float32: its dtype holds more.",
-     lambda w, o: w.float()),
+     lambda right, own: right.float()),
 )  # fmt: skip
 
 
