@@ -118,16 +118,16 @@ def test_a_judges_function_in_a_file_is_refused(on: str, tmp_path: Path) -> None
 def test_what_a_watch_needs_stays_open_and_everything_is_open_afterwards() -> None:
     from lockstep.checks.play import play_pure
     from lockstep.exercises.scikit_learn import workers
-    from lockstep.exercises.scikit_learn.parallel_forest.exercise import forest, watch
+    from lockstep.exercises.scikit_learn.parallel_forest.exercise import watch, wrong
 
     assert workers.called in reached([play_pure, watch], guard.JUDGES)
     with references_refuse("lockstep.collectives", play_pure, watch):
         with pytest.raises(LibraryAnswer):
             ring_all_reduce(None)  # type: ignore[arg-type]
         with pytest.raises(LibraryAnswer):
-            forest((), {})
+            wrong((), {})
         assert workers.called(abs, (-1,), bool) == (1, True)
-    assert forest is not None
+    assert wrong is not None
     assert not guard.refused()
     assert ring_all_reduce.__code__ is CODE
     assert types.FunctionType(CODE, vars(ring)).__code__ is CODE
