@@ -14,7 +14,7 @@ from lockstep import checks
 from lockstep.checks import assess
 from lockstep.checks.exercise import Exercise
 from lockstep.checks.known import Known, known_answers
-from lockstep.exercises.gpu.launches import HAZARDS
+from lockstep.exercises.gpu.launches import RULES
 
 EXERCISES = checks.exercises()
 KNOWN = [(e, k) for e in EXERCISES for k in known_answers(e)]
@@ -26,7 +26,7 @@ GENERAL = {
     "wrong-values", "wrong-type", "wrong-shape", "wrong-dtype", "unchanged", "minus-own", "transposed", "shifted",
     "cut-to-whole", "single-precision", "constant", "constant-factor", "complement", "rounded", "not-by-messages",
     "fails-alone", "only-two-ranks", "only-powers-of-two", "only-even-sizes", "only-root-zero", "ignores-group",
-    "only-floats", *(id for id, _ in HAZARDS.values()),
+    "only-floats", *(rule.misconception for rule in RULES),
 }  # fmt: skip
 
 
