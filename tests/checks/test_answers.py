@@ -24,7 +24,8 @@ KNOWN = [(e, k) for e in EXERCISES for k in known_answers(e)]
 GENERAL = {
     "no-function", "signature", "not-written", "library-call", "prints", "too-slow", "never-waited",
     "wrong-values", "wrong-type", "wrong-shape", "wrong-dtype", "unchanged", "minus-own", "transposed", "shifted",
-    "cut-to-whole", "single-precision", "constant", "constant-factor", "complement", "rounded", "not-by-messages",
+    "cut-to-whole", "single-precision", "constant", "constant-factor", "complement", "rounded", "offset",
+    "not-by-messages",
     "fails-alone", "only-two-ranks", "only-powers-of-two", "only-even-sizes", "only-root-zero", "ignores-group",
     "only-floats", *(rule.misconception for rule in RULES),
 }  # fmt: skip

@@ -55,8 +55,9 @@ class Arrays:
 
     def compared(self, seen: Seen) -> Compared:
         rows = [(e.get("result"), self.wanted(*arguments), arguments[-1]) for arguments, e in self._rows(seen)]
-        held, wanted, before = zip(*[row for row in rows if np.size(row[1])], strict=True)
-        return [_tensor(h) for h in held], [_tensor(w) for w in wanted], [_tensor(b) for b in before]
+        held, wanted, last = zip(*[row for row in rows if np.size(row[1])], strict=True)
+        before = [_tensor(one) if np.ndim(one) else None for one in last]
+        return [_tensor(h) for h in held], [_tensor(w) for w in wanted], before
 
     def _rows(self, seen: Seen) -> Iterator[tuple[Call, Evidence]]:
         return zip(map(self.arguments, self.calls(seen.case)), seen.returned[0], strict=True)
