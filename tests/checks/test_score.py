@@ -141,8 +141,8 @@ def test_no_figure_is_announced_where_none_is_drawn() -> None:
     case = amdahl.cases(1, 0)[1]
     raised = Failure("RankRaised", "amdahl(0.85, 2) raised ValueError: no", exception="ValueError", text="no")
     score = score_of(amdahl, Observation(amdahl.id, "virtual", seen=(Seen(case, failure=raised),)))
-    assert "figure" not in score.about
+    assert "figure" not in page(score)
     right = [[amdahl.reference_function()(*call) for call in amdahl.inputs(case, 0)]]
     drawn = score_of(amdahl, Observation(amdahl.id, "virtual", seen=(Seen(case, returned=right),)))
-    assert f"The figure shows your run with {case}." in drawn.about
+    assert f"The figure shows your run with {case}." in page(drawn)
     assert "<svg" in page(drawn)
