@@ -401,8 +401,10 @@ def test_a_prediction_is_refused_then_locked(show: Any) -> None:
     assert field.is_enabled()
     field.fill("2,5")
     field.press("Enter")
-    page.wait_for_function("document.querySelector('input').disabled")
+    page.wait_for_function("document.querySelector('input').readOnly")
+    field.press("9")
     assert field.input_value() == "2.5"
+    assert page.evaluate("document.activeElement.tagName") == "INPUT", "a disabled field would lose the focus"
     assert page.get_by_role("status").text_content() == "Committed: 2.5 ms."
     committed = progress.prediction("ring-64")
     assert committed is not None
