@@ -665,11 +665,10 @@ written = [pair for pair in written if pair[1] >= 0]  # by workers, not before o
 SVG(draw_lines(written, moved, 4))
 
 # %% [markdown]
-# A core may write only to a line that no other core has. The four counters lie in one line of 64 bytes. When each of
-# the four workers has added once, the line has moved five times: once for each of the four writes, which take it from
-# the others, and once for the first read after them, which fetches the newest copy. Only the very first read takes it
-# from nobody. Yet nobody ever looks at another's counter. This is **false sharing**. The values are right. Only time
-# is lost.
+# A core may write only to a line that no other core has. The four counters lie in one line of 64 bytes. So each write
+# takes the line from the others. And each time all four have written, the first read has to fetch the newest copy; only
+# the very first one takes it from nobody. Yet nobody ever looks at another's counter. This is **false sharing**. The
+# values are right. Only time is lost.
 #
 # This count is what the *program* asks for, with workers that take turns. A compiler may keep a sum in a register and
 # write it once; then nothing is shared, and a careless demonstration of false sharing shows nothing. The counters of

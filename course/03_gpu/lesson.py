@@ -59,8 +59,8 @@ for name in ("dgx-a100", "dgx-h100"):
 # for each other and share a little fast memory. The **grid** is all the blocks. Each thread asks where it is, and
 # takes its element.
 #
-# A GPU has many **streaming multiprocessors** (SM): an H100 has 132 (NVIDIA's H100 whitepaper). A block runs on one SM
-# from beginning to end. The blocks of a grid are shared out among all SMs, in no particular order.
+# A GPU has many **streaming multiprocessors** (SM): an H100 SXM has 132 (NVIDIA's H100 whitepaper). A block runs on one
+# SM from beginning to end. The blocks of a grid are shared out among all SMs, in no particular order.
 
 # %%
 import numpy as np
