@@ -84,7 +84,7 @@ print(values.sum(), "of", values.size)
 # the same source and runs it on a **warp machine**: a model of the hardware that counts what each line costs.
 #
 # 128 threads ran, for 100 elements. The guard `if i < values.size` keeps the other 28 away. Without it, they would
-# write to memory that belongs to somebody else. A GPU would let them. The warp machine does not:
+# write to memory that belongs to somebody else. A GPU may let them. The warp machine does not:
 
 
 # %%
