@@ -294,8 +294,8 @@ for name, search in searches.items():
 # parallelism: each round waits for the one before, and the last has only a few candidates. (`n_resources` are the
 # rows of a round, `min_resources` those of the first.)
 #
-# Before you make something parallel, look for something cheaper. Two pairs that solve the same problem, with trees of
-# the same size in each pair:
+# Before you make something parallel, look for something cheaper. Two pairs that solve the same problem. Both kinds of
+# boosting may grow 31 leaves a tree:
 
 # %%
 from sklearn.ensemble import (
@@ -322,8 +322,8 @@ for estimator in (
 
 # %% [markdown]
 # Extra trees draw their thresholds at random instead of searching for the best. Histograms look at 255 bins instead of
-# all values: the more rows there are, the more that saves. Is the second of a pair more than twice as cheap? Then it
-# beats a second core. And it runs on two cores as well.
+# all values: the more rows there are, the more that saves. Does the second of a pair take less than half the time? Then
+# it beats a second core. And it runs on two cores as well.
 
 # %% [markdown]
 # ## 8. Parallel inside of parallel
