@@ -19,9 +19,9 @@ from lockstep.checks.hints import hinted
 from lockstep.checks.judge import Finding, mark, plainly_endless
 from lockstep.checks.known import known_answers
 from lockstep.checks.load import NoFunction, Unreadable, load
-from lockstep.checks.observation import Observation, Seen
+from lockstep.checks.observation import Observation, Seen, drawable
 from lockstep.checks.observe import LAUNCHED_CASE_LIMIT, LIMIT, Ungraded, observe, observe_reference
-from lockstep.checks.score import Score, drawable
+from lockstep.checks.score import Score
 from lockstep.checks.ungraded import settle
 from lockstep.checks.wording import printable
 from lockstep.errors import LockstepError, UsageError

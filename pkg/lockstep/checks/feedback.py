@@ -10,7 +10,7 @@ from typing import Protocol
 from lockstep import show
 from lockstep.checks.exercise import exercises
 from lockstep.checks.judge import Finding
-from lockstep.checks.score import drawable
+from lockstep.checks.observation import drawable
 from lockstep.errors import RankState
 from lockstep.events import Trace
 from lockstep.show.waiting import Waiting

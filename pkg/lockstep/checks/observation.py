@@ -22,6 +22,12 @@ from lockstep.events import Trace
 
 NOT_WRITTEN = f"{NotWritten.__module__}.{NotWritten.__qualname__}"
 LIBRARY_ANSWER = f"{LibraryAnswer.__module__}.{LibraryAnswer.__qualname__}"
+MOST_EVENTS = 2000  # a longer timeline would weigh more than the whole notebook
+
+
+def drawable(trace: Trace) -> bool:
+    """Whether a timeline of it shows something, and is no burden."""
+    return bool(trace.communication) and trace.time > 0 and len(trace) <= MOST_EVENTS
 
 
 @dataclass(frozen=True)

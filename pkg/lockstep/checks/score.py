@@ -10,13 +10,7 @@ from lockstep.checks.judge import Finding
 from lockstep.errors import RankState
 from lockstep.events import Trace
 
-MOST_EVENTS = 2000  # a longer timeline would weigh more than the whole notebook
 VERDICTS = ("passed", "wrong", "crashed", "ungraded")
-
-
-def drawable(trace: Trace) -> bool:
-    """Whether a timeline of it shows something, and is no burden."""
-    return bool(trace.communication) and trace.time > 0 and len(trace) <= MOST_EVENTS
 
 
 class Score(float):
