@@ -1,8 +1,8 @@
 # %% [markdown] lab="readonly title"
 # # Lab 02: Inside a CPU
 #
-# You write four kernels that numba compiles, and read from their machine code and their memory traffic what they are
-# worth. Then you write the formula that says how fast a kernel can be at all, and place five kernels under it.
+# You write four kernels that numba compiles. Their machine code and their memory traffic tell what they are worth. Then
+# you write the formula that says how fast a kernel can be at all, and place five kernels under it.
 #
 # [The lesson of this unit](../../course/02_cpu/lesson.ipynb) explains what you need.
 
