@@ -11,6 +11,8 @@ from lockstep import show
 from lockstep.checks.judge import Finding
 from lockstep.errors import RankState
 from lockstep.events import Trace
+from lockstep.show.figure import Drawn
+from lockstep.show.picture import Picture
 from lockstep.show.waiting import Waiting
 
 HEADLINES = {
@@ -21,6 +23,7 @@ HEADLINES = {
 }
 COLOURS = {"passed": "#117733", "wrong": "#b35900", "crashed": "#aa3377", "ungraded": "#666677"}
 REPORT = "margin:.4em 0 0;white-space:pre-wrap;word-break:normal;overflow-wrap:anywhere;font-size:90%"
+ABOUT = "opacity:.7;font-size:90%;margin:.6em 0 0"
 MOST_EVENTS = 2000  # a longer timeline would weigh more than the whole notebook
 
 
@@ -69,14 +72,15 @@ def text(score: Scored) -> str:
 
 
 def page(score: Scored) -> str:
-    """For a notebook: stands on light and dark backgrounds, needs no script and no network."""
+    """For a notebook: stands on light and dark backgrounds, needs no network; where scripts run, its figure moves."""
     colour = COLOURS[score.verdict]
     found = "".join(_paragraph(f.message, f.points) for f in score.findings)
-    about = f'<p style="opacity:.7;font-size:90%;margin:.6em 0 0">{html.escape(score.about)}</p>' if score.about else ""
+    figure = _figure(score)
+    about = f'<p style="{ABOUT}">{html.escape(score.about)}</p>' if figure and score.about else ""
     head = f'<p style="margin:0;font-weight:600">{html.escape(headline(score))}</p>'
     return (
         f'<div class="lockstep-score" style="border-left:4px solid {colour};padding:.3em 0 .3em .9em;max-width:62em">'
-        f"{head}{found}{_figure(score)}{about}</div>"
+        f"{head}{found}{figure}{about}</div>"
     )
 
 
@@ -91,14 +95,14 @@ def _paragraph(message: str, points: float) -> str:
 def _figure(score: Scored) -> str:
     """The exercise's own picture of the learner's run, or its timeline; if that run failed, who waits for whom."""
     if any(s.state == "waiting" for s in score.states):
-        return _framed(Waiting.of(score.states).svg())
+        return _framed(Picture.of(Waiting.of(score.states).svg()))
     if score.picture:
-        return _framed(score.picture)
+        return _framed(Picture.of(score.picture))
     trace = score.trace
     if trace is None or not trace.communication or trace.time == 0 or len(trace) > MOST_EVENTS:
         return ""
-    return _framed(show.timeline(trace).svg())
+    return _framed(show.timeline(trace))
 
 
-def _framed(picture: str) -> str:
-    return f'<div style="margin:.6em 0;overflow-x:auto">{picture}</div>'
+def _framed(figure: Drawn) -> str:
+    return f'<div style="margin:.6em 0">{figure.html()}</div>'
