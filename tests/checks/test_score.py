@@ -72,6 +72,15 @@ def test_the_page_shows_feedback_and_the_timeline() -> None:
     assert "live(render, " in page
 
 
+def test_a_figure_that_is_not_there_is_not_spoken_of() -> None:
+    """A call that raised had no figure, and still: "The figure shows your run with p = 0.85."."""
+    about = "The figure shows your run with p = 0.85."
+    raised = Score("why_parallel.x", 0, 5, "crashed", about=about)
+    assert about not in raised._repr_mimebundle_()["text/html"]
+    drawn = Score("why_parallel.x", 0, 5, "wrong", about=about, picture="<svg><title>Curves</title></svg>")
+    assert about in drawn._repr_mimebundle_()["text/html"]
+
+
 def test_the_page_of_a_deadlock_draws_the_circle_of_waits() -> None:
     """A deadlock at the first send has a timeline of no length: the picture that helps is who waits for whom."""
     states = [RankState(r, "waiting", f"send(dst={1 - r})", "Cell In[4], line 5", waits_for=(1 - r,)) for r in (0, 1)]
