@@ -73,8 +73,17 @@ def test_the_page_shows_feedback_and_the_timeline() -> None:
     assert "Partly right. 2.5 of 5 points" in page
     assert "Too &lt;many&gt; bytes." in page
     assert "rank 0 &amp; 1" in page
-    assert "<svg" in page
-    assert "<script" not in page
+    assert 'alt="Timeline: ' in page
+    assert "live(render, " in page
+
+
+def test_a_figure_that_is_not_there_is_not_spoken_of() -> None:
+    """A call that raised had no figure, and still: "The figure shows your run with p = 0.85."."""
+    about = "The figure shows your run with p = 0.85."
+    raised = Score("why_parallel.x", 0, 5, "crashed", about=about)
+    assert about not in raised._repr_mimebundle_()["text/html"]
+    drawn = Score("why_parallel.x", 0, 5, "wrong", about=about, picture="<svg><title>Curves</title></svg>")
+    assert about in drawn._repr_mimebundle_()["text/html"]
 
 
 def test_the_page_of_a_deadlock_draws_the_circle_of_waits() -> None:

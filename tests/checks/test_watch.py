@@ -44,7 +44,7 @@ def exercise(real: bool) -> Exercise:
         pure=True,
         watch=in_its_process,
         real=real,
-        picture=lambda seen: f"<svg>{len(seen.returned[0])}</svg>",
+        picture=lambda seen: f"<svg><title>{len(seen.returned[0])} drawn</title></svg>",
     )
 
 
@@ -67,7 +67,7 @@ def test_a_finding_names_the_case_in_its_own_words() -> None:
 
 def test_the_exercise_draws_its_own_picture() -> None:
     score = checks.score_of(exercise(False), observe(exercise(False), lambda limit: [0, 1, 2]))
-    assert "<svg>1</svg>" in page(score)
+    assert 'alt="1 drawn"' in page(score)
 
 
 def test_where_there_is_no_figure_none_is_spoken_of() -> None:

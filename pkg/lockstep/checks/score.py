@@ -14,6 +14,8 @@ from lockstep.checks.exercise import exercises
 from lockstep.checks.judge import Finding
 from lockstep.errors import RankState
 from lockstep.events import Trace
+from lockstep.show.figure import Drawn
+from lockstep.show.picture import Picture
 from lockstep.show.waiting import Waiting
 
 HEADLINES = {
@@ -132,7 +134,7 @@ def onward(score: Score) -> str:
 
 
 def page(score: Score) -> str:
-    """For a notebook: stands on light and dark backgrounds, needs no script and no network."""
+    """For a notebook: stands on light and dark backgrounds, needs no network; where scripts run, its figure moves."""
     colour = COLOURS[score.verdict]
     found = "".join(_paragraph(f.message, f.points) for f in score.findings)
     figure = _figure(score)
@@ -157,14 +159,14 @@ def _paragraph(message: str, points: float) -> str:
 def _figure(score: Score) -> str:
     """The exercise's own picture of the learner's run, or its timeline; if that run failed, who waits for whom."""
     if any(s.state == "waiting" for s in score.states):
-        return _framed(Waiting.of(score.states).svg())
+        return _framed(Picture.of(Waiting.of(score.states).svg()))
     if score.picture:
-        return _framed(score.picture)
+        return _framed(Picture.of(score.picture))
     trace = score.trace
     if trace is None or not trace.communication or trace.time == 0 or len(trace) > MOST_EVENTS:
         return ""
-    return _framed(show.timeline(trace).svg())
+    return _framed(show.timeline(trace))
 
 
-def _framed(picture: str) -> str:
-    return f'<div style="margin:.6em 0;overflow-x:auto">{picture}</div>'
+def _framed(figure: Drawn) -> str:
+    return f'<div style="margin:.6em 0">{figure.html()}</div>'
