@@ -14,7 +14,19 @@ PACKAGE = Path(__file__).parents[1] / "pkg" / "lockstep"
 # From the ground up. A module may import what stands in a lower row, and what belongs to its own part.
 # Parts of one row do not know each other, except on the ground.
 LAYERS = [
-    ["places", "errors", "events", "progress", "machines", "cost", "explain", "residency", "models", "datasets"],
+    [
+        "places",
+        "errors",
+        "events",
+        "progress",
+        "machines",
+        "tables",
+        "cost",
+        "explain",
+        "residency",
+        "models",
+        "datasets",
+    ],
     ["comm"],
     ["record"],
     [  # processes
