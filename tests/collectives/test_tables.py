@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from lockstep import collectives
-from lockstep.collectives.counts import Counts, counted
+from lockstep.collectives.counts import Counts, counted, timed
 from lockstep.collectives.notes import all_reduce_table
 from lockstep.collectives.patterns import patterns
 from lockstep.cost import algorithms
+from lockstep.machines import alpha_beta
 
 FORMULAS = {
     collectives.ring_all_reduce: algorithms.ring_all_reduce,
@@ -50,3 +51,8 @@ def test_patterns_shows_what_every_rank_has() -> None:
     assert rows["reduce-scatter"] == ["60", "63", "66"]
     assert rows["all-to-all"] == ["10 20 30", "11 21 31", "12 22 32"]
     assert rows["all-gather"] == ["10 11 12 20 21 22 30 31 32"] * 3
+
+
+def test_timed_is_the_time_of_the_slowest_rank() -> None:
+    """A star of 2 (K - 1) messages of 8 bytes: rank 0 is done last."""
+    assert timed(collectives.star_all_reduce, nbytes=8, ranks=4, on=alpha_beta(1, 0)) == 6

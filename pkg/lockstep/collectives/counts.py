@@ -1,14 +1,16 @@
-"""What an all-reduce costs, counted in a run on a virtual cluster: rounds, and bytes of the busiest rank and of all."""
+"""What an all-reduce costs: seconds, or rounds and bytes counted in a run on a virtual cluster."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
+import torch.distributed as dist
 from torch import Tensor
 
-from lockstep.machines import alpha_beta
+from lockstep.machines import Cluster, alpha_beta
 from lockstep.worlds import run
 
 
@@ -33,3 +35,23 @@ def counted(all_reduce: Callable[[Tensor], object], ranks: int) -> Counts:
     trace, N = result.trace, 4 * elements
     sends, receives = (max(of(r).nbytes for r in range(ranks)) / N for of in (trace.sent, trace.received))
     return Counts(result.time, sends, receives, trace.sent().nbytes / N)
+
+
+def timed(
+    all_reduce: Callable[[Tensor], object], nbytes: int, ranks: int, on: str | Cluster = "processes", repeats: int = 3
+) -> float:
+    """Seconds that ``all_reduce(tensor)`` of ``nbytes`` bytes takes until the slowest rank is done, the best of
+    ``repeats``."""
+
+    def program() -> list[float]:
+        tensor, seconds = torch.ones(nbytes // 4), []
+        for _ in range(repeats):
+            dist.barrier()
+            began = time.perf_counter()
+            all_reduce(tensor)
+            seconds.append(time.perf_counter() - began)
+        return seconds
+
+    by_rank = run(program, ranks=ranks, on=on).values
+    best: float = min(max(once) for once in zip(*by_rank, strict=True))
+    return best
