@@ -461,6 +461,41 @@ def halving_doubling_all_reduce(tensor, group=None):
 # %% lab="tests halving_doubling_all_reduce"
 check("communication.halving_doubling_all_reduce", halving_doubling_all_reduce)
 
+# %% [markdown] lab="readonly about-recursive_doubling_all_reduce"
+# ## 9. Recursive doubling ({minutes} minutes, {points} points)
+#
+# For a short message only rounds count. Nothing takes fewer than this. (Section 6 of the lesson, where your `partner`
+# drives it.)
+#
+# - **You get** a tensor on each of K ranks, K a power of two.
+# - **You return** the sum over the ranks, in place or returned.
+# - **You may use** send and receive, `isend` and `irecv`.
+# - **It may cost** log₂ K messages a rank, in log₂ K rounds: both partners send and receive at once.
+
+
+# %% lab="answer recursive_doubling_all_reduce"
+def recursive_doubling_all_reduce(tensor, group=None):
+    """Every rank's tensor becomes the sum over the ranks; the number of ranks is a power of two."""
+    ### BEGIN SOLUTION
+    rank, K = dist.get_rank(group), dist.get_world_size(group)
+    total, distance = tensor.clone(memory_format=torch.contiguous_format), 1
+    while distance < K:
+        incoming = torch.empty_like(total)
+        posted = [
+            dist.P2POp(dist.isend, total, group=group, group_peer=rank ^ distance),
+            dist.P2POp(dist.irecv, incoming, group=group, group_peer=rank ^ distance),
+        ]
+        for work in dist.batch_isend_irecv(posted):
+            work.wait()
+        total += incoming
+        distance *= 2
+    return total
+    ### END SOLUTION
+
+
+# %% lab="tests recursive_doubling_all_reduce"
+check("communication.recursive_doubling_all_reduce", recursive_doubling_all_reduce)
+
 # %% [markdown] lab="readonly about-choose_algorithm"
 # ## 9. Choose ({minutes} minutes, {points} points)
 #
