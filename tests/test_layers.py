@@ -48,7 +48,7 @@ LAYERS = [
     ["collectives", "straggler", "dye"],
     ["classical", "cpu", "simt"],  # the techniques
     ["show"],
-    ["checks", "bench"],
+    ["checks", "bench", "lessons"],
     ["exercises"],
     ["grading"],
     ["cli"],

@@ -7,7 +7,7 @@ import lockstep
 
 
 def test_the_names() -> None:
-    assert lockstep.__all__ == ["check", "predict", "reconcile", "run", "show"]
+    assert lockstep.__all__ == ["check", "lessons", "predict", "quiz", "reconcile", "run", "show", "your_turn"]
     assert {name for name in dir(lockstep) if not name.startswith("_")} >= set(lockstep.__all__)
 
 

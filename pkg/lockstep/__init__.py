@@ -1,7 +1,7 @@
 """Lockstep: an interactive teaching lab for parallel machine learning.
 
 ``run`` a function on many ranks, ``check`` an exercise, ``show`` figures, ``predict`` a number and ``reconcile`` it
-with what was simulated and measured.
+with what was simulated and measured; in a lesson, take ``your_turn`` and answer a ``quiz``.
 """
 
 from __future__ import annotations
@@ -10,23 +10,28 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from lockstep import lessons as lessons
     from lockstep import show as show
     from lockstep.checks import check as check
-    from lockstep.show.predict import predict as predict
-    from lockstep.show.reconcile import reconcile as reconcile
+    from lockstep.lessons.predictions import predict as predict
+    from lockstep.lessons.predictions import reconcile as reconcile
+    from lockstep.lessons.quiz import quiz as quiz
+    from lockstep.lessons.turn import your_turn as your_turn
     from lockstep.worlds import run as run
 
-_HOME = {"run": "worlds", "check": "checks", "show": "show", "predict": "show", "reconcile": "show"}
+_HOME = {"run": "worlds", "check": "checks", "show": "show", "lessons": "lessons"}
+_HOME |= dict.fromkeys(("predict", "quiz", "reconcile", "your_turn"), "lessons")
 
-__all__ = ["check", "predict", "reconcile", "run", "show"]
+__all__ = ["check", "lessons", "predict", "quiz", "reconcile", "run", "show", "your_turn"]
 
 
 def __getattr__(name: str) -> Any:
     """Load torch and the figures when they are first used: ``import lockstep`` takes no time."""
     if name not in _HOME:
         raise AttributeError(f"module 'lockstep' has no attribute {name!r}")
-    module = importlib.import_module(f"lockstep.{_HOME[name]}")
-    value = module if name == "show" else getattr(module, name)
+    home = _HOME[name]
+    module = importlib.import_module(f"lockstep.{home}")
+    value = module if name == home else getattr(module, name)
     globals()[name] = value
     return value
 

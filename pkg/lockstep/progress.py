@@ -9,7 +9,8 @@ The file is ``progress.json`` in ``home()``. Times are UTC in ISO 8601; points a
       },
       "predictions": {
         "ring-64": {"value": 3.0, "unit": "ms", "question": "How many ms?", "when": "...", "reason": ""}
-      }
+      },
+      "opened": {"communication.tree_rounds": "solved"}
     }
 
 ``points``, ``verdict`` and ``when`` are the last attempt's, ``best`` is the best attempt's. Each write goes to a new
@@ -77,6 +78,7 @@ class Commitment:
 class _Record:
     scores: dict[str, ScoreRecord] = field(default_factory=dict)
     predictions: dict[str, Prediction] = field(default_factory=dict)
+    opened: dict[str, str] = field(default_factory=dict)
 
 
 def home() -> Path:
@@ -135,6 +137,18 @@ def forget_prediction(name: str) -> None:
     """Start over: ``name`` may be predicted again. For a name that was never committed this does nothing."""
     with _changing() as record:
         record.predictions.pop(name, None)
+        record.opened = {key: how for key, how in record.opened.items() if key not in (name, f"{name}.reason")}
+
+
+def opened() -> dict[str, str]:
+    """What of the lessons was "solved", or "shown" without an answer, by its name."""
+    return _load().opened
+
+
+def open_up(*names: str, how: str) -> None:
+    """Remember that these are open from now on. What was solved stays solved."""
+    with _changing() as record:
+        record.opened |= {name: how for name in names if record.opened.get(name) != "solved"}
 
 
 def _now() -> str:
@@ -169,7 +183,8 @@ def _read() -> _Record:
         raise ValueError("a score that is not a number")
     if not all(_is_number(p.value) for p in predictions.values()):
         raise ValueError("a prediction that is not a number")
-    return _Record(scores, predictions)
+    opened = {str(name): str(how) for name, how in data.get("opened", {}).items()}
+    return _Record(scores, predictions, opened)
 
 
 def _is_number(x: Any) -> bool:

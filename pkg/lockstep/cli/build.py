@@ -10,6 +10,10 @@ from lockstep.grading.course import root
 
 
 def build(args: argparse.Namespace) -> int:
+    if args.open:
+        for path in notebooks.build_complete(root(), args.open):
+            print(f"built {args.open / path}")
+        return 0
     changed = notebooks.build(root(), check=args.check)
     if args.check and changed:
         print(f"lockstep: not what their sources make: {', '.join(changed)}.\nRun `lockstep build`.", file=sys.stderr)

@@ -6,6 +6,7 @@ import argparse
 import importlib
 import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, NoReturn
 
 _WORLD = "processes, virtual, spmd, or the name of a cluster such as dgx-a100"
@@ -76,6 +77,9 @@ def _parser() -> argparse.ArgumentParser:
 
     build = command("build", "make the notebooks from their text sources")
     build.add_argument("--check", action="store_true", help="only tell which notebooks are not up to date")
+    build.add_argument(
+        "--open", type=Path, metavar="DIR", help="write the complete lessons, with all that is behind them, into DIR"
+    )
 
     bench = command("bench", "measure Lockstep beside its peers")
     bench.add_argument(

@@ -4,6 +4,8 @@
 
     course/index.py            →  course/index.ipynb            the front page, with the table of the units
     course/NN_topic/lesson.py  →  course/NN_topic/lesson.ipynb  to read and run
+    course/NN_topic/more.py    →  course/NN_topic/more.ipynb    what a lesson has no room for
+             of both together  →  pkg/lockstep/lessons/topic.json  what is behind them, if something is
     course/NN_topic/lab.py     →  solutions/NN_topic/lab.ipynb  solved: nbgrader's source notebook
                                →  labs/NN_topic/lab.ipynb       what a student gets
 
@@ -18,17 +20,22 @@ import re
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import nbformat
 
-from lockstep.errors import LockstepError
+from lockstep.errors import LockstepError, UsageError
 from lockstep.grading.course import contents
+from lockstep.grading.hints import nested
+from lockstep.grading.lesson_counts import pattern_problems
+from lockstep.grading.lesson_rules import topic_problems
+from lockstep.grading.parting import SOURCES, part
 from lockstep.grading.release import release
-from lockstep.grading.rules import Find, Graded, lab_problems, lesson_problems
+from lockstep.grading.rules import Find, Graded, front_problems, lab_problems
 from lockstep.grading.source import Cell, Problem, read
+from lockstep.lessons.after import MARK
 
 _METADATA = {
     "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
@@ -37,6 +44,7 @@ _METADATA = {
 FOLDED = {"jp-MarkdownHeadingCollapsed": True}  # JupyterLab hides what is below the heading until it is opened
 _ROLES = {
     "readonly": {"grade": False, "solution": False, "locked": True},
+    "hint": {"grade": False, "solution": False, "locked": True},
     "answer": {"grade": False, "solution": True, "locked": False},
     "tests": {"grade": True, "solution": False, "locked": True},
 }
@@ -70,21 +78,73 @@ def build(root: Path, check: bool = False, find: Find = exercise) -> list[str]:
 
 
 def built(root: Path, find: Find) -> dict[str, str]:
-    """Every notebook that the sources under ``root`` make: path → text."""
-    notebooks: dict[str, str] = {}
-    problems: list[Problem] = []
-    for source in _sources(root):
-        file, cells = source.relative_to(root).as_posix(), _filled(read(source), root)
-        if source.name == "lab.py":
-            found = list(lab_problems(file, _topic(source.parent), cells, find))
-            notebooks |= {} if found else _lab(source.parent, cells, find)
-        else:
-            found = list(lesson_problems(file, cells))
-            notebooks[file.removesuffix(".py") + ".ipynb"] = _dump(notebook(cells))
-        problems += found
+    """Every notebook that the sources under ``root`` make, and what is behind them: path → text."""
+    front = root / "course" / "index.py"
+    made = [_front(front, root)] if front.exists() else []
+    for folder in sorted(p for p in (root / "course").glob("*") if p.is_dir()):
+        made += [_lesson_of(folder, root), _lab_of(folder, root, find)]
+    if problems := [str(problem) for one in made for problem in one.problems]:
+        raise BuildError("\n".join(problems))
+    return {path: text for one in made for path, text in one.files.items()}
+
+
+def build_complete(root: Path, to: Path) -> list[str]:
+    """Write every lesson, complete, into the folder ``to``: all that is behind in its place, solutions filled in.
+
+    The paths, relative to ``to``. For teachers and for tests: nothing in them waits. Raises BuildError if a source is
+    wrong, and UsageError if ``to`` is a folder of the course itself.
+    """
+    if any(to.resolve().is_relative_to(root / own) for own in ("course", "labs", "solutions", "pkg")):
+        raise UsageError(f"{to} belongs to the course.", "Name another folder: complete lessons hold the answers.")
+    made = [_lesson_of(folder, root) for folder in sorted((root / "course").glob("*")) if folder.is_dir()]
+    if problems := [str(problem) for one in made for problem in one.problems]:
+        raise BuildError("\n".join(problems))
+    complete = {path: text for one in made for path, text in one.complete.items()}
+    for path, text in complete.items():
+        _write(to / path, text)
+    return list(complete)
+
+
+@dataclass(frozen=True)
+class _Made:
+    """What comes of one or two sources."""
+
+    files: Mapping[str, str] = field(default_factory=dict)
+    complete: Mapping[str, str] = field(default_factory=dict)
+    problems: Sequence[Problem] = ()
+
+
+def _front(source: Path, root: Path) -> _Made:
+    cells = [replace(c, source=c.source.replace("<!-- units -->", contents(root))) for c in read(source)]
+    problems = list(front_problems(source.relative_to(root).as_posix(), cells))
+    return _Made({"course/index.ipynb": _dump(notebook(cells))}, problems=problems)
+
+
+def _lesson_of(folder: Path, root: Path) -> _Made:
+    sources = {stem: read(folder / f"{stem}.py") for stem in SOURCES if (folder / f"{stem}.py").exists()}
+    problems = list(topic_problems(f"course/{folder.name}", sources))
+    if "lesson" in sources:
+        problems += pattern_problems(f"course/{folder.name}/lesson.py", sources["lesson"])
     if problems:
-        raise BuildError("\n".join(map(str, problems)))
-    return notebooks
+        return _Made(problems=problems)
+    topic = _topic(folder)
+    parted = part(topic, sources)
+    seen = {stem: notebook(cells) for stem, cells in parted.seen.items()}
+    files = {f"course/{folder.name}/{stem}.ipynb": _dump(nb) for stem, nb in seen.items()}
+    if any(c.lesson for cells in sources.values() for c in cells):
+        order = [c.id for nb in seen.values() for c in nb.cells if c.source.startswith(MARK)]
+        files[f"pkg/lockstep/lessons/{topic}.json"] = replace(parted.behind, order=order).text()
+    complete = {f"{folder.name}/{stem}.ipynb": _dump(notebook(cells)) for stem, cells in parted.complete.items()}
+    return _Made(files, complete)
+
+
+def _lab_of(folder: Path, root: Path, find: Find) -> _Made:
+    source = folder / "lab.py"
+    if not source.exists():
+        return _Made()
+    cells = read(source)
+    problems = list(lab_problems(source.relative_to(root).as_posix(), _topic(folder), cells, find))
+    return _Made(problems=problems) if problems else _Made(_lab(folder, cells, find))
 
 
 def notebook(cells: Sequence[Cell], points: Mapping[str, float] | None = None) -> Any:
@@ -99,6 +159,7 @@ def _lab(folder: Path, cells: Sequence[Cell], find: Find) -> dict[str, str]:
     found = {c.name: find(f"{_topic(folder)}.{c.name}") for c in cells if c.kind == "tests"}
     folded = {f"about-{name}" for name, exercise in found.items() if not exercise.core}
     shown = [replace(c, metadata=dict(c.metadata) | FOLDED) if c.name in folded else c for c in cells]
+    shown = [replace(c, source=nested(c.source)) if c.kind == "hint" else c for c in shown]
     solved = notebook(shown, {name: exercise.points for name, exercise in found.items() if exercise.core})
     return {
         f"solutions/{folder.name}/lab.ipynb": _dump(solved),
@@ -151,17 +212,6 @@ def _worth_keeping(path: Path) -> str:
         return "is not a notebook, and may still hold answers"
     changed = [c for c in cells if is_solution(c) and c.metadata.nbgrader.get("checksum") != compute_checksum(c)]
     return "holds somebody's answers" if changed else ""
-
-
-def _sources(root: Path) -> list[Path]:
-    front = [p for p in [root / "course" / "index.py"] if p.exists()]
-    units = sorted(p for p in (root / "course").glob("*/*.py") if p.name in ("lesson.py", "lab.py"))
-    return front + units
-
-
-def _filled(cells: Sequence[Cell], root: Path) -> list[Cell]:
-    """A line ``<!-- units -->`` stands for the table of the units."""
-    return [replace(c, source=c.source.replace("<!-- units -->", contents(root))) for c in cells]
 
 
 def _topic(folder: Path) -> str:

@@ -15,6 +15,7 @@ from contextlib import suppress
 from typing import Protocol
 
 from lockstep.errors import LockstepError
+from lockstep.grading.hints import STEPS, parts
 from lockstep.grading.source import KINDS, Cell, Problem
 
 CODE = ("given", "answer", "tests")
@@ -34,13 +35,11 @@ class Graded(Protocol):
 Find = Callable[[str], Graded]
 
 
-def lesson_problems(file: str, cells: Sequence[Cell]) -> Iterator[Problem]:
-    """A lesson is read and run, never graded."""
+def front_problems(file: str, cells: Sequence[Cell]) -> Iterator[Problem]:
+    """The front page is read and run, and nothing else."""
     for cell in cells:
-        if cell.tag or cell.unread:
-            yield Problem(file, cell, "a lesson has no lab cells; put this one into lab.py")
-        if BEGIN in cell.source:
-            yield Problem(file, cell, "a lesson has no solution; put this cell into lab.py")
+        if cell.tag or cell.unread or cell.lesson or BEGIN in cell.source:
+            yield Problem(file, cell, "the front page has no lab cells, and none that wait; put this one into a unit")
 
 
 def lab_problems(file: str, topic: str, cells: Sequence[Cell], find: Find) -> Iterator[Problem]:
@@ -55,6 +54,8 @@ def lab_problems(file: str, topic: str, cells: Sequence[Cell], find: Find) -> It
     for cell in cells:
         if cell.kind == "answer" and cell.name not in tested:
             yield Problem(file, cell, f'nothing grades it: add a cell with lab="tests {cell.name}" below')
+        if cell.kind == "hint" and cell.name not in answered:
+            yield Problem(file, cell, f'it helps with nothing: there is no cell with lab="answer {cell.name}"')
         if cell.kind == "given" and cell.name not in answered:
             yield Problem(file, cell, f'nothing mends it: add a cell with lab="answer {cell.name}" below')
 
@@ -74,6 +75,8 @@ def _extra_before_core(file: str, topic: str, cells: Sequence[Cell], find: Find)
 def _cell_problems(topic: str, cell: Cell, before: set[str], find: Find) -> Iterator[str]:
     if cell.unread or (cell.tag and not cell.well_tagged):
         yield f'a tag reads lab="KIND name", with KIND one of {", ".join(KINDS)}'
+    elif cell.lesson:
+        yield "a lab has no lesson cells; put this one into lesson.py"
     elif cell.tag in before:
         yield "a cell above has the same tag; every tag stands once in a lab"
     elif cell.kind in CODE and cell.type != "code":
@@ -84,8 +87,17 @@ def _cell_problems(topic: str, cell: Cell, before: set[str], find: Find) -> Iter
         yield from _answer(cell, f"given {cell.name}" in before)
     elif cell.kind == "given":
         yield from _defines(cell)
+    elif cell.kind == "hint":
+        yield from _hint(cell)
     if cell.kind != "answer" and (BEGIN in cell.source or END in cell.source):
         yield f'only a cell with lab="answer …" may hold {BEGIN}: a student would read this one'
+
+
+def _hint(cell: Cell) -> Iterator[str]:
+    if cell.type != "markdown":
+        yield "a hint is Markdown"
+    if len(parts(cell.source)) != len(STEPS) or not all(parts(cell.source)):
+        yield f"a hint has {len(STEPS)} parts, with a line --- between: where to begin, the idea, almost the code"
 
 
 def _tests(exercise: str, cell: Cell, before: set[str], find: Find) -> Iterator[str]:

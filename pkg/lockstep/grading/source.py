@@ -1,11 +1,14 @@
 """Read a lesson or a lab as its author wrote it: a text notebook in the py:percent format.
 
+A lesson's cells may carry marks, ``lesson="after ring-bytes"``: ``lockstep.grading.parting`` has them.
+
 A lab's cells carry short tags::
 
     # %% lab="readonly imports"           given, and restored when the lab is graded
     # %% lab="answer ring_all_reduce"     solved here; a student gets what is outside BEGIN SOLUTION … END SOLUTION
     # %% lab="given mend_ring_of_sends"   a broken function: it stands in the student's answer cell instead
     # %% lab="tests ring_all_reduce"      one call to check; its points come from the exercise
+    # %% lab="hint ring_all_reduce"       Markdown, three parts with a line --- between: nested, and folded
 
 A tag is written once and names its cell for good: ``answer-ring_all_reduce`` is the cell's id and its grade id.
 """
@@ -19,11 +22,11 @@ from typing import Any
 
 import jupytext
 
-KINDS = ("readonly", "given", "answer", "tests")
+KINDS = ("readonly", "given", "answer", "tests", "hint")
 _MARKER = re.compile(r"^# %%(?!%)")
 _TAG = re.compile(r"(?P<kind>[a-z]+) (?P<name>[a-z][a-z0-9_-]{0,49})")
 _BROKEN = "incorrectly_encoded_metadata"
-_JUPYTEXT_ONLY = ("lab", "title", "lines_to_next_cell", "lines_to_end_of_cell_marker", "cell_marker", _BROKEN)
+_JUPYTEXT_ONLY = ("lab", "lesson", "title", "lines_to_next_cell", "lines_to_end_of_cell_marker", "cell_marker", _BROKEN)
 
 
 @dataclass(frozen=True)
@@ -36,6 +39,7 @@ class Cell:
     line: int = 0
     unread: str = ""  # what stands behind the marker and makes no sense
     metadata: dict[str, Any] = field(default_factory=dict)
+    lesson: str = ""  # a lesson's mark, as written: "after ring-bytes"
 
     @property
     def kind(self) -> str:
@@ -62,7 +66,8 @@ class Problem:
     sentence: str
 
     def __str__(self) -> str:
-        named = f'cell "{self.cell.tag}": ' if self.cell.tag else ""
+        tag = self.cell.tag or self.cell.lesson
+        named = f'cell "{tag}": ' if tag else ""
         return f"{self.file}:{self.cell.line}: {named}{self.sentence}"
 
 
@@ -80,7 +85,8 @@ def parse(text: str) -> list[Cell]:
 def _cell(cell: Any, line: int) -> Cell:
     kept = {k: v for k, v in cell.metadata.items() if k not in _JUPYTEXT_ONLY}
     unread = str(cell.metadata.get(_BROKEN, ""))
-    return Cell(cell.cell_type, cell.source, " ".join(str(cell.metadata.get("lab", "")).split()), line, unread, kept)
+    tag, mark = (" ".join(str(cell.metadata.get(key, "")).split()) for key in ("lab", "lesson"))
+    return Cell(cell.cell_type, cell.source, tag, line, unread, kept, mark)
 
 
 def _marker_lines(text: str, cells: int) -> list[int]:

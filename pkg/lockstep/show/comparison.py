@@ -20,7 +20,7 @@ class Comparison:
 
     question: str
     unit: str
-    predicted: float
+    predicted: float | None
     simulated: float | None = None
     measured: float | None = None
 
@@ -31,7 +31,7 @@ class Comparison:
 
     @property
     def is_logarithmic(self) -> bool:
-        return min(self.values.values()) > 0
+        return min(self.values.values(), default=0.0) > 0
 
     def ratios(self) -> list[str]:
         """``measured is 2.5 × predicted`` for each pair: the larger is so many times the smaller."""

@@ -6,15 +6,16 @@ function render({ model, el }) {
     "aria-label": model.get("question") + (unit ? ` in ${unit}` : "") });
   const button = make("button", { type: "button" }, "Commit");
   const message = make("div", { class: "ls-message", role: "status" });
-  const commit = () => model.send({ commit: input.value });
+  const commit = () => { if (!model.get("locked")) model.send({ commit: input.value }); };
   button.addEventListener("click", commit);
   input.addEventListener("keydown", (event) => { if (event.key === "Enter") commit(); });
   const draw = () => {
     const locked = model.get("locked");
     if (locked) input.value = model.get("shown");
-    input.disabled = button.disabled = locked;
+    input.readOnly = locked;  // not disabled: the focus stays where it is
+    for (const node of [input, button]) node.setAttribute("aria-disabled", String(locked));
     input.classList.toggle("ls-locked", locked);
-    button.textContent = locked ? "Committed" : "Commit";
+    button.textContent = !locked ? "Commit" : model.get("shown") ? "Committed" : "Shown";
     message.textContent = model.get("message");
     message.classList.toggle("ls-refused", model.get("refused"));
     input.setAttribute("aria-invalid", String(model.get("refused")));

@@ -52,6 +52,9 @@ class PredictionField(Figure):
         except UsageError as error:
             self.message, self.refused = error.message, True
             return
+        self._committed(outcome)
+
+    def _committed(self, outcome: progress.Commitment) -> None:
         self._lock(outcome.prediction, str(outcome))
 
     def _lock(self, prediction: progress.Prediction, message: str) -> None:
@@ -64,7 +67,7 @@ class PredictionField(Figure):
             self.commit(content["commit"])
 
     def caption(self) -> str:
-        if self.locked:
+        if self.shown:
             return f"{self.question} Your prediction: {self.shown} {self.unit}".rstrip()
         return f"{self.question} (no prediction yet; {self._how()})"
 
@@ -72,7 +75,7 @@ class PredictionField(Figure):
         return f"without a browser: predict({self.name!r}, ..., value=...)"
 
     def svg(self) -> str:
-        told = f"Your prediction: {self.shown} {self.unit}".rstrip() if self.locked else "No prediction is committed."
+        told = f"Your prediction: {self.shown} {self.unit}".rstrip() if self.shown else "No prediction is committed."
         lines = textwrap.wrap(self.question, CHARACTERS)
         top = LINE * (len(lines) - 1)
         body = [
@@ -89,9 +92,17 @@ def predict(name: str, question: str, unit: str = "", value: str | float | None 
     With ``value`` it commits at once, without a browser. ``lockstep.progress.forget_prediction(name)`` starts over.
     Raises UsageError for a ``value`` that is no number.
     """
+    check_question(name, question)
+    return commit_at_once(PredictionField(name, question, unit), value)
+
+
+def check_question(name: str, question: str) -> None:
     if not name or not question:
         raise UsageError("A prediction needs a name and a question.", 'Write predict("ring-64", "How many ms?").')
-    field = PredictionField(name, question, unit)
+
+
+def commit_at_once(field: PredictionField, value: str | float | None) -> PredictionField:
+    """Commit ``value`` without a browser, if it is not None. UsageError if it cannot be a prediction."""
     if value is not None:
         field.commit(value)
         if field.refused:

@@ -25,10 +25,19 @@ class Reconciliation(Figure):
     reason = traitlets.Unicode("").tag(sync=True)
     message = traitlets.Unicode("").tag(sync=True)
 
-    def __init__(self, name: str, simulated: float | None, measured: float | None) -> None:
+    asks = traitlets.Bool(True).tag(sync=True)
+
+    def __init__(
+        self, name: str, simulated: float | None, measured: float | None, question: str | None = None, unit: str = ""
+    ) -> None:
+        """With a ``question`` the numbers are shown even where nothing was predicted, and no reason is asked for."""
         self.name = name
         self.comparison: Comparison | None = None
         committed = progress.prediction(name)
+        if committed is None and question is not None:
+            self.comparison = Comparison(question, unit, None, simulated, measured)
+            super().__init__(ready=True, asks=False, drawing=self.comparison.svg())
+            return
         if committed is None:
             first = f"Commit your prediction first: “{name}”. Then run this cell again."
             super().__init__(message=first)
@@ -65,10 +74,15 @@ def reconcile(
     Before the prediction is committed it says so and shows nothing, here and in the notebook's file. ``reason`` keeps
     an explanation without a browser. Raises UsageError if a number is not finite.
     """
-    for label, value in (("simulated", simulated), ("measured", measured)):
-        if value is not None and not math.isfinite(value):
-            raise UsageError(f"{label} is {value}, which cannot be drawn.", "Give a finite number, or None.")
+    check_finite(simulated=simulated, measured=measured)
     shown = Reconciliation(name, simulated, measured)
     if reason is not None and shown.ready:
         shown.explain(reason)
     return shown
+
+
+def check_finite(**values: float | None) -> None:
+    """UsageError if one of them is not None and cannot be drawn."""
+    for label, value in values.items():
+        if value is not None and not math.isfinite(value):
+            raise UsageError(f"{label} is {value}, which cannot be drawn.", "Give a finite number, or None.")

@@ -1,0 +1,88 @@
+"""What is behind a lesson, as ``lockstep build`` writes it and a kernel reads it: plain data, one JSON file a topic."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from lockstep.errors import UsageError
+
+FOLDER = Path(__file__).parent
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a prediction asks; a reconciliation needs it even where nothing was predicted."""
+
+    question: str
+    unit: str = ""
+
+
+@dataclass(frozen=True)
+class TurnSource:
+    """``solution`` defines the function, whole; ``behind`` defines ``cases``, ``wrong`` and ``well``. Both Python."""
+
+    solution: str
+    behind: str
+
+
+@dataclass(frozen=True)
+class QuizAnswer:
+    """A number (right if it is off by less than the share ``within``) or one of ``choices``."""
+
+    question: str
+    answer: float | str
+    because: str
+    unit: str = ""
+    within: float = 0.01
+    choices: tuple[str, ...] = ()
+    wrong: tuple[tuple[float | str, str], ...] = ()  # a known wrong answer, and what it is told
+
+
+@dataclass(frozen=True)
+class Behind:
+    """``told``: paragraphs by key. ``order``: the ids of the cells that wait, as they stand in the notebooks."""
+
+    told: dict[str, str] = field(default_factory=dict)
+    predictions: dict[str, Question] = field(default_factory=dict)
+    turns: dict[str, TurnSource] = field(default_factory=dict)
+    quizzes: dict[str, QuizAnswer] = field(default_factory=dict)
+    order: list[str] = field(default_factory=list)
+
+    def text(self) -> str:
+        return json.dumps(asdict(self), indent=1, ensure_ascii=False) + "\n"
+
+
+def parse(text: str) -> Behind:
+    """The inverse of ``Behind.text``."""
+    data = json.loads(text)
+    return Behind(
+        told=data["told"],
+        predictions={name: Question(**row) for name, row in data["predictions"].items()},
+        turns={name: TurnSource(**row) for name, row in data["turns"].items()},
+        quizzes={name: _quiz(row) for name, row in data["quizzes"].items()},
+        order=data["order"],
+    )
+
+
+def load(topic: str) -> Behind:
+    """What is behind the lesson of ``topic``: in the folder ``$LOCKSTEP_LESSONS`` (a teacher's own), or in the package.
+
+    Raises UsageError if there is no such lesson.
+    """
+    folders = [*map(Path, filter(None, [os.environ.get("LOCKSTEP_LESSONS")])), FOLDER]
+    for path in (folder / f"{topic}.json" for folder in folders):
+        if path.is_file():
+            return parse(path.read_text(encoding="utf-8"))
+    raise UsageError(
+        f"What is behind the lesson {topic!r} is not installed.",
+        "Run `lockstep build` in the course's folder, or install the Lockstep that this lesson came with.",
+    )
+
+
+def _quiz(row: dict[str, Any]) -> QuizAnswer:
+    lists = {"choices": tuple(row["choices"]), "wrong": tuple((given, said) for given, said in row["wrong"])}
+    return QuizAnswer(**(row | lists))

@@ -1,0 +1,30 @@
+"""What stands in the first cell that waits: why, and the way round."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import traitlets
+
+from lockstep.lessons.words import Words, module
+
+
+class Curtain(Words):
+    """``why`` this waits, and a button that ``offer`` names; ``act`` is what it does."""
+
+    _esm = module("curtain")
+    why = traitlets.Unicode().tag(sync=True)
+    offer = traitlets.Unicode().tag(sync=True)
+
+    def __init__(self, why: str, offer: str, act: Callable[[], None]) -> None:
+        super().__init__(why=why, offer=offer)
+        self._act = act
+        self.on_msg(self._hear)
+
+    def _hear(self, widget: Any, content: Any, buffers: Any) -> None:
+        if isinstance(content, dict) and content.get("show") is True:
+            self._act()
+
+    def paragraphs(self) -> list[str]:
+        return [self.why]
