@@ -460,7 +460,7 @@ reconcile("doubling-or-halving", simulated=long)
 # In this model every rank reaches every other one equally fast. A real ring talks to its neighbours only, so it can be
 # laid along the fast links. That is why libraries keep rings, and why NCCL chooses anew for each call.
 
-# %%
+# %% lesson="after doubling-or-halving"
 ways = "star", "binomial_tree", "ring", "recursive_doubling", "halving_doubling"
 show.costs(alpha=25e-6, beta=0.8e-9, ranks=16, algorithms=ways)
 
