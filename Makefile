@@ -9,24 +9,27 @@ TEST_ARGS ?=
 BENCH_ARGS ?=
 
 help:
-	@echo "make lab      set up, then open the course in JupyterLab    (LAB_ARGS=\"--port 9000\")"
+	@echo "make lab      set up, then open your copy of the course     (LAB_ARGS=\"--port 9000\")"
 	@echo "make test     set up, then check everything                 (TEST_ARGS=\"-k ring\")"
 	@echo
-	@echo "make setup    the virtual environment .venv with all packages; seconds when nothing is missing"
+	@echo "make setup    the virtual environment .venv with what you need; seconds when nothing is missing"
 	@echo "make doctor   examine this machine: each fault with its remedy"
 	@echo "make lint     style and types: ruff, mypy"
 	@echo "make build    make the notebooks from their text sources"
 	@echo "make check    run every exercise's check on its reference solution"
 	@echo "make bench    measure Lockstep beside its peers             (BENCH_ARGS=\"launch --full\")"
-	@echo "make clean    remove .venv and caches; your notebooks and your progress stay"
+	@echo "make clean    remove .venv and caches; my-course and your progress stay"
 
 setup:
 	@PYTHON="$(PYTHON)" PIP_ARGS="$(PIP_ARGS)" sh scripts/setup
 
+setup-dev:
+	@PYTHON="$(PYTHON)" PIP_ARGS="$(PIP_ARGS)" sh scripts/setup dev
+
 lab: setup
 	@$(BIN)/lockstep lab $(LAB_ARGS)
 
-test: setup
+test: setup-dev
 	@sh scripts/system-packages
 	@$(MAKE) --no-print-directory lint
 	@echo "==> notebooks: are they what their sources say?"
@@ -34,7 +37,7 @@ test: setup
 	@echo "==> tests: some minutes on two cores"
 	@$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not slow" $(TEST_ARGS)
 
-lint: setup
+lint: setup-dev
 	@echo "==> ruff: style"
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
@@ -57,4 +60,4 @@ clean:
 	rm -rf .venv build .pytest_cache .mypy_cache .ruff_cache .hypothesis tests/screenshots
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-.PHONY: help setup lab test lint build check bench doctor clean
+.PHONY: help setup setup-dev lab test lint build check bench doctor clean

@@ -20,7 +20,12 @@ course_map()
 # 2. **The lab** gives you functions to write or to mend. Run the cell below your function: it looks at the values
 #    *and* at what was sent to whom, gives points, and says what it saw. Try as often as you like. Your best attempt
 #    counts.
-# 3. **The solution** stands under the same name in the folder `solutions`. Look when you have an answer of your own.
+# 3. **The solution** is not in this folder. It stands under the same name in `solutions`, in the folder that you
+#    cloned. Look when you have an answer of your own.
+#
+# This folder is yours: write into every notebook what you like. When the course has a new version of one that you have
+# changed, yours stays, and the new one comes beside it as `lesson.new.ipynb`.
+# [More on your work](../docs/your-work.md).
 #
 # ## The units
 #

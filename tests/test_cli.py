@@ -356,14 +356,48 @@ def test_progress_of_a_newcomer(lockstep: Lockstep) -> None:
     assert lockstep("progress").stdout == "Nothing yet. `lockstep lab` opens the course.\n"
 
 
-def test_lab_opens_the_front_page_and_keeps_jupyters_token(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lab_opens_the_front_page_and_keeps_jupyters_token(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for name in ("DISPLAY", "WAYLAND_DISPLAY", "WSL_DISTRO_NAME"):
         monkeypatch.delenv(name, raising=False)
-    options = lab.options()
-    assert f"--ServerApp.root_dir={ROOT}" in options
+    options = lab.options(tmp_path)
+    assert f"--ServerApp.root_dir={tmp_path}" in options
     assert "--LabApp.default_url=/lab/tree/course/index.ipynb" in options
     assert not [option for option in options if "token" in option or "password" in option]
     assert ("--allow-root" in options) == (os.geteuid() == 0)
     assert ("--no-browser" in options) == sys.platform.startswith("linux")
     monkeypatch.setenv("DISPLAY", ":0")
-    assert "--no-browser" not in lab.options()
+    assert "--no-browser" not in lab.options(tmp_path)
+
+
+def started(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> tuple[list[str], str]:
+    """The command that `lockstep lab` turns into, and where it looks for settings."""
+    calls: list[tuple[list[str], str]] = []
+    monkeypatch.setattr(os, "execve", lambda _, command, env: calls.append((command, env["JUPYTER_CONFIG_PATH"])))
+    main(["lab", *arguments])
+    return calls[0]
+
+
+def test_lab_takes_a_folder_first_and_hands_the_rest_on(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "mine"
+    command, settings = started(monkeypatch, str(folder), "--port", "9000")
+    assert command[-2:] == ["--port", "9000"]
+    assert f"--ServerApp.root_dir={folder}" in command
+    assert str(folder) not in command
+    assert settings.split(os.pathsep)[0] == str(folder), "JupyterLab's list of assignments reads nbgrader's settings"
+    assert capsys.readouterr().out == f"Your copy of the course is in {folder}.\n"
+    assert (folder / "course" / "index.ipynb").is_file()
+    monkeypatch.chdir(folder / "labs")
+    again, _ = started(monkeypatch, "--port", "9000")
+    assert again == command, "9000 is no folder, and inside a working folder it is that one"
+
+
+def test_lab_refuses_a_folder_in_one_sentence(lockstep: Lockstep, tmp_path: Path) -> None:
+    (tmp_path / "thesis.tex").write_text("mine")
+    done = lockstep("lab", tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        f"lockstep: {tmp_path} holds other files already (thesis.tex).\n"
+        "`lockstep lab DIR` takes any empty folder, and makes one that is not there yet.\n"
+    )

@@ -73,6 +73,18 @@ def test_links_lead_somewhere(document: str) -> None:
     assert [link for link in links if "://" not in link and not (ROOT / link).exists()] == []
 
 
+@pytest.mark.parametrize("folder", ["course", "labs", "solutions"])
+def test_links_of_notebooks_lead_somewhere(folder: str) -> None:
+    """The end of a lesson named the path of its lab, and it was no link."""
+    for path in sorted((ROOT / folder).glob("*/*.ipynb")):
+        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        text = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
+        links = [link for link in re.findall(r"\]\(([^)#\s]+)[^)]*\)", text) if "://" not in link]
+        assert [link for link in links if not (path.parent / link).exists()] == [], path
+        if not path.match("04_*/*"):
+            assert [link for link in links if link.endswith(".ipynb")], path
+
+
 def test_ci_runs_the_test_command_of_the_readme() -> None:
     assert "make test" in code_in("README.md")
     assert re.search(r"\bmake test\b", (ROOT / ".ci" / "run").read_text(), re.MULTILINE)

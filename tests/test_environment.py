@@ -1,23 +1,22 @@
-"""pip, conda and the set-up script install the same things: pyproject.toml says what, the others follow."""
+"""pip, conda and the set-up script install the same: pyproject.toml says what, and constraints.txt which version."""
 
+import os
 import re
+import runpy
+import subprocess
 import tomllib
 from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
-from packaging.version import Version
+from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 CONDA = [line.strip()[2:] for line in (ROOT / "environment.yml").read_text().splitlines() if line.strip()[:2] == "- "]
 SETUP = (ROOT / "scripts" / "setup").read_text()
-
-
-def pinned_torch(text: str) -> Version:
-    [version] = set(re.findall(r"torch==([\d.]+)", text))
-    return Version(version)
+HELD = [line for line in (ROOT / "constraints.txt").read_text().splitlines() if not line.startswith("#")]
 
 
 def test_conda_brings_a_python_that_the_project_takes() -> None:
@@ -34,20 +33,92 @@ def test_the_setup_script_wants_the_same_python() -> None:
         assert (int(bounds[0]) <= minor <= int(bounds[1])) == (f"3.{minor}" in SpecifierSet(python))
 
 
-@pytest.mark.parametrize("text", [SETUP, "\n".join(CONDA)], ids=["scripts/setup", "environment.yml"])
-def test_torch_is_pinned_to_what_the_project_takes(text: str) -> None:
-    [torch] = [Requirement(r) for r in PROJECT["dependencies"] if Requirement(r).name == "torch"]
-    assert pinned_torch(text) in torch.specifier
-    assert pinned_torch(text) == pinned_torch(SETUP)
+def needed(extra: str = "") -> list[Requirement]:
+    listed = PROJECT["optional-dependencies"][extra] if extra else PROJECT["dependencies"]
+    return [Requirement(r) for r in listed if not r.startswith("lockstep")]
 
 
-def test_conda_installs_the_project_itself_and_no_second_list() -> None:
+def test_each_package_is_held_at_a_version_that_the_project_takes() -> None:
+    held = {canonicalize_name(r.name): str(r.specifier).removeprefix("==") for r in map(Requirement, HELD)}
+    for requirement in [*needed(), *needed("dask"), *needed("dev")]:
+        assert held[canonicalize_name(requirement.name)] in requirement.specifier, requirement
+
+
+def test_held_versions_are_those_of_no_one_machine() -> None:
+    """A name and a version: no build (+cpu), no path, no address; and each package once."""
+    assert HELD
+    assert [line for line in HELD if not re.fullmatch(r"[\w.-]+==[\w.!]+", line)] == []
+    assert len({canonicalize_name(Requirement(line).name) for line in HELD}) == len(HELD)
+
+
+def test_the_head_names_the_pythons_that_were_never_tried() -> None:
+    head = " ".join(line for line in (ROOT / "constraints.txt").read_text().splitlines() if line.startswith("#"))
+    tried, *never = dict.fromkeys(re.findall(r"3\.\d+", head))
+    assert sorted([tried, *never]) == [f"3.{minor}" for minor in range(11, 15)]
+    assert runpy.run_path(str(ROOT / "scripts" / "constraints"))["MINORS"] == range(11, 15)
+
+
+def test_constraints_are_written_from_what_pip_lists() -> None:
+    written = runpy.run_path(str(ROOT / "scripts" / "constraints"))["constraints"]
+    frozen = "torch==2.13.0+cpu\n# Editable install\n-e /home/ada/lockstep\nnumpy==2.4.6\nx @ file:///tmp/x.whl\n"
+    assert [line for line in written(frozen).splitlines() if line[0] != "#"] == ["torch==2.13.0", "numpy==2.4.6"]
+
+
+def test_conda_installs_the_project_itself_at_the_held_versions_and_no_second_list() -> None:
     """A package that stood in both files could get two versions; so environment.yml names none of the project's."""
-    assert "--editable .[dev]" in CONDA
+    assert {"--editable .[dask]", "--constraint constraints.txt"} <= set(CONDA)
     named = {re.split(r"[<>=]", line)[0] for line in CONDA}
-    assert named & {Requirement(r).name for r in PROJECT["dependencies"]} == {"torch"}
+    assert named & {r.name for r in [*needed(), *needed("dev")]} == set()
 
 
-def test_the_setup_script_installs_the_tests_needs_too() -> None:
-    assert "--editable '.[dev]'" in SETUP
-    assert {Requirement(r).name for r in PROJECT["optional-dependencies"]["dev"]} >= {"pytest", "ruff", "mypy"}
+FAKE_PYTHON = """\
+#!/bin/sh
+[ "$1" = -c ] && exit 0
+echo "$@" >> pip.log
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """What scripts/setup needs, with a Python in .venv that only writes down what it is asked."""
+    (tmp_path / "scripts").mkdir()
+    for name in ("scripts/setup", "pyproject.toml", "constraints.txt"):
+        (tmp_path / name).write_bytes((ROOT / name).read_bytes())
+    (tmp_path / ".venv" / "bin").mkdir(parents=True)
+    (tmp_path / ".venv/bin/python").write_text(FAKE_PYTHON)
+    (tmp_path / ".venv/bin/python").chmod(0o755)
+    return tmp_path
+
+
+def installed(project: Path, *arguments: str) -> list[str]:
+    """What a run of scripts/setup asks pip for."""
+    log = project / "pip.log"
+    log.unlink(missing_ok=True)
+    environment = os.environ | {"PIP_ARGS": "--index-url https://example.org"}
+    command = ["sh", "scripts/setup", *arguments]
+    subprocess.run(command, cwd=project, env=environment, check=True, capture_output=True, timeout=60)
+    asked = log.read_text().splitlines() if log.exists() else []
+    common = "-m pip install --disable-pip-version-check --constraint constraints.txt --index-url https://example.org "
+    return [line.removeprefix(common) for line in asked if "install" in line]
+
+
+def test_a_learner_gets_what_the_lessons_need_and_a_developer_the_tests_needs_too(project: Path) -> None:
+    assert installed(project) == ["torch", "--editable .[dask]"]
+    assert installed(project) == [], "all is there"
+    assert installed(project, "dev") == ["torch", "--editable .[dev]"]
+    assert installed(project, "dev") == []
+    assert installed(project) == []
+    (project / "constraints.txt").write_text("torch==2.14.0\n")
+    assert installed(project) == ["torch", "--editable .[dask]"], "another version is wanted now"
+    assert installed(project, "dev") == ["torch", "--editable .[dev]"]
+
+
+def test_whoever_has_the_tests_needs_has_a_learners(project: Path) -> None:
+    assert installed(project, "dev") == ["torch", "--editable .[dev]"]
+    assert installed(project) == []
+
+
+def test_the_extras_of_developers_are_the_tests_needs() -> None:
+    assert {r.name for r in needed("dev")} >= {"pytest", "ruff", "mypy"}
+    assert re.search(r"^test: setup-dev$", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    assert re.search(r"^lab: setup$", (ROOT / "Makefile").read_text(), re.MULTILINE)

@@ -99,6 +99,7 @@ BROKEN = {
             "predictions": {"a": {"value": "three", "unit": "", "question": "", "when": ""}},
         }
     ),
+    "opened is a list": '{"version": 1, "scores": {}, "predictions": {}, "opened": ["a"]}',
     "a NaN": '{"version": 1, "scores": {"a": {"points": NaN, "maximum": 1, "verdict": "", "when": "", "best": 1}}, '
     '"predictions": {}}',
 }
@@ -130,8 +131,53 @@ def test_a_home_that_cannot_be_used_costs_a_sentence(
     (tmp_path / "file").write_text("not a folder")
     monkeypatch.setenv("LOCKSTEP_HOME", str(tmp_path / "file" / "home"))
     progress.record_score("a.b", 1, 2, "wrong")
-    assert "will be forgotten" in "".join(capfd.readouterr())
-    assert progress.scores() == {}
+    progress.lock_prediction("ring", 3)
+    progress.open_up("communication.tree_rounds", how="shown")
+    told = "".join(capfd.readouterr())
+    assert "will be forgotten" in told
+    assert told.count("\n") == 1, "one sentence, however often"
+    assert progress.scores()["a.b"].best == 1, "until the process ends it is there"
+    assert progress.prediction("ring") is not None
+    assert progress.opened() == {"communication.tree_rounds": "shown"}
+
+
+@pytest.mark.skipif(os.getuid() == 0, reason="root may write everywhere")
+def test_a_home_that_may_not_be_written_keeps_what_it_has(home: Path) -> None:
+    progress.lock_prediction("ring", 3)
+    home.chmod(0o500)
+    progress.lock_prediction("tree", 5)
+    assert set(progress.predictions()) == {"ring", "tree"}
+    home.chmod(0o700)
+    assert list(json.loads((home / "progress.json").read_text())["predictions"]) == ["ring"]
+    progress.record_score("a.b", 1, 2, "wrong")
+    assert set(json.loads((home / "progress.json").read_text())["predictions"]) == {"ring", "tree"}
+
+
+def test_a_disk_that_was_full_loses_nothing(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What could not be written is written with the next that can be."""
+    progress.lock_prediction("ring", 3)
+    with monkeypatch.context() as full:
+        full.setattr(progress.os, "replace", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left on device")))
+        progress.open_up("acting.tree", how="solved")
+    assert progress.opened() == {"acting.tree": "solved"}
+    assert json.loads((home / "progress.json").read_text())["opened"] == {}
+    progress.record_score("a.b", 1, 2, "wrong")
+    assert json.loads((home / "progress.json").read_text())["opened"] == {"acting.tree": "solved"}
+
+
+def test_what_is_open_stays_open_and_solved_stays_solved(home: Path) -> None:
+    progress.open_up("acting.tree", "acting.ring", how="solved")
+    progress.open_up("acting.tree", how="shown")
+    assert progress.opened() == {"acting.tree": "solved", "acting.ring": "solved"}
+    progress.forget_prediction("acting.tree")
+    assert progress.opened() == {"acting.ring": "solved"}
+
+
+def test_a_file_from_before_lessons_could_be_opened(home: Path) -> None:
+    progress.home()
+    (home / "progress.json").write_text('{"version": 1, "scores": {}, "predictions": {}}')
+    assert progress.opened() == {}
+    assert not list(home.glob("progress.unreadable-*"))
 
 
 def _write_many(who: int) -> None:

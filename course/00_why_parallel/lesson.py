@@ -4,8 +4,8 @@
 # One machine needs 100 hours to train your model. You are given 100 machines. How long does it take now? Say a number
 # aloud, before you read on.
 #
-# Start with a number of your own. A guess is fine. That is how every lesson here begins: you commit to a number, and
-# find out what decides it.
+# Start with a number of your own. A guess is fine. Every lesson here begins like that: you commit to a number, and find
+# out what decides it.
 
 # %%
 from lockstep import predict
@@ -21,14 +21,15 @@ predict(
 # You will work it out, simulate it, and measure it on this machine. On the way you find out what your machine is made
 # of, what it takes to train a large model, and what more machines can and cannot buy.
 #
-# Plan about two hours for this lesson. Short of time? You may only run sections 5, 11 and 15, and read them later. The
-# lab needs 3, 4, 6, 7 and 9.
+# Plan about two hours for this lesson. Short of time? Run sections 5, 11 and 15 now, and read them later. The lab needs
+# 3, 4, 6, 7 and 9.
 
 # %% [markdown]
 # ## 1. The free lunch is over
 #
-# For 25 years nobody needed to divide anything: next year's processor ran the same program faster. These are
-# processors that people bought. The **clock frequency** is how many steps a processor takes in a second.
+# For 25 years most programs did not have to be divided: next year's processor ran the same program faster. (Whoever
+# could not wait divided all the same, on vector machines and clusters.) These are processors that people bought. The
+# **clock frequency** is how many steps a processor takes in a second.
 
 # %%
 import matplotlib.pyplot as plt
@@ -48,7 +49,7 @@ axes.semilogy(years, transistors, "o-", color="#0072B2", label="transistors")
 axes.semilogy(years, megahertz, "s-", color="#D55E00", label="clock frequency, MHz")
 axes.semilogy(years, cores, "^-", color="#009E73", label="cores")
 axes.axvline(2005, color="gray", linestyle=":", label='"The free lunch is over" (Sutter, 2005)')
-axes.set(xlabel="year", title="Transistors go on growing. The clock does not.")
+axes.set(xlabel="year", title="There are ever more transistors. The clock stands still.")
 axes.legend(fontsize=8)
 figure.tight_layout()
 
@@ -57,8 +58,9 @@ figure.tight_layout()
 # power on the same area: that was **Dennard scaling**. Then the voltage could not fall any further. A faster clock
 # now means more heat than a chip can get rid of.
 #
-# **Transistors are still becoming more** (Moore's law). They no longer make one program faster. They make more
-# **cores**: parts of a processor that each run a program of their own.
+# Every generation still has more transistors (Moore's law). They become more **cores**: parts of a processor that each
+# run a program of their own. That raises the **throughput**, how much is done in a second. It does not raise the speed:
+# one step after another takes as long as before.
 
 # %%
 import math
@@ -114,8 +116,7 @@ print(f"{machine.cores} cores together get {together / one:.1f} times the memory
 #
 # For each token, each parameter is multiplied once and added once: 2 FLOP. That is the way *forward*, from the text to
 # the guess. The way *backward* finds out how to change the parameters. It takes 4 more: 2 to find out how this
-# parameter should change, and 2 to pass the error on to the layer before. So a training on D tokens with N parameters
-# takes
+# parameter should change, and 2 to pass the error on to the layer before. So training N parameters on D tokens takes
 #
 # $$ 6 \cdot N \cdot D \ \text{FLOP}$$
 #
@@ -130,7 +131,7 @@ print(f"Llama 3 by the formula: {training_flops(405e9, 15.6e12):.3g} FLOP")
 print("Llama 3 by its paper:   3.8e+25 FLOP    (arXiv:2407.21783, section 1, for 15.6e12 tokens)")
 
 # %% [markdown]
-# How much GPT-4 took nobody has published. Estimates are about $2 \cdot 10^{25}$ FLOP (Epoch AI). The GPU that NVIDIA
+# Nobody has published how much GPT-4 took. Estimates are about $2 \cdot 10^{25}$ FLOP (Epoch AI). The GPU that NVIDIA
 # sells for this, a B200, does up to $2.25 \cdot 10^{15}$ FLOP in a second, in numbers of 16 bits (NVIDIA's figure for
 # the HGX B200, as listed at glennklockwood.com/garden/processors/B200).
 
@@ -147,11 +148,11 @@ for name, rate in rates.items():
     print(f"{name:<26} {flop / rate / year:>5.0f} years")
 
 # %% [markdown]
-# You may read the first number, 282 years, in talks about parallel training. Nobody reaches a peak. A training that
-# keeps 40 % of it busy is a good one. That share is called the **utilisation** (MFU, model FLOP utilisation). Llama 3
-# reached 38 to 43 % on 8,192 to 16,384 GPUs (arXiv:2407.21783, table 4).
+# You may read the first of these numbers in talks about parallel training. But no training reaches the peak. The share
+# that it does reach is called the **utilisation** (MFU, model FLOP utilisation). Llama 3 reached 38 to 43 % on 8,192 to
+# 16,384 GPUs (arXiv:2407.21783, table 4).
 #
-# Beside your prediction, "simulated" is the calculation at 40 %. It asks for your reason: what did you assume?
+# Beside your prediction, "simulated" is the calculation at 40 %. You are asked for your reason: what did you assume?
 
 # %%
 from lockstep import reconcile
@@ -168,8 +169,7 @@ for gpus in (1, 100, 1_000, 10_000):
 # %% [markdown]
 # This is the first reason for parallelism: **time**. You write `training_days` in the lab.
 #
-# The table has a catch. It assumes that 10,000 GPUs are as busy as one. Whether they are is what this course is
-# about.
+# The table has a catch. It assumes that 10,000 GPUs are as busy as one. This course is about whether they are.
 
 # %% [markdown]
 # ## 4. Does it fit?
@@ -225,8 +225,8 @@ print(f"457 GB / {llama_65b:,} parameters = {457e9 / llama_65b:.2f} bytes for ea
 print(f"192 GB / 27e9 parameters = {192 / 27:.1f} bytes for each")
 
 # %% [markdown]
-# It is 7 bytes, and none of these recipes has 7. Where it comes from nobody can say, since no recipe was named: ask
-# for it whenever you read such a number. Adam with gradients and weights in 16 bits takes 12, so 783 GB; the paper of
+# It is 7 bytes, and none of these recipes has 7. No recipe was named, so we cannot say where it comes from. Ask for the
+# recipe whenever you read such a number. Adam with gradients and weights in 16 bits takes 12, so 783 GB; the paper of
 # QLoRA (arXiv:2305.14314, introduction) says "more than 780 GB". With the master copy, as most large models are
 # trained, it is 16 bytes and 1,045 GB. In 192 GB that trains 12 billion parameters, not 27.
 #
@@ -265,17 +265,20 @@ def plan(params, tokens_each, gpus, utilisation, recipe="adam mixed"):
 # %%
 tokens = 12e12  # DBRX was trained on 12 trillion tokens (Databricks, Introducing DBRX, 2024)
 for told, each in (("as numbers of 4 bytes", 4), ("as text, about 5 bytes a token", 5)):
-    print(f"DBRX's data {told}: {tokens * each / 1e12:.0f} TB")
+    servers = math.ceil(tokens * each / 13e12)  # a talk about it: "8-GPU servers of my group has only 13TB"
+    print(f"DBRX's data {told}: {tokens * each / 1e12:.0f} TB, on {servers} servers of 13 TB")
 
-watts = 1000  # an HGX B200 is set to 1,000 W at most (glennklockwood.com/garden/processors/B200)
-hours = flop / (0.4 * peak) / 3600
-for gpus in (1, 10_000):
-    print(f"GPT-4 on {gpus:>6,} B200 at 40 %: {hours / gpus / 24:>9,.0f} days, {hours * watts / 1e9:.1f} GWh")
+# Llama 3's utilisation on two numbers of GPUs, each running at 700 W (arXiv:2407.21783, section 3.3.1 and table 4)
+for gpus, utilisation in ((8192, 0.43), (16384, 0.41)):
+    hours = 3.8e25 / (gpus * utilisation * 989e12) / 3600
+    energy = gpus * hours * 700 / 1e9
+    print(f"Llama 3 on {gpus:>6,} GPUs at {utilisation:.0%}: {hours / 24:>4.0f} days, {energy:.1f} GWh")
 
 # %% [markdown]
-# Look at the last column. Parallelism saves time. It saves no energy: the arithmetic is the same, and waiting takes
-# power too. Some sites run their training when there is wind or sun. That is a scheduling problem, and it is easier
-# with a job that can be stopped, moved and split.
+# Look at the last column. Twice as many GPUs are nearly twice as fast. They take more energy, not less: the arithmetic
+# is the same, and a GPU that waits takes power, too. (Here it takes its 700 W all the time.) Some sites run their
+# training when there is wind or sun. That is a scheduling problem, and it is easier with a job that can be stopped,
+# moved and split.
 
 # %% [markdown]
 # ## 6. Amdahl's law
@@ -345,8 +348,8 @@ def job(serial, parallel, repeats=1):
 
 
 # %% [markdown]
-# You have no 100 machines at hand. Lockstep simulates them: the same function, in **virtual time**. Every rank has a
-# clock that moves by what each step would take on its machine, however long it takes here. Take small computers of
+# You don't have 100 machines. Lockstep simulates them: the same function, in **virtual time**. Every rank has a clock.
+# Each step moves it by what the step would take on that machine, however long it takes here. Take small computers of
 # 1 GFLOP/s each, joined by a network of 10 gigabits a second. 50 of 1,000 products are serial, so p = 0.95.
 #
 # `Device` says how fast a computer is (`launch_overhead`: seconds to start any operation), `Link` what a message costs,
@@ -364,11 +367,11 @@ simulated = {s: run(job, 50, 950, ranks=s, on=computers).values[0] for s in (1, 
 show.amdahl(p=0.95, workers=100, times=simulated, points_are="simulated")
 
 # %% [markdown]
-# The simulation knows nothing of Amdahl's law. It runs the program, and every worker waits where it waits. The points
-# lie on the curve all the same.
+# The simulation does not know Amdahl's law. It runs the program, and every worker waits where the program makes it
+# wait. The points lie on the curve all the same.
 #
-# Now on this machine, with real processes. Twice as many products, because it is faster. Each run is repeated, and
-# the best counts.
+# Now on this machine, with real processes. There are twice as many products, because it is faster. Each run is
+# repeated, and the best counts.
 
 # %%
 workers = [s for s in (1, 2, 4, 8) if s <= max(2, machine.cores)]
@@ -396,8 +399,8 @@ show.amdahl(p=p_here, workers=100, times=measured)
 # waiting, and other programs. And if your machine has two cores, there are two points: *any* two points lie on a curve
 # of their own, so that says nothing about how well it fits. Distrust it, and measure more.
 #
-# Few real programs tell their p to a reader. It is measured like this, with few workers. Then it tells what many would
-# bring. Move the slider of p a little: how much does the speedup of 100 workers depend on it? You write the fit in the
+# You can seldom read p off a program. So you measure it like this, with few workers, and learn what many would bring.
+# Move the slider of p a little: how much does the speedup of 100 workers depend on it? You write the fit in the
 # lab.
 
 # %% [markdown]
@@ -435,8 +438,33 @@ for s in (4, 16, 64):
 # - **Efficiency**: speedup divided by workers. What a worker is worth.
 # - **Contention**: several workers want the same thing, such as the memory of section 2.
 #
-# So 100 times the resources are not 100 times faster. Some serial part, some overhead, some waiting for the slowest:
-# 7 fast GPUs and a slow one are as fast as 8 slow ones, if they have equal shares and meet after each step.
+# So 100 times the resources are not 100 times as fast. And one more thing: what if seven computers are fast, and one is
+# half as fast?
+
+# %%
+import heapq
+
+
+def whoever_is_free(products, seconds):
+    """When the last of the products is done, if each goes to the first worker that is free; seconds[w] for one."""
+    free = [(0.0, worker) for worker in range(len(seconds))]
+    for _ in range(products):
+        moment, worker = heapq.heappop(free)
+        heapq.heappush(free, (moment + seconds[worker], worker))
+    return max(free)[0]
+
+
+all_slow = Cluster("slow ones", small.at(0.5), ranks_per_node=1, inside=ethernet, between=ethernet)
+one_slow = computers.with_rank(7, speed=0.5)
+for told, cluster in {"8 fast": computers, "7 fast, 1 slow": one_slow, "8 slow": all_slow}.items():
+    print(f"{told:<15} {1e3 * max(run(step, 256, 4, ranks=8, on=cluster).values):.0f} ms with equal shares")
+print(f"7 fast, 1 slow: equal shares take {256 / 8 * 2:.0f} times one fast product,")
+print(f"whoever is free takes the next: {whoever_is_free(256, [1] * 7 + [2]):.0f} times")
+
+# %% [markdown]
+# With equal shares and a meeting after each step, seven fast computers and a slow one are as fast as eight slow ones.
+# That is **static** assignment: shares are fixed beforehand. In **dynamic** assignment whoever is free takes the next
+# piece. That balances the load, but somebody has to hand out each piece.
 #
 # The two numbers that decide what an exchange costs, `alpha` and `beta`, have a unit of their own: 04.
 
@@ -472,9 +500,9 @@ print(f"one worker on the large problem: p = {p:.5f}, and Amdahl gives {amdahl(p
 # %% [markdown]
 # ## 10. More than s times as fast
 #
-# By Amdahl, s workers are never more than s times as fast. Is that so? Measure. A table is read at
-# random places, always equally often. Only its size changes. (A language model reads its table of words like this.)
-# The clock here counts this program's own time, so that other programs disturb it little.
+# By Amdahl, s workers are never more than s times as fast. Is that so? Measure. A table is read at random places,
+# always equally often. Only its size changes. (A language model reads its table of words like this.) The clock here
+# counts this program's own time, so that other programs disturb it little.
 
 # %%
 torch.set_num_threads(1)
@@ -563,7 +591,7 @@ def loop():
 print(f"torch.sum is {own_time(loop) / own_time(numbers.sum):,.0f} times as fast as a loop in Python, on one core.")
 
 # %% [markdown]
-# No parallel program makes up for that cheaply. There are more alternatives to more workers:
+# More workers make up for that only at a price. There are other alternatives to more workers:
 #
 # | instead of more workers | when |
 # |---|---|
@@ -575,10 +603,10 @@ print(f"torch.sum is {own_time(loop) / own_time(numbers.sum):,.0f} times as fast
 # | more patience | when it runs once, overnight |
 
 # %% [markdown]
-# ## 12. A training is not a sorting
+# ## 12. Training is not like sorting
 #
 # Why is machine learning so often run in parallel, and in such daring ways? Compare it with sorting. A sorting
-# algorithm is a fixed sequence of steps, and each counts on those before it. Forget one exchange in a hundred. What
+# algorithm is a fixed sequence of steps, and each relies on those before it. Forget one exchange in a hundred. What
 # share of the way from the shuffled numbers to the sorted ones is left at the end?
 
 # %%
@@ -604,7 +632,7 @@ for left_out in (0.0, 0.01, 0.1):
     print(f"{left_out:>4.0%} of the exchanges forgotten: {left_of_sorting(left_out):>6.2%} of the way is left")
 
 # %% [markdown]
-# A training **converges**: it repeats a step that brings it nearer to a good state, wherever it is. Written out,
+# Training **converges**: it repeats a step that brings it nearer to a good state, wherever it is. Written out,
 #
 # $$A_t = F(A_{t-1}, \Delta(\text{data}, A_{t-1}))$$
 #
@@ -638,7 +666,7 @@ print("the sum of four workers' updates differs by", f"{(everything - sum(of_fou
 # The update of all data is the **sum** of the updates of its parts. So each worker computes its Δ alone, on its own
 # data, and F adds. That is data parallelism, in one line.
 #
-# And now be as careless as with the sorting. The measure is the same: of the way from the first state to the best one,
+# Now be as careless as with sorting. The measure is the same: of the way from the first state to the best one,
 # the one with the least squared error, what share is left?
 
 
@@ -661,17 +689,16 @@ for lost in (0.0, 0.01, 0.1):
 print(f"\nall updates of the training 2 steps late: {left_of_training(late=2):.2%} is left")
 
 # %% [markdown]
-# Both columns say the same of their task: 100 % is where it began, 0 % is the right result. The sorting with mistakes
-# stays far from it, and would have to run again. The training arrives all the same, as near as makes no difference to
-# the model. A step from a slightly wrong state still leads the right way: the next steps mend what a lost one left.
-# This is why machine learning may do what a bank may not: send less, wait less, round more. How far one can go is the
-# subject of unit 06. Where it goes wrong is, too.
+# Both columns measure the same: 100 % is where it began, 0 % is the right result. Sorting with mistakes stays far from
+# it, and would have to run again. This training, of a linear model, arrives all the same. A step from a slightly wrong
+# state still leads the right way: the next steps mend what a lost one left. So machine learning may do what a bank may
+# not: send less, wait less, round more. Unit 06 asks how far one can go, and where it goes wrong.
 
 # %% [markdown]
 # ## 13. Where to cut
 #
-# The course is one formula, cut in different places. Some words of the map: **SGD**, stochastic gradient descent, is
-# the training of section 12 when each Δ sees only a part of the data, a **minibatch**. An **ensemble** is several
+# The course is one formula, cut in different places. Some words of the map first. **SGD**, stochastic gradient descent,
+# is the training of section 12 when each Δ sees only a part of the data, a **minibatch**. An **ensemble** is several
 # models that vote. A Δ is **stale** when the state has moved on since it was computed, as with the late updates above.
 #
 # From fine to coarse:
@@ -682,8 +709,7 @@ show.sgd_map()
 # %% [markdown]
 # The finer the cut, the more often the workers meet, and the closer together they have to be: in one core, on one
 # chip, in one box. The coarser, the farther apart they may be. The coarsest cuts never meet at all. They are also the
-# easiest. Do you have 20 settings to try? Then 20 machines are 20 times as fast, and you need nothing else from this
-# course.
+# easiest. Do you have 20 settings to try? Then 20 machines take as long as the longest try, and exchange nothing.
 
 # %% [markdown]
 # ## 14. Which approach, when?
@@ -704,9 +730,9 @@ show.sgd_map()
 # %% [markdown]
 # ## 15. A look at a published number
 #
-# FourCastNet forecasts the weather. A talk about it says: a training takes about an hour on large machines, against
-# 40 hours on 32 nodes, or 45 days on one GPU. Its paper (arXiv:2208.05419) says 67.4 minutes on 3,072 GPUs. Nodes of
-# that machine have 4 GPUs. What do you make of it?
+# FourCastNet forecasts the weather. A talk about it says: training takes about an hour on large machines, against 40
+# hours on 32 nodes, or ">~45days" on a single GPU. Its paper (arXiv:2208.05419) says 67.4 minutes on 3,072
+# GPUs. Nodes of that machine have 4 GPUs. What do you make of it?
 
 # %%
 minutes = {1: 45 * 24 * 60, 32 * 4: 40 * 60, 3072: 67.4}
@@ -717,15 +743,14 @@ show.amdahl(p=0.999, workers=1000, times=minutes, points_are="FourCastNet")
 
 # %% [markdown]
 # From 128 to 3,072 GPUs the efficiency goes *up*. Super-linear? Think of section 10: look whether both did the same.
-# They did not. The numbers come from different machines and different versions of the program, and "45 days" is an
-# estimate. Three numbers on a slide are not a scaling curve. Ask for one program, one machine, one problem, and only
-# the workers changed.
+# The slide does not say so, and ">~45days" is a bound and no measurement. Three numbers on a slide are
+# not a scaling curve. Ask for one program, one machine, one problem, and only the workers changed.
 
 # %% [markdown]
 # ## 16. Reconcile
 #
-# Back to your first number. The simulation ran that very job: 95 % parallel, 100 workers. And we measure on this
-# machine what the busiest of the 100 workers has to compute: the serial part, and its share.
+# Back to your first number. The simulation ran that very job: 95 % parallel, 100 workers. On this machine we measure
+# what the busiest of the 100 workers has to compute: the serial part, and its share.
 
 
 # %%
@@ -740,7 +765,7 @@ everything = own_time(lambda: products(1000), repeats=3)
 reconcile("why-parallel-hundred", simulated=100 * simulated[100] / simulated[1], measured=100 * busiest / everything)
 
 # %% [markdown]
-# Amdahl says 5 + 95/100 = 5.95 hours. Why do the others differ? The simulation has messages: the workers must tell
+# Amdahl says 5 + 95/100 hours. Why do the others differ? The simulation has messages: the workers must tell
 # each other that they are done. Both have 950 products for 100 workers, and a product cannot be cut: some do 10,
 # others 9. The measurement has the noise of your machine. In the table above there is a field for your reason. Write it
 # down: it is kept.
@@ -757,5 +782,5 @@ reconcile("why-parallel-hundred", simulated=100 * simulated[100] / simulated[1],
 # - Before a large run, a small one: measure with few workers, fit, extrapolate. You did it in section 7.
 # - Numbers of parameters, FLOP and bytes are worked out by a planner. You build one in unit 12.
 #
-# Go on with the lab: `labs/00_why_parallel/lab.ipynb`. The next unit starts where the workers never meet:
-# `course/01_scikit_learn/lesson.ipynb`.
+# Go on with [the lab of this unit](../../labs/00_why_parallel/lab.ipynb). The next unit starts where the workers never
+# meet: [01, scikit-learn and joblib](../01_scikit_learn/lesson.ipynb).

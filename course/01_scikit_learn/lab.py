@@ -2,9 +2,9 @@
 # # Lab 01: scikit-learn and joblib
 #
 # You find out by measuring what runs in parallel inside a fit. Then you make three algorithms parallel with joblib: a
-# forest, a step of k-means, a grid search. At last you mend a program that starts far too many threads.
+# forest, a step of k-means, a grid search. Finally you mend a program that starts far too many threads.
 #
-# The lesson of this unit, `course/01_scikit_learn/lesson.ipynb`, explains what you need.
+# [The lesson of this unit](../../course/01_scikit_learn/lesson.ipynb) explains what you need.
 
 # %% [markdown] lab="readonly how"
 # ## How to work
@@ -246,3 +246,5 @@ check("scikit_learn.mend_oversubscription", mend_oversubscription)
 #
 # The library's answers are `pkg/lockstep/classical`, one page each. `parallel_kmeans_step` adds the workers' sums and
 # gives everyone the result: that is an **all-reduce**. In unit 04 you write it for ranks that share nothing.
+#
+# Next comes [unit 02, Inside a CPU](../../course/02_cpu/lesson.ipynb).

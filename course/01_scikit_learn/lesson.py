@@ -1,20 +1,20 @@
 # %% [markdown]
 # # 01 scikit-learn and joblib
 #
-# You have a machine with several cores, and you call `fit`. Which of your estimators use more than one of them? Many
-# lecture notes have a table of that. Here are six of its lines, as one course prints them:
+# You have a machine with several cores, and you call `fit`. Which of your estimators use more than one of them? The
+# notes of one course have a table of that. Here are six of its 13 lines, in its words:
 #
-# | estimator | parallel? |
-# |---|---|
-# | `RandomForestClassifier` | full: its trees |
-# | `GradientBoostingClassifier` | limited: over the data |
-# | `KNeighborsClassifier` (brute force) | full: its distances |
-# | `LinearSVC` | limited: several threads, no `n_jobs` |
-# | `DBSCAN` (brute force) | no: a single thread |
-# | `PCA` (full) | no |
+# | algorithm | parallel support? | notes |
+# |:--|:--|:--|
+# | RandomForestClassifier/Regressor | ✓ Full | Uses multiple trees |
+# | KNeighborsClassifier/Regressor | ✓ Full | Parallelizes distance computations |
+# | GradientBoostingClassifier/Regressor | ✗ Limited | Only data parallelism |
+# | LinearSVC / LinearSVR | ✗ Limited | Multi-threaded, no n_jobs |
+# | DBSCAN / AgglomerativeClustering | ✗ No | Single-threaded |
+# | PCA | ✗ No | No parallelism |
 #
-# "Full" and "limited" both say that several cores work, by what stands behind them; "no" says that one does. A line
-# is right if that is what you measure. Do you believe it? Start with a number of your own.
+# "Full" and "limited" both say that several cores work, by the words behind them. "No" says that one does. You measure
+# the first estimator of each line, KNeighbors and DBSCAN by brute force. Start with a number of your own.
 
 # %%
 from lockstep import predict
@@ -56,7 +56,7 @@ for pool in threadpool_info():
     print(f"{pool['user_api']:>7}: {pool['internal_api']}, {pool['num_threads']} threads")
 
 # %% [markdown]
-# `n_jobs` is 1 unless you set it; `n_jobs=-1` means all cores.
+# `n_jobs` is 1 unless you set it. `n_jobs=-1` means all cores.
 
 # %% [markdown]
 # ## 2. Who does the work?
@@ -87,9 +87,9 @@ for knobs in ({}, {"openmp": 2}, {"blas": 2}):
     show_usage(str(knobs) or "{}", measure(**knobs))
 
 # %% [markdown]
-# Turn up one knob and leave the others at 1: only so you know which of them did it. With OpenMP at 2, a helper does
-# about half of the work. BLAS changes nothing: inside its loop k-means holds BLAS at one thread, since two kinds of
-# threads would disturb each other.
+# Turn up one knob at a time. Then you know which one did it. With OpenMP at 2, a helper does about half of the work.
+# BLAS changes nothing: inside its loop k-means holds BLAS at one thread, since two kinds of threads would disturb each
+# other.
 #
 # `n_jobs`? `KMeans` has no such parameter any more. An estimator that has one need not use it:
 
@@ -119,12 +119,12 @@ for algorithm in ("brute", "kd_tree"):
 # %% [markdown]
 # ## 3. The audit
 #
-# `lockstep audit` does this for every estimator of the notes' table, each in a fresh process. Here are the six. This
-# cell takes about a minute.
+# `lockstep audit` does this for every estimator of the notes' table, each in a fresh process. Here are the six, each
+# told as soon as it is measured. On a quiet machine one takes about five seconds.
 
 # %%
 from lockstep import show
-from lockstep.classical.audit import audit
+from lockstep.classical.audit import audit, table
 
 SIX = [
     "RandomForestClassifier",
@@ -134,7 +134,10 @@ SIX = [
     "DBSCAN brute",
     "PCA full",
 ]
-verdicts = list(audit(SIX, rounds=1))
+verdicts = []
+for verdict in audit(SIX, rounds=1):
+    verdicts.append(verdict)
+    print(table.line(verdict))
 show.audit(verdicts)
 
 # %%
@@ -142,17 +145,17 @@ from lockstep import reconcile
 
 reconcile("scikit-learn-claims", measured=sum(v.claim_holds for v in verdicts))
 
+# %%
+from IPython.display import Markdown
+
+from lockstep.classical.audit.notes import beside
+
+Markdown(beside(verdicts))
+
 # %% [markdown]
-# What is wrong in the notes:
-#
-# - **GradientBoosting** is serial: each tree corrects the ones before, and nothing inside a tree is shared either. It
-#   is `HistGradientBoosting` that splits the data among OpenMP threads.
-# - **LinearSVC** and LinearSVR are serial. Their library, liblinear, changes one weight after the other.
-# - **DBSCAN** is not serial: it asks for neighbours, so by brute force it uses OpenMP, with a tree `n_jobs`.
-# - **PCA** is not serial: its decompositions are BLAS. TruncatedSVD too; it has no `n_jobs`, whatever the notes say.
-#
-# Run `lockstep audit` in a terminal for all 31 rows, or name one of your own: `lockstep audit sklearn.svm:SVC`. It
-# takes a few minutes.
+# That is the notes' table, whole. Where no reason stands, the two agree. (Two names in one line are two estimators: the
+# audit has a row for each, 31 in all.) To measure all 31, run `lockstep audit` in a terminal; it takes a few minutes.
+# Or name one of your own: `lockstep audit sklearn.svm:SVC`.
 
 # %% [markdown]
 # ## 4. Processes: everything is copied
@@ -187,9 +190,10 @@ print("seen is", sorted(seen))
 # %% [markdown]
 # ## 5. Threads: one interpreter
 #
-# Threads need no copies. But Python runs its code in one thread at a time: it holds a lock, the **GIL**. NumPy and
-# scikit-learn's compiled loops let go of it while they compute. Compare how many cores were busy: CPU time divided by
-# time on the wall. Python code in threads never gets above 1. Compiled code can.
+# Threads need no copies. But the usual build of Python runs its own code in one thread at a time: a thread has to hold
+# a lock, the **GIL**. (The free-threaded builds, since 3.13, have none: PEP 703.) NumPy and scikit-learn's compiled
+# loops let go of it while they compute. Compare how many cores were busy: CPU time divided by time on the wall. With
+# the GIL, Python code in threads does not get above 1. Compiled code can.
 
 # %%
 from lockstep.classical.usage import usage
@@ -263,8 +267,8 @@ print(best)
 # %% [markdown]
 # ## 7. The coarsest parallelism: searches and ensembles
 #
-# Tasks that need nothing of each other are the best thing that can happen to you: no communication, until the very
-# end. The trees of a forest, the members of any ensemble, the candidates of a search.
+# Tasks that need nothing from each other are the best case: no communication until the very end. The trees of a forest,
+# the members of any ensemble, the candidates of a search.
 
 # %%
 from sklearn.datasets import make_classification
@@ -293,7 +297,8 @@ for name, search in searches.items():
 # parallelism: each round waits for the one before, and the last has only a few candidates. (`n_resources` are the
 # rows of a round, `min_resources` those of the first.)
 #
-# Before you make something parallel, look for something cheaper. Two pairs that solve the same problem:
+# Before you make something parallel, look for something cheaper. Two pairs that solve the same problem, with trees of
+# the same size in each pair:
 
 # %%
 from sklearn.ensemble import (
@@ -310,8 +315,8 @@ X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0)
 for estimator in (
     RandomForestClassifier(20, random_state=0),
     ExtraTreesClassifier(20, random_state=0),
-    GradientBoostingClassifier(n_estimators=40),
-    HistGradientBoostingClassifier(max_iter=40, early_stopping=False),
+    GradientBoostingClassifier(n_estimators=40, max_depth=None, max_leaf_nodes=31),
+    HistGradientBoostingClassifier(max_iter=40, max_leaf_nodes=31, early_stopping=False),
 ):
     with threadpool_limits(1):
         u = usage(partial(estimator.fit, X_train, y_train))
@@ -319,32 +324,31 @@ for estimator in (
     print(f"{name:<32} {u.cpu:5.2f} s of CPU time on one thread, accuracy {estimator.score(X_test, y_test):.3f}")
 
 # %% [markdown]
-# Extra trees draw their thresholds at random in place of searching for the best. Histograms look at 255 bins in place
-# of all values; that pays the more, the more rows there are. A cheaper algorithm beats a second core, and it runs on
-# two cores as well.
+# Extra trees draw their thresholds at random instead of searching for the best. Histograms look at 255 bins instead of
+# all values: the more rows there are, the more that saves. Is the second of a pair more than twice as cheap? Then it
+# beats a second core. And it runs on two cores as well.
 
 # %% [markdown]
 # ## 8. Parallel inside of parallel
 #
-# Five folds at a time, and in each a forest that wants all cores: this is the notes' own example. It is said to end
-# in a catastrophe. Measure its four combinations, with a smaller forest:
+# Five folds at a time, and in each a forest of 100 trees that wants all cores: this is the notes' own example.
+# scikit-learn's manual warns of **oversubscription**, more threads than cores. Does it happen here? Beside the notes'
+# program stands one whose forest keeps to one core, and one that asks for eight times eight:
 
 # %%
 from sklearn.model_selection import cross_val_score
 
 X, y = make_classification(n_samples=10_000, n_features=20, random_state=42)
-for outer in (1, 2):
-    for inner in (1, 2):
-        forest = RandomForestClassifier(5, n_jobs=inner, random_state=42)
-        u = usage(partial(cross_val_score, forest, X, y, cv=5, n_jobs=outer))
-        print(
-            f"outer {outer}, inner {inner}: {u.cpu:5.2f} s of CPU time in {u.wall:5.2f} s, "
-            f"{u.helpers / u.cpu:4.0%} in threads here, {u.children / u.cpu:4.0%} in other processes"
-        )
+for outer, inner in ((-1, -1), (-1, 1), (8, 8)):
+    forest = RandomForestClassifier(n_estimators=100, n_jobs=inner, random_state=42)
+    cross_val_score(ExtraTreesClassifier(1), X, y, cv=40, n_jobs=outer)  # the workers start, and import scikit-learn
+    u = usage(partial(cross_val_score, forest, X, y, cv=5, n_jobs=outer))
+    print(f"folds {outer:>2}, forest {inner:>2}: {u.cpu:5.1f} s of CPU time in {u.wall:5.1f} s", end="; ")
+    print(f"{u.children / u.cpu:4.0%} in other processes")
 
 # %% [markdown]
-# No catastrophe: none of the four takes several times as long as the others. With the outer level at 2, whole folds
-# go to other processes. And joblib protects its workers from too many threads. Ask one what it may do inside:
+# Compare the CPU times: too many threads would show as time that the second program does not need. Whole folds go to
+# other processes, and joblib protects these from too many threads. Ask one what it may do inside:
 
 
 # %%
@@ -383,15 +387,15 @@ with Census() as census:
 print(f"{census.most} threads at once in this process")
 
 # %% [markdown]
-# 8 × 8 threads have something to do. 8 more wait for them, and each of joblib's 9 pools has three managers: up to 99
-# in all. (The rest belong to the notebook itself. Your number may differ.) On 8 cores 64 threads gain nothing over 8.
-# They take turns, they push each other's data out of the caches, and where one waits for all others, everyone waits
-# for the slowest. In the lab you mend this program.
+# 8 × 8 threads have something to do. The rest wait for them, look after joblib's pools, or belong to the notebook. For
+# work that only computes, 64 threads have no more than 8 cores to run on. They take turns, they push each other's data
+# out of the caches, and where one waits for all others, everyone waits for the slowest. In the lab you mend this
+# program.
 
 # %% [markdown]
 # ## 9. Threads that burn time without working
 #
-# Sections 9 to 11 go further than the lab needs. You may leave them for later.
+# Sections 9 to 11 go further than the lab needs. You can leave them for later.
 #
 # A thread of BLAS that has nothing to do does not sleep at once. It **spins**: it asks again and again whether there
 # is work, for some tens of milliseconds. If work comes, it is quicker. If not, the time is lost, for other programs
@@ -435,9 +439,10 @@ for timeout in ("", "4"):
 # %% [markdown]
 # ## 10. Threads that disturb each other
 #
-# A `BallTree` counts how many distances it computed, in one place for all threads. A core cannot write one number: it
-# has to own the 64 bytes around it, a **cache line**, and must fetch it from the other core, again and again: **false
-# sharing**. Processes have a counter each.
+# A `BallTree` counts how many distances it computed, and all threads add to the same number. A core cannot write one
+# number alone. It has to own the 64 bytes around it, a **cache line**, and has to fetch it from the other core again
+# and again. This is **sharing**. It is also a **race**: two threads may read the same number, both add to it, and one
+# addition is lost. Processes have a counter each.
 
 # %%
 from sklearn.neighbors import BallTree
@@ -459,14 +464,17 @@ for name, settings in (("threads", {"prefer": "threads"}), ("processes", {})):
     for n_jobs in (1, 2):
         pool = Parallel(n_jobs=n_jobs, **settings)
         query_all(pool)
+        tree.reset_n_calls()
         u = min((usage(partial(query_all, pool)) for _ in range(3)), key=lambda u: u.cpu)
-        print(f"{n_jobs} {name:<10} {u.cpu:6.3f} s of CPU time, {u.wall:6.3f} s on the wall")
+        print(f"{n_jobs} {name:<10} {u.cpu:6.3f} s of CPU time, {u.wall:6.3f} s on the wall", end="; ")
+        print(f"{tree.get_n_calls():,} distances counted here")
 
 # %% [markdown]
-# The same distances, so the same CPU time, if cores did not disturb each other. On a quiet machine two threads need
-# clearly more than one. On a busy one they seldom run at the same moment, and you see little. Processes have no
-# counter in common; if they spend more, it is because the tree travels to them with every task. Unit 02 looks into
-# caches.
+# All four compute the same distances. So the CPU time would be the same, if cores did not disturb each other, and the
+# count as well. On a quiet machine two threads need more time than one, and count fewer. On a busy one they seldom run
+# at the same moment, and you see little. Two processes have no counter in common, and none of theirs is this one; if
+# they spend more, it is because the tree travels to them with every task. Unit 02 looks into caches. There, counters
+# that only lie side by side disturb each other, too: *false* sharing.
 
 # %% [markdown]
 # ## 11. Beyond one machine
@@ -495,9 +503,9 @@ else:
     print("best:", search.best_params_)
 
 # %% [markdown]
-# Those were two real worker processes and a scheduler, talking by TCP. On a cluster, the only line that changes is
-# `Client("tcp://address-of-the-scheduler:8786")`. What does change is the price of a message: an argument of 80 MB
-# cannot be memmapped across a network.
+# Those were two real worker processes and a scheduler, talking over TCP. On a cluster, only one line changes:
+# `Client("tcp://address-of-the-scheduler:8786")`. And a message costs more: an argument of 80 MB cannot be memmapped
+# across a network.
 
 # %% [markdown]
 # ## 12. What professionals do
@@ -512,4 +520,5 @@ else:
 # needs the result: you write it in the lab, with one process that adds everything up. In unit 04 you do it without
 # such a centre. Before that, unit 02 looks inside one core.
 #
-# Go on with the lab: `labs/01_scikit_learn/lab.ipynb`.
+# Go on with [the lab of this unit](../../labs/01_scikit_learn/lab.ipynb). After it comes
+# [unit 02, Inside a CPU](../02_cpu/lesson.ipynb).

@@ -4,7 +4,7 @@
 # You write four kernels that numba compiles, and read from their machine code and their memory traffic what they are
 # worth. Then you write the formula that says how fast a kernel can be at all, and place five kernels under it.
 #
-# The lesson of this unit, `course/02_cpu/lesson.ipynb`, explains what you need.
+# [The lesson of this unit](../../course/02_cpu/lesson.ipynb) explains what you need.
 
 # %% [markdown] lab="readonly how"
 # ## How to work
@@ -16,7 +16,7 @@
 #   at what it does to memory. It says what it saw, and how many points that gives. Try as often as you like.
 # - No points depend on seconds: your machine may be busy. What was measured is shown, and costs nothing.
 # - Half of the points of a kernel are for right results, the other half for how it gets them.
-# - Helpers in cells of their own are welcome. What a compiled function calls must be compiled, too.
+# - You may write helpers in cells of their own. What a compiled function calls must be compiled, too.
 # - Compiled code does not look whether an index is inside its array. The check does: it runs your function in Python
 #   first, on small arrays.
 # - The check reads machine code for one CPU, the same for everybody: of x86-64 one with registers of 256 bits, eight
@@ -90,8 +90,9 @@ check("cpu.saxpy", saxpy)
 # - Compile it with `@njit`, with the options you need. It is for one core: no `parallel=True`.
 # - **Accumulators**: at least 4 additions can be under way at once. Keep four sums that do not need each other.
 # - **Lanes**: each addition is an instruction on several float32.
-# - With `fastmath=True` the compiler may make the accumulators for you, out of a plain loop. That counts as well: read
-#   the loop that it made with `inner_loop`. Write them yourself if you want to see how it is done.
+# - With `fastmath={"reassoc", "contract", "nsz"}` the compiler may make the accumulators for you, out of a plain loop.
+#   That counts as well: read the loop that it made with `inner_loop`. Write them yourself if you want to see how it is
+#   done. (`fastmath=True` is accepted, too. It also promises that there is no NaN.)
 # - The products and sums are in a loop of yours, in float32: `np.float32(0)` is a zero that stays float32. No
 #   `np.dot`, no `x @ y`, no array made of products.
 #
@@ -109,7 +110,7 @@ def dot(x, y):
 
 # %% lab="answer dot"
 ### BEGIN SOLUTION
-@njit(fastmath=True)
+@njit(fastmath={"reassoc", "contract", "nsz"})
 def dot(x, y):
     """The sum of x[i]·y[i]."""
     m = x.size // 4
@@ -319,3 +320,5 @@ check("cpu.place_kernels", place_kernels)
 # arrays, and place both with `show.roofline`. The lesson has the calls. How far from its roof is each, and why?
 #
 # When all is solved, compare with the library: its kernels are in `pkg/lockstep/cpu`, each on one page.
+#
+# Next comes [unit 03, Inside a GPU](../../course/03_gpu/lesson.ipynb).

@@ -191,15 +191,30 @@ said = [line for line in answer.splitlines() if "not vectorized" in line]
 print(said[0] if said else "This build of LLVM does not say.")
 
 # %% [markdown]
-# You may allow it: `@njit(fastmath=True)` says that the last digits do not matter to you. In machine learning they
-# rarely do: the next batch is random anyway. The same source, compiled with that permission:
+# You may allow it. A sum of floats is rounded in any order, and no order is the right one. But
+# `@njit(fastmath=True)` allows more than that. It also promises that no number is **NaN**, "not a number". The usual
+# test for NaN is `x != x`:
 
 # %%
 from numba import njit
 
+
+def is_nan(x):
+    return x != x
+
+
+REORDER = {"reassoc", "contract", "nsz"}
+for told, allowed in {"nothing": False, "fastmath=True": True, "REORDER": REORDER}.items():
+    print(f"allowed: {told:<14} is_nan(nan) says {njit(fastmath=allowed)(is_nan)(np.nan)}")
+
+# %% [markdown]
+# So ask for what you need. `reassoc` allows the compiler to regroup additions. `contract` allows it to make one
+# instruction of a product and a sum. `nsz` says that the sign of a zero does not matter. The same source again:
+
+# %%
 from lockstep.cpu.dot import dot
 
-fast_dot = njit(fastmath=True)(naive_dot.py_func)
+fast_dot = njit(fastmath=REORDER)(naive_dot.py_func)
 loop = inner_loop(fast_dot, x, y)
 print(loop)
 print(
@@ -233,7 +248,7 @@ SVG(draw_registers(loop.chains[0].lanes, loop.element_bits, len(loop.chains), Tr
 # | AVX, AVX2 with FMA | 2011, 2013 | 256 | 8 | ymm |
 # | AVX-512 | 2016 | 512 | 16 | zmm |
 #
-# The first ones of Intel were the Pentium III, Sandy Bridge and Haswell (AVX, AVX2), and the Xeon Phi 7200.
+# Intel's first ones were the Pentium III, Sandy Bridge and Haswell (AVX, AVX2), and the Xeon Phi 7200.
 #
 # What does your processor have, and what did the compiler use?
 
@@ -245,9 +260,9 @@ print("SIMD:            ", ", ".join(host.simd()) or "unknown")
 print("used in our loop:", f"{loop.register_bits} bits")
 
 # %% [markdown]
-# Do not be surprised if you have `avx512f` and the loop uses 256 bits. On many processors LLVM prefers that: the
-# first ones with AVX-512 lowered their clock for it. You can insist. This is again a process of its own, which sets a
-# variable before numba starts. Which is faster here? The numbers say it for your processor and this loop only:
+# Do not be surprised if you have `avx512f` and the loop uses 256 bits. For many processors LLVM prefers that: the
+# first ones with AVX-512 lowered their clock for it. You can ask for the other width. This is again a process of its
+# own, which sets a variable before numba starts. Which is faster? That holds for your processor and this loop only:
 
 # %%
 import os
@@ -259,16 +274,19 @@ from lockstep.cpu.compiled import inner_loop
 from lockstep.cpu.naive import naive_dot
 from lockstep.cpu.roofs import ns_per_element
 x, y = np.ones(2048, np.float32), np.ones(2048, np.float32)
-fast = njit(fastmath=True)(naive_dot.py_func)
+fast = njit(fastmath={"reassoc", "contract", "nsz"})(naive_dot.py_func)
 print(inner_loop(fast, x, y).register_bits, ns_per_element(fast, x, y))
 """
-ladder["SIMD and ILP (fastmath)"] = ns_per_element(fast_dot, x, y)
-print(f"{loop.register_bits} bits: {ladder['SIMD and ILP (fastmath)']:.4f} ns")
+ladder["SIMD and ILP"] = ns_per_element(fast_dot, x, y)
+print(f"{loop.register_bits} bits: {ladder['SIMD and ILP']:.4f} ns")
 if "avx512f" in host.simd():
-    environment = os.environ | {"NUMBA_CPU_FEATURES": "-prefer-256-bit"}
+    wish = "+prefer-256-bit" if loop.register_bits == 512 else "-prefer-256-bit"
+    environment = os.environ | {"NUMBA_CPU_FEATURES": wish}
     answer = subprocess.run([sys.executable, "-c", wide], env=environment, capture_output=True, text=True)
     bits, ns = answer.stdout.split() or ("?", "nan")
     print(f"{bits} bits: {float(ns):.4f} ns")
+    if bits == str(loop.register_bits):
+        print("This processor's compiler keeps to its width: these two numbers compare nothing.")
 else:
     print("No AVX-512 here: nothing to compare.")
 
@@ -297,11 +315,11 @@ for kernel in (saxpy, saxpy_in_float64):
 # ## 7. The ladder
 #
 # One rung is missing: four accumulators in strict order, without SIMD. The library's `dot` has four, one for each
-# quarter of the arrays. Compiled without `fastmath` it shows what instruction-level parallelism does alone.
+# quarter of the arrays. Compiled with nothing allowed it shows what instruction-level parallelism does alone.
 
 # %%
 ladder["4 accumulators, in order"] = ns_per_element(njit(dot.py_func), x, y)
-ladder["4 accumulators, fastmath"] = ns_per_element(dot, x, y)
+ladder["4 accumulators, SIMD"] = ns_per_element(dot, x, y)
 rungs = sorted(ladder.items(), key=lambda rung: -rung[1])
 
 figure, axes = plt.subplots(figsize=(8, 3.6))
@@ -353,7 +371,7 @@ figure.tight_layout()
 print({f"{size // 1024} KiB": round(ns, 1) for size, ns in steps.items()})
 
 # %% [markdown]
-# Each **cache** is small and near, or large and far. The dotted lines are the sizes that your system tells. A step
+# Each **cache** is small and near, or large and far. The dotted lines are the sizes that your system reports. A step
 # comes where the array outgrows a cache. (In a virtual machine the last cache belongs to many; then the picture is
 # blurred on the right. And on a busy machine single points jump: others use the same caches. Run the cell again.)
 
@@ -363,11 +381,11 @@ reconcile("cpu-memory", measured=steps[sizes[-1]] / steps[sizes[0]])
 # %% [markdown]
 # ## 9. A line at a time
 #
-# Memory does not come in single numbers. It comes in **lines** of 64 bytes: 8 float64 or 16 float32. Whoever uses the
-# whole line pays once for all of it. Whoever jumps from row to row pays for each element.
+# Memory does not come in single numbers. It comes in **lines** of 64 bytes: 8 float64 or 16 float32. Use the whole
+# line, and you pay once for all of it. Jump from row to row, and you pay for every element.
 #
-# A matrix lies in memory row by row. Here are two programs for $C = AB$. They do the same operations, and only the
-# order of their loops differs.
+# A matrix lies in memory row by row. Here are two programs for $C = AB$. They do the same operations. Only the order
+# of the loops differs.
 
 # %%
 from lockstep.cpu.naive import matmul_by_columns, matmul_by_rows
@@ -410,12 +428,12 @@ print(f"by columns: one for each of {products:,} products, and {counted['by colu
 reconcile("cpu-misses", simulated=counted["by columns"] / counted["by rows"])
 
 # %% [markdown]
-# By columns each product needs another line of B: a miss for each product. By rows a line serves its 8 elements. Still,
-# all of B passes by for every row of A, and is gone before it is needed again.
+# Down a column, every product needs a new line of B. So every product is a miss. Along a row, a line serves its 8
+# elements. Still, all of B passes by for every row of A, and is gone before it is needed again.
 #
-# The cure is to work in **blocks**: small squares of A, B and C that fit into the cache together. What was fetched is
-# used as often as the block is wide. You write that in the lab. How large should a block be? Try all sizes in the
-# model:
+# Work in **blocks** instead: small squares of A, B and C that fit into the cache together. What was fetched is used as
+# often as the block is wide. So there are fewer misses. You write that in the lab. How large should a block be? Try
+# all sizes in the model:
 
 # %%
 widths = (2, 4, 8, 12, 16, 20, 40)
@@ -431,39 +449,59 @@ axes.legend()
 figure.tight_layout()
 
 # %% [markdown]
-# Too small a block is used too seldom. Too large a block does not stay. Now the real machine, with matrices of
-# 768 × 768. And **BLAS**, the library behind NumPy's `@`, on one thread:
+# Too small a block is used too seldom. Too large a block does not stay.
+#
+# Fewer misses are not always less time: a block has a price, too. Its rows are short, so the innermost loop begins and
+# ends more often. When is it worth that? Now the real machine, with growing matrices, and blocks of which three fill
+# half to all of a core's L2 cache. **BLAS** is the library behind NumPy's `@`, here on one thread. The cell takes some
+# seconds:
 
 # %%
+import math
 import time
 
-size = 768
-A, tiny = np.ones((size, size)), np.ones((8, 8))
-gflop = 2 * size**3 / 1e9
+L2 = host.caches().get("L2", 2**20)
+block = 2 ** int(math.log2((L2 / 8 / 3) ** 0.5))
 
 
-def matmul_seconds(multiply, runs):
-    multiply(tiny, tiny)  # compiled now
-    times = []
-    for _ in range(runs):
+def gflops(multiply, size):
+    """10^9 operations in a second for size x size, on this thread's clock: the best of up to five runs."""
+    A, times = np.ones((size, size)), []
+    while len(times) < 5 and (len(times) < 2 or sum(times) < 0.5):
         begin = time.thread_time()
         multiply(A, A)
         times.append(time.thread_time() - begin)
-    return min(times)
+    return 2e-9 * size**3 / min(times)
 
 
-rates = {"by columns": gflop / matmul_seconds(matmul_by_columns, runs=1)}
-rates["by rows"] = gflop / matmul_seconds(matmul_by_rows, runs=3)
-rates["blocked, 128"] = gflop / matmul_seconds(lambda a, b: blocked_matmul(a, b, 128), runs=3)
+ways = {"by rows": matmul_by_rows, "blocked": lambda a, b: blocked_matmul(a, b, block)}
+for multiply in (*ways.values(), matmul_by_columns):
+    multiply(np.ones((8, 8)), np.ones((8, 8)))  # compiled now
+sides = [256, 384, 512, 768, 1152, 1536]
 with threadpool_limits(1):
-    rates["BLAS"] = gflop / matmul_seconds(np.matmul, runs=3)
-for name, rate in rates.items():
-    print(f"{name:<14} {rate:>7.1f} GFLOP/s")  # 10^9 operations in a second
+    rates = {name: [gflops(way, n) for n in sides] for name, way in (ways | {"BLAS": np.matmul}).items()}
+for name, row in rates.items():
+    print(f"{name:<10}", "".join(f"{rate:>8.1f}" for rate in row), "GFLOP/s")
+print(f"by columns, {sides[3]} x {sides[3]}: {gflops(matmul_by_columns, sides[3]):.1f} GFLOP/s")
+
+# %%
+figure, axes = plt.subplots(figsize=(7, 3.2))
+for name, style in (("by rows", "s--"), ("blocked", "o-")):
+    axes.plot(sides, rates[name], style, label=name if name == "by rows" else f"blocked, {block} wide")
+axes.axvline((L2 / 8) ** 0.5, color="gray", linestyle=":", label="B fills the L2 cache")
+axes.set(xlabel="rows and columns", ylabel="GFLOP/s", ylim=(0, None), title="When do blocks pay?")
+axes.legend()
+figure.tight_layout()
+ahead = [n for n, rows, blocked in zip(sides, rates["by rows"], rates["blocked"]) if blocked > rows]
+print("Blocks are ahead here with", ", ".join(map(str, ahead)) or "none of these sides")
 
 # %% [markdown]
-# By columns is far behind. Blocks pay where the matrices outgrow a cache of their own: compare with your staircase.
-# (Each of these is 4.7 MB.) BLAS blocks for every cache **and** for the registers, uses all lanes and enough
-# accumulators: it is all of this unit in one library. Write matrix products as `@`, and know why.
+# While B fits into the core's own cache, by rows it is read from there again and again, in long rows: blocks have
+# nothing to save and pay their price. To the right of the dotted line B comes from farther away each time, and blocks
+# can win. By how much, and whether at all, depends on how fast the next cache is: compare with your staircase.
+#
+# BLAS blocks for every cache **and** for the registers, uses all lanes and enough accumulators: it is all of this unit
+# in one library. Write matrix products as `@`, and know why.
 
 # %% [markdown]
 # ## 10. The roofline
@@ -496,12 +534,13 @@ def point(kernel, x, y, turns):
     return 2 * x.size, 8 * x.size, 1e-9 * ns * x.size
 
 
+n_blas = sides[-1]
 kernels = {
     "dot, in order, small": point(naive_dot, x, y, 200),
     "dot, fast, small": point(dot, x, y, 200),
     "dot, in order, 64 MB": point(naive_dot, long_x, long_y, 1),
     "dot, fast, 64 MB": point(dot, long_x, long_y, 1),
-    "matmul by BLAS": (2 * size**3, 3 * 8 * size**2, gflop / rates["BLAS"]),
+    "matmul by BLAS": (2 * n_blas**3, 3 * 8 * n_blas**2, 2e-9 * n_blas**3 / rates["BLAS"][-1]),
 }
 show.roofline(roofs.peak, roofs.bandwidths, kernels)
 
@@ -556,8 +595,8 @@ for number in (1, 2):
     print(f"{number} thread{'s' if number > 1 else ' '}: {1e9 * seconds / turns / n:.4f} ns an element")
 
 # %% [markdown]
-# Unlike lanes and accumulators, cores work on **independent** tasks. And starting a thread takes microseconds, as long
-# as thousands of multiplications: it pays for long tasks only.
+# Unlike lanes and accumulators, cores work on **independent** tasks. Starting a thread takes microseconds, as long as
+# thousands of multiplications. It pays only for long tasks.
 #
 # Threads see what the others write. That makes it easy to share, and easy to go wrong. Two threads add one to the
 # **same** counters:
@@ -575,32 +614,24 @@ print(f"{shared.sum():,} of {2 * 1000 * classes.size:,} increments are there")
 # **race**. How many are lost depends on how often the two really ran at the same moment: on a machine with one free
 # core, none. That is what makes races so hard to find.
 #
-# A **lock** prevents it: only who holds the lock may add. What does that cost, when nobody else even wants it?
+# An **atomic** addition prevents it: load, add and store are one step, and no other core comes between. A **lock**
+# does it for several steps: only the thread that holds it may go on. To take it is an atomic step, too. What does one
+# cost? The same loop with atomic additions:
 
 # %%
-import threading
+from lockstep.cpu.threads import count, count_atomically
 
-lock = threading.Lock()
-
-
-def with_lock():
-    for _ in range(1000):
-        with lock:
-            pass
-
-
-def without_lock():
-    for _ in range(1000):
-        pass
-
-
-ns = 1e9 * (kernel_time(with_lock, calls=20) - kernel_time(without_lock, calls=20)) / 1000
-alone = min(count_together(classes, [np.zeros(4, np.int64)], turns=100)) / 100 / classes.size
-print(f"a lock taken and given back: {ns:.0f} ns; an increment of compiled code: {1e9 * alone:.2f} ns")
+for kernel in (count, count_atomically):
+    alone = min(count_together(classes, [np.zeros(4, np.int64)], 100, kernel)) / 100 / classes.size
+    shared = np.zeros(4, np.int64)
+    both = max(count_together(classes, [shared, shared], 100, kernel)) / 100 / classes.size
+    told = f"{1e9 * alone:.2f} ns an increment alone, {1e9 * both:.2f} ns with two threads"
+    print(f"{kernel.py_func.__name__:<17} {told}; {shared.sum():,} of {2 * 100 * classes.size:,} are there")
 
 # %% [markdown]
-# Synchronising costs many times what it protects, and much more when threads have to wait for each other. So share as
-# little as you can: give each thread counters of its own. Is that enough?
+# With atomic additions all increments are there. But each waits until the one before it has reached the cache, even
+# where nobody else wants the counter. Where both threads run, it also waits until the line has come over from the other
+# core. So share as little as you can: give each thread counters of its own. Is that enough?
 
 # %%
 predict(
@@ -614,22 +645,31 @@ predict(
 from lockstep.cpu.coherence import share
 from lockstep.cpu.naive import parallel_sum_in_shared_line
 
-memory = Memory(workers=4)
-trace(parallel_sum_in_shared_line, memory, memory.place(np.ones(400), "x"), 4)
-found = share(memory.accesses)
-reconcile("cpu-transfers", simulated=found.total)
+
+def traced_sum(size):
+    memory = Memory(workers=4)
+    trace(parallel_sum_in_shared_line, memory, memory.place(np.ones(size), "x"), 4)
+    return memory.accesses, share(memory.accesses).total
+
+
+for size in (4, 8, 12):
+    print(f"{size:>2} numbers: {traced_sum(size)[1]:>2} transfers")
+accesses, moved = traced_sum(400)
+reconcile("cpu-transfers", simulated=moved)
 
 # %%
 from lockstep.show.lines import draw_lines
 
-written = sorted({(address, worker) for address, write, worker, _ in memory.accesses if write})
+written = sorted({(address, worker) for address, write, worker, _ in accesses if write})
 written = [pair for pair in written if pair[1] >= 0]  # by workers, not before or after them
-SVG(draw_lines(written, found.total, 4))
+SVG(draw_lines(written, moved, 4))
 
 # %% [markdown]
-# A core may write only to a line that no other core has. The four counters lie in one line of 64 bytes. So it is taken
-# away at nearly every addition, although nobody ever looks at another's counter. This is **false sharing**. Values are
-# right. Only the time is gone.
+# A core may write only to a line that no other core has. The four counters lie in one line of 64 bytes. When each of
+# the four workers has added once, the line has moved five times: once for each of the four writes, which take it from
+# the others, and once for the first read after them, which fetches the newest copy. Only the very first read takes it
+# from nobody. Yet nobody ever looks at another's counter. This is **false sharing**. The values are right. Only time
+# is lost.
 #
 # This count is what the *program* asks for, with workers that take turns. A compiler may keep a sum in a register and
 # write it once; then nothing is shared, and a careless demonstration of false sharing shows nothing. The counters of
@@ -674,7 +714,7 @@ print(count_below(numbers, 128), "below 128; NumPy counts", np.count_nonzero(num
 # ## 13. Hyperthreads, sockets, NUMA
 #
 # **Hyperthreads** are two threads on one core: each has registers of its own, and they share the arithmetic. Where one
-# waits for memory, the other goes on. Where both compute, they get half each. A machine with several **sockets**, each
+# waits for memory, the other goes on. Where both compute, they have to share. A machine with several **sockets**, each
 # with a processor in it, has memory at each of them. The other socket's memory is farther away: **non-uniform memory
 # access**, NUMA.
 
@@ -744,7 +784,7 @@ reconcile("cpu-ladder", simulated=ladder["Python, lists"] / model, measured=ladd
 #   of any loop.
 # - `OMP_NUM_THREADS` and `numactl` say how many threads run, and where.
 #
-# Go on with the lab: `labs/02_cpu/lab.ipynb`.
+# Go on with [the lab of this unit](../../labs/02_cpu/lab.ipynb).
 #
-# Next comes the GPU. It has the same ideas on a larger scale: 32 lanes in each instruction, thousands of chains to hide
-# the waiting, and the same two roofs.
+# Next comes [the GPU](../03_gpu/lesson.ipynb). It has the same ideas on a larger scale: 32 lanes in each instruction,
+# thousands of chains to hide the waiting, and the same two roofs.

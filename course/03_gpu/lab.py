@@ -4,7 +4,7 @@
 # You write CUDA kernels: first one that is right, then ones that waste nothing. You need no GPU. A *warp machine*
 # runs your kernels' source, 32 threads at a time, and counts what a GPU would have to do.
 #
-# The lesson of this unit, `course/03_gpu/lesson.ipynb`, explains what you need.
+# [The lesson of this unit](../../course/03_gpu/lesson.ipynb) explains what you need.
 
 # %% [markdown] lab="readonly how"
 # ## How to work
@@ -17,7 +17,7 @@
 #   `syncwarp`, `atomic.add`, `shfl_down_sync` and its relatives. It returns nothing, and it works on single elements:
 #   `a[i]`, never all of `a` at once.
 # - All arrays that your kernels are given hold float32. A kernel changes its result only, never what it reads.
-# - Sizes of shared arrays are constants, as on a GPU: numbers, or names of numbers. Arithmetic with names is none.
+# - Sizes of shared arrays are constants, as on a GPU: numbers, or names of numbers, but no arithmetic with names.
 # - The same source runs on a GPU: `kernel[blocks, threads](…)` instead of `launch(kernel, blocks, threads, …)`.
 #
 # To look inside, launch a kernel yourself and read its table, as here:
@@ -156,8 +156,8 @@ check("gpu.mend_divergent_reduction", mend_divergent_reduction)
 # them. Blocks have 32 x 32 threads, and the grid covers `source`: `x, y = cuda.grid(2)`, where x runs along the
 # columns. Sizes are no multiples of 32, and matrices are not square.
 #
-# Every warp shall read 32 neighbours and write 32 neighbours, and each element once. So take the way through a tile
-# in shared memory. And no two lanes shall meet in a bank: mind the tile's width.
+# Every warp reads 32 neighbours and writes 32 neighbours, and each element once. So go through a tile in shared memory.
+# And no two lanes meet in a bank: mind the tile's width.
 
 # %% lab="readonly tile"
 TILE = 32
@@ -191,9 +191,9 @@ check("gpu.transpose", transpose)
 # start means nothing: overwrite it. Blocks have 16 x 16 threads, and the grid covers C: `j, i = cuda.grid(2)`, where
 # j is the column. Each thread computes one element of C.
 #
-# Read from global memory as little as tiles allow: in each step the block brings a 16 x 16 tile of A and one of B
-# into shared memory, one element of each a thread, neighbours by neighbours; then every thread multiplies a row of
-# the one with a column of the other. What lies beyond an edge counts as zero. With one tile of each, two barriers are
+# Read from global memory as little as tiles allow: in each step the block brings a 16 x 16 tile of A and one of B into
+# shared memory, one element of each a thread, neighbours by neighbours; then every thread multiplies a row of the first
+# tile with a column of the second. What lies beyond an edge counts as zero. With one tile of each, two barriers are
 # needed in each step: find out why. C is written once, at the end.
 
 # %% lab="readonly tile16"
@@ -387,3 +387,10 @@ def diagnose(counts):
 
 # %% lab="tests diagnose"
 check("gpu.diagnose", diagnose)
+
+# %% [markdown] lab="readonly next"
+# ## What now?
+#
+# The library's kernels are in `pkg/lockstep/simt/kernels`. Compare them with yours: values, and counts.
+#
+# Next comes [unit 04, Communication](../../course/04_communication/lesson.ipynb).

@@ -14,9 +14,8 @@ from lockstep import predict
 predict(
     "gpu-mandelbrot-lanes",
     "A kernel draws the Mandelbrot set, one thread a pixel. A thread repeats a short loop until its point escapes: "
-    "after 1 turn, or "
-    "after 40, at most 50. 32 threads always go through the loop together. What share of the threads does useful "
-    "work, on average?",
+    "after 1 turn, or after 40, at most 50. 32 threads always go through the loop together. What share of the "
+    "threads does useful work, on average?",
     unit="%",
 )
 
@@ -34,15 +33,18 @@ predict(
 # threads wait, others compute. This is **stream processing**. The same small program runs over a long stream of data,
 # and no element needs another one's result.
 #
-# Training a network is such work: the same operation on millions of numbers. How much more arithmetic does it buy?
-# From published numbers:
+# Training a network is such work: the same operation on millions of numbers. How much arithmetic does a GPU have for
+# it? Mind what is compared: your cores are measured, and the GPUs' numbers are published peaks, which no program quite
+# reaches.
 
 # %%
 from lockstep import machines
 from lockstep.launch.survey import survey
 
-here = survey().device
-print(f"{'one core, here':<24} float32 {here.flops['float32'] / 1e12:6.1f} TFLOP/s")
+here = survey()
+for cores in sorted({1, here.cores}):
+    rate = cores * here.device.flops["float32"] / 1e12
+    print(f"{f'{cores} of your cores':<24} float32 {rate:6.2f} TFLOP/s")
 for name in ("dgx-a100", "dgx-h100"):
     device = machines.find(name).device
     print(
@@ -56,6 +58,9 @@ for name in ("dgx-a100", "dgx-h100"):
 # A **kernel** is the small program. You write it for *one* thread. A **block** is up to 1,024 threads that can wait
 # for each other and share a little fast memory. The **grid** is all the blocks. Each thread asks where it is, and
 # takes its element.
+#
+# A GPU has many **streaming multiprocessors** (SM): an H100 has 132 (NVIDIA's H100 whitepaper). A block runs on one SM
+# from beginning to end. The blocks of a grid are shared out among all SMs, in no particular order.
 
 # %%
 import numpy as np
@@ -96,9 +101,13 @@ for finding in launch(unguarded, 2, 64, np.zeros(100, dtype=np.float32)).finding
 # %% [markdown]
 # ## 3. The warp
 #
-# The hardware cuts each block into **warps** of 32 threads. A warp has one instruction at a time. Its 32 threads are
-# called **lanes**. When lanes disagree at an `if`, the warp goes both ways, one after the other. The lanes that do
-# not belong there are switched off, and wait. This is **divergence**.
+# The hardware cuts each block into **warps** of 32 threads, its **lanes**. One instruction goes to all lanes that are
+# at the same place. When lanes disagree at an `if`, the warp goes both ways, one after the other. The lanes that do not
+# belong there are switched off, and wait. This is **divergence**.
+#
+# The warp machine brings lanes together again right behind the `if`. A GPU mostly does. But since Volta (2017) lanes
+# that have parted may go on apart (CUDA C++ Programming Guide, "Independent Thread Scheduling"). Where you need them
+# together, `cuda.syncwarp()` waits for all.
 
 
 # %%
@@ -237,7 +246,8 @@ for stride in (1, 2, 4, 8, 16, 32):
 #
 # ## 6. Shared memory, and its banks
 #
-# Each block has some **shared memory**: tens of kilobytes, far faster than global memory. It is cut into 32
+# Each block has some **shared memory**, far faster than global memory: up to 48 KB, or if a program asks for more, up
+# to 163 KB on an A100 and 227 KB on an H100 (CUDA C++ Programming Guide, technical specifications). It is cut into 32
 # **banks**, one word of 4 bytes wide. In one go, a **wavefront**, each bank serves one word. Two lanes that want
 # different words of one bank take two wavefronts: a **bank conflict**. Lanes that want the *same* word share it.
 #
@@ -387,11 +397,12 @@ for kernel in (reduction.reduce_divergent, reduction.reduce_sequential, reductio
 # %% [markdown]
 # ## 10. Tensor cores
 #
-# Most arithmetic of a network is matrix products. So GPUs have a unit that does nothing else: a **tensor core**
-# multiplies two small matrices of a fixed size. Programmers see products of 16 x 16 x 16, 8 x 32 x 16 or 32 x 8 x 16,
-# in half precision, with a sum in single precision. One machine instruction does 16 x 8 x 16 of it. It is an
-# instruction of the *whole warp*: 32 lanes hand in their registers together. On newer chips it also runs beside the
-# warp, which goes on and asks for the result later.
+# Most arithmetic of a network is matrix products. So GPUs have a unit that does nothing else. A **tensor core**
+# computes $D = AB + C$ for small matrices of a fixed size. Programmers see products of 16 x 16 x 16, 8 x 32 x 16 or 32
+# x 8 x 16, in half precision, with a sum in single precision. One machine instruction, `mma`, does 16 x 8 x 16 of it.
+# It is an instruction of the *whole warp*: 32 lanes hand in their registers together. An H100 also has a larger one,
+# `wgmma`: four warps issue it together, it reads matrices from shared memory, and the warps go on and wait for it later
+# (PTX ISA).
 #
 # No lane holds a matrix. Each holds a **fragment**. Here is who holds which element of a 16 x 16 matrix A:
 
@@ -425,7 +436,7 @@ print(f"One instruction multiplies and adds {per_instruction:,} times; an ordina
 
 # %% [markdown]
 # Numbers go in with 16 bits. What matters is how the *sum* is kept. Half precision has 11 binary digits. So from
-# 2,048 on it cannot add 1 any more: a large sum swallows small terms. Add the same products once into float32, once
+# 2,048 on, adding 1 changes nothing: a large sum swallows small terms. Add the same products once into float32, once
 # into float16:
 
 # %%
@@ -460,8 +471,9 @@ figure.tight_layout()
 #   language in which you program a block instead of a thread.
 # - Write a kernel of your own when no library has it, and count before you tune.
 #
-# Go on with the lab: `labs/03_gpu/lab.ipynb`. You write seven kernels, feed a tensor core, and read the counts of a
-# stranger. Then unit 04 leaves the chip: there, the threads are machines, and memory is no longer shared.
+# Go on with [the lab of this unit](../../labs/03_gpu/lab.ipynb). You write seven kernels, feed a tensor core, and read
+# the counts of a kernel that you have never seen. Then [unit 04](../04_communication/lesson.ipynb) leaves the chip:
+# there, the threads are machines, and memory is no longer shared.
 
 # %% [markdown]
 # # To know more
@@ -470,10 +482,10 @@ figure.tight_layout()
 #
 # ## 11. Enough warps to hide the waiting
 #
-# A load from memory takes hundreds of cycles. A GPU does not shorten that time. It fills it: each multiprocessor (SM)
-# keeps many warps at home (an A100 or H100 up to 64: CUDA C++ Programming Guide, technical specifications), and in
-# every cycle it picks one that can go on. **Occupancy** is the share of these places that are taken. A block brings
-# threads, registers and shared memory, and what runs out first sets the limit:
+# A load from memory takes hundreds of cycles. A GPU does not shorten that time. It fills it: each SM holds many warps
+# (an A100 or H100 up to 64: CUDA C++ Programming Guide, technical specifications), and in every cycle it picks some
+# that can go on. **Occupancy** is the share of these places that are taken. A block needs threads, registers and shared
+# memory. What runs out first sets the limit:
 
 # %%
 from lockstep.simt.occupancy import occupancy
@@ -486,7 +498,7 @@ for threads, registers, shared in ((256, 32, 0), (256, 64, 0), (32, 32, 0), (128
     )
 
 # %% [markdown]
-# Full occupancy is no aim in itself. A kernel whose threads have much independent work of their own needs fewer
+# Full occupancy is not a goal in itself. A kernel whose threads have much independent work of their own needs fewer
 # warps: the instruction-level parallelism of unit 02 again.
 
 # %% [markdown]
@@ -541,7 +553,7 @@ try:
         print(beside(launch(kernel, (8, 8), (32, 32), source, target), timed))
 except WorldUnavailable as nothing:
     print(nothing)
-    print("Counts decide in this course. Time is for those who have one.")
+    print("The counts above need none.")
 
 # %% [markdown]
 # And the tensor cores: the product that you emulate in the lab, beside the emulation's exact sum.

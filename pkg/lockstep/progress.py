@@ -81,6 +81,10 @@ class _Record:
     opened: dict[str, str] = field(default_factory=dict)
 
 
+_unsaved: dict[Path, _Record] = {}  # by the file in which it should stand
+_told: set[str] = set()
+
+
 def home() -> Path:
     """The folder in which Lockstep keeps what must outlive a session: ``$LOCKSTEP_HOME``, or the user's data folder."""
     path = Path(os.environ.get("LOCKSTEP_HOME") or platformdirs.user_data_dir("lockstep", appauthor=False))
@@ -161,13 +165,13 @@ def _file() -> Path:
 
 def _load() -> _Record:
     try:
-        return _read()
+        return _with_unsaved(_read())
     except (ValueError, TypeError, KeyError, AttributeError):
         with _lock():
             return _read_or_set_aside()
     except OSError as error:
         _tell(f"Lockstep cannot read {_file()} ({error.strerror}), so it goes on without your earlier progress.")
-        return _Record()
+        return _unsaved.get(_file(), _Record())
 
 
 def _read() -> _Record:
@@ -209,17 +213,26 @@ def _changing() -> Iterator[_Record]:
     unusable: OSError | None = None
     with _lock():
         try:
-            record = _read_or_set_aside()
+            record = _with_unsaved(_read_or_set_aside())
         except OSError as error:
-            record, unusable = _Record(), error
+            record, unusable = _unsaved.get(_file(), _Record()), error
         yield record
         try:
             if unusable is None:
                 _write(record)
+                _unsaved.pop(_file(), None)
         except OSError as error:
             unusable = error
     if unusable is not None:
-        _tell(f"Lockstep cannot use {_file()} ({unusable.strerror}), so this will be forgotten.")
+        _unsaved[_file()] = record
+        _tell(f"Lockstep cannot use {_file()} ({unusable.strerror}), so what you do now will be forgotten in the end.")
+
+
+def _with_unsaved(record: _Record) -> _Record:
+    """What could not be written before counts until this process ends, and is written as soon as it can be."""
+    if not (mine := _unsaved.get(_file())):
+        return record
+    return _Record(record.scores | mine.scores, mine.predictions | record.predictions, record.opened | mine.opened)
 
 
 def _write(record: _Record) -> None:
@@ -252,5 +265,8 @@ def _lock() -> Iterator[None]:
 
 
 def _tell(sentence: str) -> None:
-    """On stdout in a notebook, because nbgrader gives no points to a cell that writes to stderr."""
+    """Once; on stdout in a notebook, because nbgrader gives no points to a cell that writes to stderr."""
+    if sentence in _told:
+        return
+    _told.add(sentence)
     print(sentence, file=sys.stdout if "ipykernel" in sys.modules else sys.stderr)

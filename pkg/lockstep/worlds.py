@@ -92,6 +92,7 @@ def run(
     """
     check_callable(fn)
     if broker := nested.broker():
+        check_stock(on)
         on = on if isinstance(on, Cluster) or on in machines.names() else nested.CLUSTER
     else:
         check_not_nested()
@@ -181,6 +182,15 @@ def check_fake(fake: bool, world: str) -> None:
         raise UsageError(
             f'fake=True is for the virtual cluster: on="{world}" computes with real data.',
             'Name a cluster to simulate: on="dgx-a100", or on="virtual" for this machine.',
+        )
+
+
+def check_stock(on: str | Cluster | None) -> None:
+    """UsageError for a cluster of one's own where clusters travel by name."""
+    if isinstance(on, Cluster) and (on.name not in machines.names() or on != machines.find(on.name)):
+        raise UsageError(
+            f"Inside a check, run() simulates the machines that Lockstep knows by name, and no changed {on.name}.",
+            f'Name one of them, on="{nested.CLUSTER}", or leave `on` out.',
         )
 
 

@@ -1,4 +1,4 @@
-"""JupyterLab in a real browser: `lockstep lab`, as `make lab` starts it, on a copy of the course, in headless Chromium.
+"""JupyterLab in a real browser: `lockstep lab`, as `make lab` starts it, in headless Chromium.
 
 Screenshots go to tests/screenshots/ (ignored by git): they are there to be looked at.
 """
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 import time
@@ -18,7 +17,10 @@ import pytest
 from harness import Lab
 from playwright.sync_api import Browser
 
+from lockstep.grading.build import build
+
 ROOT = Path(__file__).parents[2]
+BEHIND = "behind"  # the folder of a teacher's own lessons
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
@@ -29,12 +31,19 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 @pytest.fixture(scope="session")
 def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the notebooks, because JupyterLab saves what is run."""
-    copy = tmp_path_factory.mktemp("course")
-    for folder in ("course", "labs"):
-        shutil.copytree(ROOT / folder, copy / folder, ignore=shutil.ignore_patterns(".ipynb_checkpoints"))
-    shutil.copy(ROOT / "nbgrader_config.py", copy)
-    return copy
+    """The folder that `lockstep lab` is told to work in, and copies the course to."""
+    return tmp_path_factory.mktemp("learner") / "my-course"
+
+
+@pytest.fixture(scope="session")
+def acting(course: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A sample lesson with one cell of each kind, built and put among the others; its path from the course's root."""
+    built = tmp_path_factory.mktemp("acting")
+    shutil.copytree(ROOT / "tests" / "lessons" / "course", built / "course")
+    build(built)
+    shutil.copytree(built / "course", course / "course", dirs_exist_ok=True)
+    shutil.copytree(built / "pkg/lockstep/lessons", course / BEHIND)
+    return "course/90_acting/lesson.ipynb"
 
 
 @pytest.fixture(scope="session")
@@ -43,11 +52,13 @@ def address(course: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     private = tmp_path_factory.mktemp("home")
     folders = ("LOCKSTEP_HOME", "JUPYTER_CONFIG_DIR", "JUPYTER_RUNTIME_DIR", "JUPYTERLAB_WORKSPACES_DIR",
                "JUPYTERLAB_SETTINGS_DIR", "IPYTHONDIR")  # fmt: skip
-    environment = os.environ | {name: str(private / name.lower()) for name in folders} | {"DISPLAY": ""}
+    environment = os.environ | {"LOCKSTEP_LESSONS": str(course / BEHIND)}
+    environment |= {name: str(private / name.lower()) for name in folders} | {"DISPLAY": ""}
     log = private / "lab.log"
-    command = [sys.executable, "-m", "lockstep", "lab", "--port", "9400", "--LabApp.expose_app_in_browser=True"]
+    options = ("--port", "9400", "--LabApp.expose_app_in_browser=True")
+    command = [sys.executable, "-m", "lockstep", "lab", str(course), *options]
     with log.open("w") as out:
-        server = subprocess.Popen(command, cwd=course, env=environment, stdout=out, stderr=out, start_new_session=True)
+        server = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=out, stderr=out, start_new_session=True)
     try:
         yield _printed_address(server, log)
     finally:

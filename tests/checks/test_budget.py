@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from lockstep.checks.budget import Budget
 from lockstep.checks.case import Case
 from lockstep.checks.observation import Seen
@@ -30,6 +32,19 @@ def test_a_barrier_is_no_collective_that_costs_anything() -> None:
     none = Budget("collectives", lambda case: 0)
     called = [Trace.of([Event(0, kind, 0, 1, 8)], 4) for kind in ("barrier", "all_gather")]
     assert [none.over(Seen(CASE, trace=trace), "this") is not None for trace in called] == [False, True]
+
+
+def test_only_what_is_a_bound_is_the_least_there_is() -> None:
+    """A tree of right cost was told that no program takes fewer messages, which no theorem of the budget's said."""
+    run = seen([(0, 1, 0)])
+    rows = [Budget("all messages", lambda case: 1, at_least=bound) for bound in (None, 1)]
+    assert [row.spent(run) for row in rows] == ["1 message in all", "1 message in all, the least there is"]
+
+
+def test_whole_tensors_of_int64_are_recognised() -> None:
+    case = Case(4, 0, None, {"numel": 4, "dtype": "int64"})
+    run = replace(seen([(0, 1, 0), (2, 3, 0)], nbytes=32), case=case)
+    assert "carries all 4 elements" in getattr(Budget("bytes", lambda case: 1).over(run, "this"), "message", "")
 
 
 def test_a_rank_that_takes_part_in_nothing_cannot_know_what_the_others_have() -> None:

@@ -108,8 +108,8 @@ def test_a_judges_helper_is_refused() -> None:
 
 @pytest.mark.parametrize("on", ["dgx-a100", "processes"])
 def test_a_judges_function_in_a_file_is_refused(on: str, tmp_path: Path) -> None:
-    imported = "from lockstep.exercises.why_parallel.laws import law_calls"
-    text = f"{imported}\n\n\ndef amdahl(p, s):\n    return law_calls and 1.0\n"
+    imported = "from lockstep.exercises.arithmetic import drawn"
+    text = f"{imported}\n\n\ndef amdahl(p, s):\n    return drawn and 1.0\n"
     (tmp_path / "answer.py").write_text(text)
     score = checks.check_file("why_parallel.amdahl", tmp_path / "answer.py")
     assert score.points == 0

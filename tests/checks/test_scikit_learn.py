@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lockstep import checks
-from lockstep.checks import assess
+from lockstep.checks import closer
 from lockstep.checks.exercise import find
 from lockstep.checks.observation import Failure, Observation, Seen
 from lockstep.exercises.scikit_learn.workers import HINTS, REFUSED, handed_out, misused
@@ -70,7 +70,7 @@ def test_threads_that_share_an_estimator_are_told_each_time() -> None:
 
 def test_what_a_fit_showed_is_told_where_nobody_knows_the_mistake(monkeypatch: pytest.MonkeyPatch) -> None:
     """A closer look that found nothing dropped the numbers on the way."""
-    monkeypatch.setattr(assess, "known_answers", lambda _: [])
+    monkeypatch.setattr(closer, "tellable", lambda _: [])
 
     def classify_parallelism(measure):  # type: ignore[no-untyped-def]
         return "serial"

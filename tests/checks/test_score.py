@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import copy
+import html
 import json
 import math
 import os
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import nbformat
@@ -18,7 +20,10 @@ from nbformat.v4 import new_code_cell, new_notebook, new_output
 from nbgrader.preprocessors import Execute
 from nbgrader.utils import determine_grade
 
-from lockstep.checks import Finding, Score
+from lockstep.checks import Finding, Score, exercises, find
+from lockstep.checks.assess import score_of
+from lockstep.checks.feedback import page
+from lockstep.checks.observation import Failure, Observation, Seen
 from lockstep.checks.ungraded import settle
 from lockstep.errors import RankState
 from lockstep.events import Event, Trace
@@ -116,3 +121,28 @@ def test_the_reason_is_told_where_nbgrader_was_started(tmp_path: Path) -> None:
     ended = subprocess.run([sys.executable, "-c", UNGRADED], env=environment, capture_output=True, text=True)
     assert ended.returncode == 70
     assert "No loopback here." in ended.stderr
+
+
+def test_a_pass_says_where_to_go_on() -> None:
+    """ "Right. 5 of 5 points" was all that a learner read, at the end of each exercise."""
+    lab = [e for e in exercises() if e.topic == "why_parallel"]
+    for mine, after in pairwise(lab):
+        told = page(Score(mine.id, mine.points, mine.points, "passed"))
+        assert f"Next comes exercise {after.number}" in told
+        assert html.escape(after.title) in told
+    assert "last exercise of this lab" in page(Score(lab[-1].id, 1, 1, "passed"))
+    assert "Next comes" not in page(Score(lab[0].id, 0, 1, "wrong"))
+    assert "Next comes" not in page(Score("sample.nowhere", 1, 1, "passed"))
+
+
+def test_no_figure_is_announced_where_none_is_drawn() -> None:
+    """ "The figure shows your run with p = 0.85.", read a learner whose function had raised. There was none."""
+    amdahl = find("why_parallel.amdahl")
+    case = amdahl.cases(1, 0)[1]
+    raised = Failure("RankRaised", "amdahl(0.85, 2) raised ValueError: no", exception="ValueError", text="no")
+    score = score_of(amdahl, Observation(amdahl.id, "virtual", seen=(Seen(case, failure=raised),)))
+    assert "figure" not in score.about
+    right = [[amdahl.reference_function()(*call) for call in amdahl.inputs(case, 0)]]
+    drawn = score_of(amdahl, Observation(amdahl.id, "virtual", seen=(Seen(case, returned=right),)))
+    assert f"The figure shows your run with {case}." in drawn.about
+    assert "<svg" in page(drawn)

@@ -34,6 +34,16 @@ def test_a_constant_is_not_the_right_value_rounded() -> None:
     )
 
 
+def test_a_factor_is_told_as_a_person_would() -> None:
+    right = [5.0, 4.0]
+    told = [changed_numbers([f * w for w in right], right) for f in (1024, 1e-3, 1.5, -0.5)]
+    assert [change and change[1].removeprefix("Every answer is ") for change in told] == [
+        "1,024 times the right one.", "1/1,000 of the right one.", "1.5 times the right one.",
+        "−1/2 of the right one.",
+    ]  # fmt: skip
+    assert changed_tensors([torch.tensor([torch.inf, torch.inf])], [torch.tensor([1.0, 2.0])], [None]) is None
+
+
 def test_a_row_of_numbers_is_read_from_whatever_holds_them() -> None:
     assert row(3) == [3.0]
     assert row((1, 2.5)) == [1.0, 2.5]

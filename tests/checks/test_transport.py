@@ -42,6 +42,15 @@ class Text(str):
     pass
 
 
+def with_head(head: Any) -> bytes:
+    """Tensors, of which there is only the head."""
+    text = json.dumps(head).encode()
+    return struct.pack("<Q", len(text)) + text
+
+
+NO_TENSORS = with_head({})
+
+
 def test_values_come_back_as_they_were_in_exact_types() -> None:
     value = [None, True, -3, 2.5, float("inf"), "ä\ud800", (1, [2]), {"a": {"b": torch.arange(6).reshape(2, 3)}}]
     back = decoded(encoded(value))
@@ -67,20 +76,17 @@ def test_values_come_back_as_they_were_in_exact_types() -> None:
     [
         b"",
         b"1234567",
-        struct.pack("<Q", 1 << 60),
-        struct.pack("<Q", 4) + b"none",
-        struct.pack("<Q", 2) + b"[]",
+        b"none\n" + NO_TENSORS,
+        b"[]",
+        b"[]\n" + struct.pack("<Q", 1 << 60),
         pickle.dumps(Bomb("/nowhere")),
-        *(
-            struct.pack("<Q", len(text)) + text
-            for text in (
-                json.dumps({"value": {"tensor": 3}, "tensors": []}).encode(),
-                json.dumps({"value": {"code": 3}, "tensors": []}).encode(),
-                json.dumps({"value": {}, "tensors": [["float32", [1 << 50]]]}).encode(),
-                json.dumps({"value": {"tensor": 0}, "tensors": [["object", [1]]]}).encode(),
-                b"[" * 100_000,
-            )
-        ),
+        b'{"tensor": "3"}\n' + NO_TENSORS,
+        b'{"tensor": []}\n' + NO_TENSORS,
+        b'{"code": 3}\n' + NO_TENSORS,
+        b"{}\n" + NO_TENSORS,
+        b"[]\n" + with_head({"0": {"dtype": "F32", "shape": [1 << 50], "data_offsets": [0, 1 << 52]}}),
+        b"[]\n" + with_head({"0": {"dtype": "object", "shape": [1], "data_offsets": [0, 8]}}),
+        b"[" * 100_000 + b"\n" + NO_TENSORS,
     ],
 )
 def test_other_bytes_are_refused(blob: bytes) -> None:

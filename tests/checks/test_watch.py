@@ -17,7 +17,7 @@ from lockstep.checks.case import Case
 from lockstep.checks.exercise import Exercise
 from lockstep.checks.feedback import page
 from lockstep.checks.judge import Fault
-from lockstep.checks.observation import Seen, load, save
+from lockstep.checks.observation import Seen
 from lockstep.checks.observe import observe
 
 
@@ -54,15 +54,9 @@ def test_what_a_watch_writes_down_reaches_the_judge() -> None:
         evidence = observation.seen[0].returned[0][0]
         assert evidence["values"] == [0, 1, 2]
         assert evidence["process"] != os.getpid()
+        assert evidence["tensor"].tolist() == [0, 1]
         assert observation.world == world
         assert checks.score_of(exercise(real), observation).passed
-
-
-def test_its_evidence_survives_being_saved(tmp_path: Path) -> None:
-    save(observe(exercise(False), lambda limit: [0, 1, 2]), tmp_path)
-    evidence = load(tmp_path).seen[0].returned[0][0]
-    assert evidence["values"] == [0, 1, 2]
-    assert evidence["tensor"].tolist() == [0, 1]
 
 
 def test_a_finding_names_the_case_in_its_own_words() -> None:
@@ -110,6 +104,21 @@ def test_cases_of_a_pure_exercise_share_a_process_until_one_fails() -> None:
     assert seen.failure.message.startswith("count_up(3) did not end within 1 second.")
     assert "rank" not in str(seen.failure)
     assert all(f.message.startswith("count_up(3) raised ZeroDivisionError") for f in failures if f)
+
+
+def test_a_test_that_a_learner_writes_runs_on_machines_that_have_a_name() -> None:
+    """A cluster that was made slower became the stock one of its name, without a word."""
+
+    def on_a_changed_one(fn: Any) -> bool:
+        from lockstep import run
+        from lockstep.machines import find
+
+        return bool(run(fn, torch.ones(2), ranks=2, on=find("dgx-a100").with_rank(0, speed=0.5)))
+
+    score = checks.check("communication.is_all_reduce", on_a_changed_one)
+    assert "run() simulates the machines that Lockstep knows by name, and no changed dgx-a100." in " ".join(
+        score.text().split()
+    )
 
 
 def numbered(seconds: float = 2.0) -> Exercise:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lockstep.checks.case import Case
 from lockstep.checks.patterns import explain
-from lockstep.checks.wording import counted, listed, named_ranks
+from lockstep.checks.wording import counted, listed
 
 
 def test_one_is_singular() -> None:
@@ -14,7 +14,6 @@ def test_one_is_singular() -> None:
         "2 messages",
         "2,000 messages",
     ]
-    assert [named_ranks(r) for r in ([3], [1, 3])] == ["rank 3", "ranks 1 and 3"]
     assert listed([2, 4, 8], "or") == "2, 4 or 8"
     assert str(Case(1, 0, settings={"numel": 1, "src": 0})) == "1 rank, 1 element, src=0"
 

@@ -2,6 +2,8 @@
 
 import math
 import random
+from fractions import Fraction
+from itertools import product
 
 import pytest
 
@@ -120,7 +122,13 @@ def test_the_workers_needed_meet_the_deadline_and_one_less_does_not(p: float, de
 
 
 def test_a_deadline_that_is_met_exactly_needs_no_worker_more() -> None:
-    """(0.95 · 100) / (5.95 - 5) is 100.00000000000003 in floating point: rounded up, that was 101."""
+    """(0.95 · 100) / (5.95 - 5) is 100.00000000000003 in floating point: rounded up, that was 101. The lab's solution
+    said 20 where 95 % of 100 hours are to be done within 10: by hand it is 19."""
+    assert workers_needed(100, 0.95, 10.0) == 19
+    for percent, s, hours in product(range(1, 100), (2, 3, 7, 19, 100, 999, 50_000), (1, 30, 1000)):
+        p = Fraction(percent, 100)
+        assert workers_needed(hours, float(p), float(hours * (1 - p + p / s))) == s
+        assert workers_needed(hours, float(p), float(hours * (1 - p))) is None
     assert workers_needed(100, 0.95, 5.95) == 100
     assert workers_needed(100, 0.95, 5.0) is None
     assert workers_needed(100, 0.95, 100) == workers_needed(100, 0.0, 200) == 1

@@ -15,7 +15,7 @@ from lockstep.cpu.branches import keep_below, keep_below_without_branch
 from lockstep.cpu.compiled import inner_loop, machine_code
 from lockstep.cpu.latency import circle, follow, latency
 from lockstep.cpu.roofs import STEPS, multiply_adds, triad
-from lockstep.cpu.threads import count, count_together, thread_seconds
+from lockstep.cpu.threads import count, count_atomically, count_together, thread_seconds
 
 
 @pytest.mark.parametrize("k", [1, 3, 8])
@@ -67,6 +67,12 @@ def test_threads_count_into_rows_of_their_own() -> None:
     assert rows[:, :4].tolist() == [[5, 10, 5, 0]] * 3
     assert len(seconds) == 3
     assert min(seconds) >= 0
+
+
+def test_atomic_additions_of_threads_to_one_row_are_all_there() -> None:
+    row, classes = np.zeros(4, np.int64), np.random.default_rng(0).integers(0, 4, 10_000)
+    count_together(classes, [row, row, row], turns=20, kernel=count_atomically)
+    assert row.sum() == 3 * 20 * classes.size
 
 
 def test_works_begin_together_and_each_has_its_own_time() -> None:

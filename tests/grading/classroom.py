@@ -36,6 +36,10 @@ class Classroom:
         options = ("--course", "lockstep", f"--Exchange.root={self.exchange}")
         return self._nbgrader(self.home(name), name, *command, *options)
 
+    def in_copy(self, name: str, *command: str) -> str:
+        """The same in a student's working folder, which `lockstep lab` has made: no option is needed."""
+        return self._nbgrader(self.home(name), name, *command)
+
     def home(self, name: str) -> Path:
         folder = self.beside / name
         folder.mkdir(exist_ok=True)
@@ -59,7 +63,8 @@ class Classroom:
 
     def answer(self, name: str, answers: Mapping[str, str]) -> None:
         """Put these sources into the student's copy of the lab, by cell id."""
-        path = self.home(name) / self.lab / "lab.ipynb"
+        home = self.home(name)
+        path = (home / "labs" if (home / "labs").is_dir() else home) / self.lab / "lab.ipynb"
         nb = nbformat.read(path, as_version=4)
         cells = {cell.id: cell for cell in nb.cells}
         assert answers.keys() <= cells.keys()

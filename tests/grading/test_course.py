@@ -128,6 +128,16 @@ def test_the_map_reads_as_text_and_links_as_html():
     assert "03_gpu" not in html
 
 
+def test_the_front_page_does_not_show_its_table_twice():
+    """The units stood in the text of the page, and again in what its first cell shows."""
+    untouched = CourseMap((row(3), row(4)))._repr_html_()
+    assert "<table" not in untouched
+    assert "Begin with the lesson of unit 03" in untouched
+    begun = CourseMap((row(3), row(4, points=2)))._repr_html_()
+    assert begun.count("<tr>") == 2
+    assert "Inside a GPU" not in begun
+
+
 def test_outside_every_course_it_says_what_to_do(tmp_path, monkeypatch):
     monkeypatch.setattr("lockstep.grading.course.__file__", str(tmp_path / "site-packages" / "course.py"))
     with pytest.raises(UsageError, match="There is no Lockstep course here"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
@@ -14,9 +15,13 @@ from nbgrader.utils import determine_grade, is_grade
 from lockstep.grading.course import UNITS, root
 from lockstep.grading.rules import BEGIN, END
 from lockstep.grading.source import read
+from lockstep.lessons.behind import load
 
 LABS = [u for u in UNITS if (root() / "course" / u.folder / "lab.py").exists()]
 LESSONS = [u for u in UNITS if (root() / "course" / u.folder / "lesson.py").exists()]
+ACTING = [u for u in LESSONS if "lessons.begin(" in (root() / u.lesson).read_text()]
+MORE = [path for u in LESSONS for path in [(root() / u.lesson).with_name("more.ipynb")] if path.exists()]
+COMPLETE = [*(root() / u.lesson for u in ACTING), *MORE]
 pytestmark = pytest.mark.timeout(900)
 named = {"ids": lambda unit: unit.folder}
 
@@ -94,6 +99,23 @@ def test_every_exercise_of_the_unit_is_in_its_lab(unit):
 @pytest.mark.parametrize("unit", LESSONS, **named)
 def test_the_lesson_runs(unit, learner):
     executed(root() / unit.lesson, stop_at_errors=True)
+
+
+@pytest.mark.parametrize("unit", ACTING, **named)
+def test_a_lesson_that_nobody_has_opened_tells_nothing_that_is_behind(unit, learner):
+    nb = executed(root() / unit.lesson, stop_at_errors=True)
+    seen = json.dumps(nb.cells, ensure_ascii=False)
+    hidden = load(unit.topic).sentences()
+    assert len(hidden) > 10
+    assert [line for line in hidden if json.dumps(line, ensure_ascii=False)[1:-1] in seen] == []
+
+
+@pytest.mark.parametrize("path", COMPLETE, ids=lambda path: path.parent.name + "/" + path.stem)
+def test_with_everything_open_all_of_it_runs(path, learner, monkeypatch):
+    monkeypatch.setenv("LOCKSTEP_OPEN", "all")
+    seen = json.dumps(executed(path, stop_at_errors=True).cells, ensure_ascii=False)
+    assert "by itself" not in seen
+    assert "Not written yet" not in seen
 
 
 def test_the_front_page_runs_and_shows_the_map(learner):

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
+
 import pytest
 from classroom import Classroom
 from sample_check import FINDING, lists
 
 from lockstep.grading.build import build
+from lockstep.grading.working_folder import bring
 
 pytestmark = [pytest.mark.xdist_group("sample round trip"), pytest.mark.timeout(900)]
 
@@ -76,3 +79,19 @@ def test_feedback_tells_what_was_wrong(classroom):
 def test_the_published_inputs_can_be_learnt_by_heart_and_the_secret_ones_cannot(classroom):
     assert [BY_HEART.get(tuple(numbers)) for numbers in lists()] == [sum(numbers) for numbers in lists()]
     assert classroom.points("by_heart")["total"] == 0
+
+
+def test_a_working_folder_is_handed_in_by_plain_commands(classroom):
+    """It is fetched into labs/ and handed in from there; a version that came beside the learner's own stays at home."""
+    mine = classroom.home("in_a_copy")
+    bring(classroom.root, mine)
+    shutil.rmtree(mine / "labs" / LAB)
+    classroom.in_copy("in_a_copy", "fetch_assignment", LAB)
+    shutil.copy(mine / RELEASED, mine / "labs" / LAB / "lab.new.ipynb")
+    classroom.answer("in_a_copy", SUBMISSIONS["right"])
+    classroom.in_copy("in_a_copy", "submit", LAB, "--student", "in_a_copy")
+    classroom.teacher("collect", LAB)
+    handed_in = classroom.root / "grading" / "submitted" / "in_a_copy" / LAB
+    assert [p.name for p in handed_in.glob("*.ipynb")] == ["lab.ipynb"]
+    classroom.teacher("autograde", LAB, "--student", "in_a_copy")
+    assert classroom.points("in_a_copy") == EXPECTED["right"]

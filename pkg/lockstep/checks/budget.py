@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from lockstep.checks.case import Case
+from lockstep.checks.case import DTYPES, Case
 from lockstep.checks.judge import Fault
 from lockstep.checks.observation import Seen
 from lockstep.checks.traffic import collectives, hub, messages, number_received, number_sent, rounds, sent
@@ -102,7 +102,8 @@ class Budget:
     def spent(self, seen: Seen) -> str:
         """As in "24 bytes a rank, the least there is"."""
         have, need = self._measure.count(seen), self.need(seen.case)
-        least = ", the least there is" if self.at_most == 1 and have <= need else ""
+        bound = self.at_least == self.at_most == 1 and (not isinstance(self.measure, str) or has_bound(seen.case))
+        least = ", the least there is" if bound and have <= need else ""
         return self._measure.spent.format(self._measure.counted(have)) + least
 
     @property
@@ -146,7 +147,7 @@ def remark(seen: Seen, measure: str) -> str:
 
 def item_size(seen: Seen) -> int:
     """Bytes of an element of the tensor that the case is about."""
-    return {"float64": 8, "int64": 8}.get(str(seen.case.settings.get("dtype", "float32")), 4)
+    return DTYPES[seen.case.settings.get("dtype", "float32")].itemsize
 
 
 def _told(number: float) -> str:

@@ -49,15 +49,6 @@ class Case:
         shown = {k: v for k, v in self.settings.items() if k in _TOLD and v not in ("contiguous", "float32")}
         return ", ".join([where, *(_TOLD[k](v) for k, v in shown.items())])
 
-    def to_json(self) -> dict[str, Any]:
-        group = None if self.group is None else list(self.group)
-        return {"ranks": self.ranks, "seed": self.seed, "group": group, "settings": dict(self.settings)}
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Case:
-        group = None if data["group"] is None else tuple(data["group"])
-        return cls(data["ranks"], data["seed"], group, dict(data["settings"]))
-
 
 _TOLD: Mapping[str, Callable[[Any], str]] = {
     "numel": lambda v: counted(v, "element"),

@@ -13,11 +13,10 @@ from typing import Any
 from lockstep.checks.case import DTYPES, Case
 from lockstep.checks.exercise import Exercise
 from lockstep.checks.judge import Fault
-from lockstep.checks.known import Known
+from lockstep.checks.known import Known, tellable
 from lockstep.checks.observation import Seen
 from lockstep.checks.recognise import alike_in_cost, alike_in_values, judged, says_little, told_of
 from lockstep.checks.standard import results, row
-from lockstep.checks.traffic import hub, messages, number_sent, rounds
 from lockstep.checks.transforms import Change, changed_numbers, changed_places, changed_tensors
 from lockstep.dye import Dyed, Wanted, dye, profile, told
 from lockstep.errors import LockstepError
@@ -35,14 +34,14 @@ class Closer:
 
     exercise: Exercise
     fn: Callable[..., Any]
-    known: Sequence[Known]
+    known: Sequence[Known] | None = None  # by default all that can be told; they are read when they are needed
     dyed_case: Case | None = field(default=None, init=False)  # the run that is looked at first
     dyed: Dyed | None = field(default=None, init=False)
     wanted: Wanted | None = field(default=None, init=False)
 
     @cached_property
     def _tellable(self) -> list[Known]:
-        return [k for k in self.known if k.tell and k.ends]
+        return tellable(self.exercise) if self.known is None else [k for k in self.known if k.tellable]
 
     def values(self, seen: Sequence[Seen], fault: Fault) -> Fault | None:
         """The sentence of a known wrong answer; None if none is alike. ``seen`` begins with the run of ``fault``."""
@@ -74,11 +73,11 @@ class Closer:
         return xray(self.dyed, self.wanted, told(self.dyed, self.wanted)).svg()
 
     def _told(self, fitting: Sequence[Known], seen: Seen, fault: Fault) -> Fault | None:
-        found = told_of(fitting)
+        found = told_of(fitting, seen)
         if found is None:
             return None
         misconception, tell = found
-        return Fault(misconception, f"{fault.message} {filled(tell, seen)}")
+        return replace(fault, misconception=misconception, message=f"{fault.message} {tell}", aside="")
 
     def _said(self, seen: Seen) -> str:
         dyed = self._dyed(seen)
@@ -141,9 +140,7 @@ def dyed_answer(exercise: Exercise, fn: Callable[..., Any], case: Case, steps: b
 
 
 def _profile(exercise: Exercise, dyed: Dyed, case: Case) -> str:
-    """Of the ranks whose result counts; "" where nothing is certain."""
-    if not dyed.certain:
-        return ""
+    """Of the ranks whose result counts."""
     root = case.members.index(case.settings[exercise.root]) if exercise.root else None
     counts = [rank in judged(exercise, case) for rank in case.members]
     rows = tuple(row if count else () for row, count in zip(dyed.rows, counts, strict=True))
@@ -165,28 +162,3 @@ def _changed(exercise: Exercise, seen: Seen) -> Change | None:
     if len(right[0]) > 1:
         return changed_places(answers, right)
     return changed_numbers([a for (a,) in answers], [w for (w,) in right])
-
-
-class _Fields(dict[str, Any]):
-    """Numbers of a run, counted when a sentence asks for them."""
-
-    def __init__(self, seen: Seen) -> None:
-        super().__init__()
-        self.seen = seen
-
-    def __missing__(self, name: str) -> Any:
-        seen = self.seen
-        count: dict[str, Callable[[], Any]] = {
-            "K": lambda: seen.case.size,
-            "numel": lambda: seen.case.settings.get("numel"),
-            "messages": lambda: max(number_sent(seen.trace).values(), default=0),
-            "all_messages": lambda: len(messages(seen.trace)),
-            "rounds": lambda: rounds(seen.trace),
-            "hub": lambda: hub(seen.trace),
-        }
-        return count[name]()
-
-
-def filled(tell: str, seen: Seen) -> str:
-    """The sentence with the numbers of this run in it."""
-    return tell.format_map(_Fields(seen))

@@ -65,6 +65,7 @@ class Exercise:
     wanted: Callable[[Case], Sequence[Any]] | None = None  # for each member of the group, None for any; for each call
     agrees: Callable[[Any, Any], bool] | None = None  # whether an answer is the wanted one; by default if it is equal
     asked: str = ""  # of a pure exercise what a call should give: "the speedup, a float,"
+    none: str = ""  # what the answer None says, where it is one: "that no number of workers is enough"
     steps: Callable[..., str] | None = None  # of a call: the numbers on the way to its answer
     examine: Callable[[Seen], Fault | None] | None = None  # what else may be wrong; it is looked at first
     values: float = 0.5  # share of the points for right values; the rest is for what they cost, if it is looked at

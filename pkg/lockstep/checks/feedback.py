@@ -8,7 +8,9 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from lockstep import show
+from lockstep.checks.exercise import exercises
 from lockstep.checks.judge import Finding
+from lockstep.checks.score import drawable
 from lockstep.errors import RankState
 from lockstep.events import Trace
 from lockstep.show.waiting import Waiting
@@ -21,7 +23,6 @@ HEADLINES = {
 }
 COLOURS = {"passed": "#117733", "wrong": "#b35900", "crashed": "#aa3377", "ungraded": "#666677"}
 REPORT = "margin:.4em 0 0;white-space:pre-wrap;word-break:normal;overflow-wrap:anywhere;font-size:90%"
-MOST_EVENTS = 2000  # a longer timeline would weigh more than the whole notebook
 
 
 class Scored(Protocol):
@@ -68,11 +69,25 @@ def text(score: Scored) -> str:
     return "\n".join(lines)
 
 
+def onward(score: Scored) -> str:
+    """After a pass, the exercise that comes next in the lab."""
+    lab = [e for e in exercises() if e.topic == score.exercise.partition(".")[0]]
+    mine = next((e for e in lab if e.id == score.exercise), None)
+    if score.verdict != "passed" or mine is None:
+        return ""
+    after = next((e for e in lab if e.number > mine.number), None)
+    if after is None:
+        return "That was the last exercise of this lab."
+    extra = "" if after.core else ", extra"
+    return f"Next comes exercise {after.number}{extra}: {after.title} ({after.minutes} minutes)."
+
+
 def page(score: Scored) -> str:
     """For a notebook: stands on light and dark backgrounds, needs no script and no network."""
     colour = COLOURS[score.verdict]
     found = "".join(_paragraph(f.message, f.points) for f in score.findings)
-    about = f'<p style="opacity:.7;font-size:90%;margin:.6em 0 0">{html.escape(score.about)}</p>' if score.about else ""
+    last = html.escape(" ".join(filter(None, (score.about, onward(score)))))
+    about = f'<p style="opacity:.7;font-size:90%;margin:.6em 0 0">{last}</p>' if last else ""
     head = f'<p style="margin:0;font-weight:600">{html.escape(headline(score))}</p>'
     return (
         f'<div class="lockstep-score" style="border-left:4px solid {colour};padding:.3em 0 .3em .9em;max-width:62em">'
@@ -94,10 +109,7 @@ def _figure(score: Scored) -> str:
         return _framed(Waiting.of(score.states).svg())
     if score.picture:
         return _framed(score.picture)
-    trace = score.trace
-    if trace is None or not trace.communication or trace.time == 0 or len(trace) > MOST_EVENTS:
-        return ""
-    return _framed(show.timeline(trace).svg())
+    return _framed(show.timeline(score.trace).svg()) if score.trace and drawable(score.trace) else ""
 
 
 def _framed(picture: str) -> str:

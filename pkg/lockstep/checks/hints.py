@@ -10,6 +10,7 @@ from lockstep.checks.judge import Finding
 from lockstep.checks.observation import Failure, Observation
 
 CRASHED = "crashed:RankRaised"
+HANGS = {"crashed:Stuck", "crashed:TimeLimit"}  # which of them is a matter of how it is run
 Hint = tuple[str, str]  # a pattern in ``Failure.raised``, or the id of how else a run ended; and what to do
 
 ANYWHERE: tuple[Hint, ...] = (
@@ -39,4 +40,4 @@ def _is_of(finding: Finding, failure: Failure | None, pattern: str) -> bool:
     """A pattern looks at what Python says of the exception, and never at a sentence of Lockstep's."""
     if finding.misconception == CRASHED:
         return failure is not None and re.search(pattern, failure.raised) is not None
-    return finding.misconception == pattern
+    return finding.misconception == pattern or {finding.misconception, pattern} == HANGS

@@ -5,25 +5,40 @@
     TELL = "The second half adds what arrives; that is complete already: store it."
     VARIANTS = ["adds_in_both_halves"]      other files that make the same mistake
     ALSO = ["too-many-messages"]            what else may rightly be said of it
+    RAISES = "^KeyError: 'float"            of one that raises: what Python says wherever the same TELL helps
 
 They stand in ``wrong/`` beside the exercise, and a teacher's own in ``course/NN_topic/wrong/FUNCTION/``. An answer
-without TELL is one that is told by its error or by the cases that fail: it is never recognised. TELL may name numbers
-of the learner's own run: {K}, {numel}, {messages}, {needed}, {rounds}, {hub}.
+without TELL is one that is told by its error or by the cases that fail: it is never recognised. The TELL of one that
+does not end helps all that do not end. TELL may name numbers of the learner's own run, those of ``FIELDS``: "All goes
+through rank {hub}."
 '''
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+import contextlib
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from string import Formatter
 from typing import Any
 
 from lockstep.checks.exercise import Exercise
 from lockstep.checks.load import FromFile, NoFunction, Unreadable, load
+from lockstep.checks.observation import Seen
+from lockstep.checks.traffic import hub, messages, number_sent, rounds
+from lockstep.checks.wording import listed
 from lockstep.errors import UsageError
 
-CONSTANTS: Mapping[str, type] = {"MISCONCEPTION": str, "TELL": str, "VARIANTS": list, "ALSO": list}
+CONSTANTS: Mapping[str, type] = {"MISCONCEPTION": str, "TELL": str, "VARIANTS": list, "ALSO": list, "RAISES": str}
+FIELDS: Mapping[str, Callable[[Seen], Any]] = {
+    "K": lambda seen: seen.case.size,
+    "numel": lambda seen: seen.case.settings.get("numel"),
+    "messages": lambda seen: max(number_sent(seen.trace).values(), default=0),
+    "all_messages": lambda seen: len(messages(seen.trace)),
+    "rounds": lambda seen: rounds(seen.trace),
+    "hub": lambda seen: hub(seen.trace),
+}
 
 
 @dataclass(frozen=True)
@@ -35,24 +50,56 @@ class Known:
     tell: str = ""
     variants: tuple[str, ...] = ()
     also: tuple[str, ...] = ()
+    raises: str = ""
 
     @property
     def name(self) -> str:
         return self.path.stem
 
     @property
-    def ends(self) -> bool:
-        """Whether it can be run for comparison: one that crashes or hangs is told by its own error."""
-        return not self.misconception.startswith("crashed:")
+    def tellable(self) -> bool:
+        """Whether answers are compared with it. One that crashes or hangs is told by its own error."""
+        return bool(self.tell) and not self.misconception.startswith("crashed:")
+
+    def told(self, seen: Seen) -> str:
+        """Its sentence, with the numbers of this run in it."""
+        return self.tell.format(**{name: FIELDS[name](seen) for name in _fields(self.tell)})
+
+    @property
+    def hint(self) -> tuple[str, str]:
+        """How a run ends that its sentence is true of, and the sentence."""
+        return self.raises or self.misconception, self.tell
 
     def load(self, function: str) -> FromFile:
         return load(self.path, function)
 
 
 def known_answers(exercise: Exercise) -> list[Known]:
-    """The course's own, and those in the folder of the course that is open here."""
-    folders = [exercise.wrong, *_of_teachers(exercise)]
-    return [read(path, exercise) for folder in folders for path in sorted(folder.glob("[!_]*.py"))]
+    """The course's own, and those in the folder of the course that is open here. Raises UsageError for a file that
+    does not say what it must."""
+    return [read(path, exercise) for path in _files(exercise)]
+
+
+def tellable(exercise: Exercise) -> list[Known]:
+    """Those that a learner's answer is compared with."""
+    return [known for known in _in_order(exercise) if known.tellable]
+
+
+def helpful(exercise: Exercise) -> list[Known]:
+    """Those that crash or hang, and say what helps whoever does the same."""
+    return [known for known in _in_order(exercise) if known.tell and not known.tellable]
+
+
+def _in_order(exercise: Exercise) -> Iterator[Known]:
+    """A file that a teacher has still to mend harms no learner: `known_answers`, and so ``lockstep check ID --wrong``,
+    tells what is wrong with it."""
+    for path in _files(exercise):
+        with contextlib.suppress(UsageError):
+            yield read(path, exercise)
+
+
+def _files(exercise: Exercise) -> list[Path]:
+    return [path for folder in (exercise.wrong, *_of_teachers(exercise)) for path in sorted(folder.glob("[!_]*.py"))]
 
 
 def read(path: Path, exercise: Exercise) -> Known:
@@ -67,13 +114,29 @@ def read(path: Path, exercise: Exercise) -> Known:
     for name, value in found.items():
         if not isinstance(value, CONSTANTS[name]):
             raise UsageError(f"{name} in {path.name} is no {CONSTANTS[name].__name__}.")
+    if unknown := [name for name in _fields(found.get("TELL", "")) if name not in FIELDS]:
+        known = listed([f"{{{name}}}" for name in FIELDS])
+        raise UsageError(
+            f"TELL in {path.name} names {{{unknown[0]}}}, which no run has.",
+            f"There are {known}; a brace that stands for itself is written twice.",
+        )
     return Known(
         path,
         found["MISCONCEPTION"],
         found.get("TELL", ""),
         tuple(found.get("VARIANTS", ())),
         tuple(found.get("ALSO", ())),
+        found.get("RAISES", ""),
     )
+
+
+def _fields(tell: str) -> list[str]:
+    """The names in braces; a brace that is not closed counts as a name, which no run has."""
+    try:
+        parts = list(Formatter().parse(tell))
+    except ValueError:
+        return [tell]
+    return [f"{name}:{form}" if form else name for _, name, form, _ in parts if name is not None]
 
 
 def _constants(path: Path) -> dict[str, Any]:
@@ -90,7 +153,8 @@ def _constants(path: Path) -> dict[str, Any]:
 
 
 def _of_teachers(exercise: Exercise) -> list[Path]:
-    """``course/NN_topic/wrong/FUNCTION`` of the nearest course at or above the working directory."""
+    """``course/NN_topic/wrong/FUNCTION`` of the courses at or above the working directory: a learner's copy, which has
+    none, lies in the course that it was made of."""
     here = Path.cwd()
     courses = [f / "course" for f in (here, *here.parents) if (f / "nbgrader_config.py").is_file()]
-    return sorted(courses[0].glob(f"*_{exercise.topic}/wrong/{exercise.function}")) if courses else []
+    return [found for c in courses for found in sorted(c.glob(f"*_{exercise.topic}/wrong/{exercise.function}"))]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 from torch import Tensor
@@ -23,6 +24,16 @@ def number_of(value: Any) -> float | None:
 def exact(answer: Any, want: Any) -> bool:
     """Whether an answer is the wanted number, not only nearly so; or None, where that is wanted."""
     return answer is None if want is None else number_of(answer) == want
+
+
+def within(tolerance: float) -> Callable[[Any, float], bool]:
+    """Whether an answer is a number that is off by ``tolerance`` at most."""
+
+    def near(answer: Any, want: float) -> bool:
+        value = number_of(answer)
+        return value is not None and math.isclose(value, want, rel_tol=0, abs_tol=tolerance)
+
+    return near
 
 
 def number(value: float, digits: int = 4) -> str:

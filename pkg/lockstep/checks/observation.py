@@ -1,22 +1,13 @@
-"""What was seen of a learner's function, as plain data: numbers, text, tensors, a Trace. No code, no pickle.
-
-So a judge can work in another process, which never touches the learner's code: ``save`` writes JSON and safetensors.
-"""
+"""What was seen of a learner's function, as plain data: numbers, text, tensors, a Trace. No code, no pickle."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
-from pathlib import Path
+from dataclasses import dataclass, field
 from typing import Any
-
-import torch
-from safetensors.torch import load_file, save_file
 
 from lockstep.checks.case import Case
 from lockstep.checks.guard import LibraryAnswer, NotWritten
-from lockstep.checks.plain import Other
 from lockstep.errors import RankState
 from lockstep.events import Trace
 
@@ -97,73 +88,3 @@ class Observation:
     def failure_with(self, case: Case | None) -> Failure | None:
         """How the run of ``case`` failed, if it did."""
         return next((seen.failure for seen in self.seen if seen.case == case), None)
-
-
-def save(observation: Observation, folder: Path) -> None:
-    """Write ``observation.json`` and ``tensors.safetensors`` into ``folder``."""
-    tensors: dict[str, torch.Tensor] = {}
-    folder.mkdir(parents=True, exist_ok=True)
-    head = {k: getattr(observation, k) for k in ("exercise", "world", "cluster", "signature", "problem")}
-    seen = [_seen_to_json(s, tensors) for s in observation.seen]
-    data = head | {"seen": seen, "unseen": [c.to_json() for c in observation.unseen]}
-    (folder / "observation.json").write_text(json.dumps(data))
-    save_file(tensors, folder / "tensors.safetensors")
-
-
-def load(folder: Path) -> Observation:
-    """Read back what ``save`` wrote."""
-    data = json.loads((folder / "observation.json").read_text())
-    tensors = load_file(folder / "tensors.safetensors")
-    seen = tuple(_seen_from_json(s, tensors) for s in data.pop("seen"))
-    unseen = tuple(Case.from_json(c) for c in data.pop("unseen"))
-    return Observation(**data, seen=seen, unseen=unseen)
-
-
-def _seen_to_json(seen: Seen, tensors: dict[str, torch.Tensor]) -> dict[str, Any]:
-    return {
-        "case": seen.case.to_json(),
-        "returned": _pack(list(seen.returned), tensors),
-        "arguments": _pack(list(seen.arguments), tensors),
-        "trace": seen.trace.to_json(),
-        "peak_memory": list(seen.peak_memory),
-        "printed": seen.printed,
-        "failure": seen.failure and asdict(seen.failure),
-    }
-
-
-def _seen_from_json(data: dict[str, Any], tensors: dict[str, torch.Tensor]) -> Seen:
-    failed = data["failure"]
-    return Seen(
-        Case.from_json(data["case"]),
-        tuple(_unpack(data["returned"], tensors)),
-        tuple(_unpack(data["arguments"], tensors)),
-        Trace.from_json(data["trace"]),
-        tuple(data["peak_memory"]),
-        data["printed"],
-        _failure_from_json(failed) if failed else None,
-    )
-
-
-def _failure_from_json(data: dict[str, Any]) -> Failure:
-    states = [RankState(**{**s, "waits_for": tuple(s["waits_for"])}) for s in data["states"]]
-    return Failure(**{**data, "states": tuple(states)})
-
-
-def _pack(value: Any, tensors: dict[str, torch.Tensor]) -> Any:
-    if isinstance(value, torch.Tensor):
-        name = f"t{len(tensors)}"
-        tensors[name] = value.detach().cpu().contiguous().clone()
-        return {"tensor": name}
-    if isinstance(value, Other):
-        return {"type": value.type, "text": value.text}
-    if isinstance(value, dict):
-        return {"items": {k: _pack(v, tensors) for k, v in value.items()}}
-    return [_pack(v, tensors) for v in value] if isinstance(value, list) else value
-
-
-def _unpack(value: Any, tensors: dict[str, torch.Tensor]) -> Any:
-    if isinstance(value, dict) and "items" in value:
-        return {k: _unpack(v, tensors) for k, v in value["items"].items()}
-    if isinstance(value, dict):
-        return tensors[value["tensor"]] if "tensor" in value else Other(value["type"], value["text"])
-    return [_unpack(v, tensors) for v in value] if isinstance(value, list) else value

@@ -9,7 +9,6 @@ One that fits has a sentence for its author. Two are joined by "or". Of three or
 
 from __future__ import annotations
 
-import json
 import math
 import time
 from collections import Counter
@@ -53,14 +52,15 @@ def alike_in_cost(exercise: Exercise, known: Sequence[Known], seen: Sequence[See
     return _filtered(exercise, known, seen, partial(_same_in_all, exercise))
 
 
-def told_of(fitting: Sequence[Known]) -> tuple[str, str] | None:
-    """The misconception and the sentence of one or two; None of none, or of more. Variants of a mistake count once."""
-    kinds = {(k.misconception, k.tell): k for k in fitting if k.tell}
+def told_of(fitting: Sequence[Known], seen: Seen) -> tuple[str, str] | None:
+    """The misconception and the sentence, for this run, of one or two; None of none, or of more. Variants of a mistake
+    count once."""
+    kinds = {(k.misconception, k.tell): k for k in fitting}
     variants = {name for k in kinds.values() for name in k.variants}
     apart = [k for k in kinds.values() if k.name not in variants] or list(kinds.values())[:1]
     if not 1 <= len(apart) <= MOST:
         return None
-    return apart[0].misconception, " Or: ".join(k.tell for k in apart)
+    return apart[0].misconception, " Or: ".join(k.told(seen) for k in apart)
 
 
 def _filtered(
@@ -71,7 +71,7 @@ def _filtered(
         exercise = replace(exercise, watch=exercise.beside, real=False)
     until = time.monotonic() + LIMIT
     first, *rest = seen
-    there = _in_one_run(exercise, [k for k in known if k.tell and k.ends], first.case)
+    there = _in_one_run(exercise, known, first.case)
     left = [k for k, theirs in there.items() if theirs and same(first, theirs)]
     for k in list(left):
         theirs = _in_all(exercise, k, [mine.case for mine in rest]) if time.monotonic() < until else [None]
@@ -85,7 +85,7 @@ _seen_before: dict[_Key, Seen | None] = {}  # the same cases come again with the
 
 
 def _key(exercise: Exercise, known: Known, case: Case) -> _Key:
-    return exercise.id, known, known.path.stat().st_mtime_ns, json.dumps(case.to_json(), sort_keys=True)
+    return exercise.id, known, known.path.stat().st_mtime_ns, repr(case)
 
 
 def _in_one_run(exercise: Exercise, known: Sequence[Known], case: Case) -> dict[Known, Seen | None]:

@@ -10,7 +10,12 @@ from lockstep.checks.judge import Finding
 from lockstep.errors import RankState
 from lockstep.events import Trace
 
-VERDICTS = ("passed", "wrong", "crashed", "ungraded")
+MOST_EVENTS = 2000  # a longer timeline would weigh more than the whole notebook
+
+
+def drawable(trace: Trace) -> bool:
+    """Whether a timeline of it shows something, and is no burden."""
+    return bool(trace.communication) and trace.time > 0 and len(trace) <= MOST_EVENTS
 
 
 class Score(float):
@@ -22,7 +27,7 @@ class Score(float):
 
     exercise: str
     maximum: float
-    verdict: str
+    verdict: str  # "passed", "wrong", "crashed" or "ungraded"
     findings: tuple[Finding, ...]
     trace: Trace | None
     about: str

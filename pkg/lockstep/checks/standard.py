@@ -87,7 +87,7 @@ def _calls(exercise: Exercise, seen: Seen) -> Fault | None:
     agrees = exercise.agrees or equal
     rows = list(zip(calls, answers, wanted, strict=True))
     for call, answer, want in rows:
-        if not _same_kind(answer, want):
+        if not _same_kind(answer, want) and not (answer is None and exercise.none):
             none = " Does every way through your function end with return?" if answer is None else ""
             asked = exercise.asked or _kind(want)
             return Fault("wrong-type", f"{_call(exercise, call)} returns {_told(answer)}; {asked} is wanted.{none}")
@@ -96,6 +96,7 @@ def _calls(exercise: Exercise, seen: Seen) -> Fault | None:
         return None
     call, answer, want = off[0]
     given, right = _apart(answer, want)
+    given = f"None: {exercise.none}" if answer is None and exercise.none else given
     message = f"With {seen.case}: {_call(exercise, call)} gives {given}; it is {right}."
     if len(rows) > 1:
         message += f" {len(off)} of {len(rows)} answers {'is' if len(off) == 1 else 'are'} wrong."

@@ -15,8 +15,6 @@ from torch import Tensor
 Change = tuple[str, str]  # the misconception's id, and the sentence
 
 CLOSE = 1e-9
-FACTORS = {1e3: "1,000", 1e6: "1,000,000", 1e9: "1,000,000,000", 1024.0: "1,024", 2.0**20: "1,048,576", 8.0: "8"}
-
 
 PLACES = ("First", "Second", "Third", "Fourth", "Fifth")
 
@@ -37,7 +35,7 @@ def changed_numbers(answers: Sequence[float], right: Sequence[float]) -> Change 
         return "constant", f"These answers are all {pairs[0][0]:.6g}, and the right ones are not all the same."
     factor = _factor([a for a, _ in pairs], [w for _, w in pairs])
     if factor is not None:
-        return "constant-factor", f"{_every(len(pairs))} is {_times(factor)} the right one."
+        return "constant-factor", f"Every answer is {_times(factor)} the right one."
     for whole in (1, 100):
         if several and all(math.isclose(a, whole - w, rel_tol=CLOSE) for a, w in pairs):
             return "complement", f"Every answer is what is left of the whole: it and the right one make {whole}."
@@ -114,21 +112,24 @@ def _factor(answers: Sequence[float], right: Sequence[float]) -> float | None:
     """The one number by which all right values are multiplied; it takes two different ones to say so."""
     ratios = [a / w for a, w in zip(answers, right, strict=True) if w]
     zeros = [a for a, w in zip(answers, right, strict=True) if not w]
-    if len({w for w in right if w}) < 2 or any(zeros) or not ratios[0] or abs(ratios[0] - 1) < 1e-6:
+    if (
+        len({w for w in right if w}) < 2
+        or any(zeros)
+        or not ratios[0]
+        or math.isinf(ratios[0])
+        or abs(ratios[0] - 1) < 1e-6
+    ):
         return None
     return ratios[0] if all(math.isclose(r, ratios[0], rel_tol=CLOSE) for r in ratios) else None
 
 
-def _every(number: int) -> str:
-    return "Every answer" if number > 1 else "It"
-
-
 def _times(factor: float) -> str:
-    """As in "2 times", "a 1,000th of", "−1 times"."""
+    """As in "1,024 times", "1/1,000 of", "−1.5 times"."""
     inverse = 1 / factor
-    named = next((text for value, text in FACTORS.items() if math.isclose(factor, value, rel_tol=1e-6)), "")
-    if named:
-        return f"{named} times"
-    if abs(factor) < 1 and math.isclose(inverse, round(inverse), rel_tol=1e-6):
-        return f"{'−' if factor < 0 else ''}1/{abs(round(inverse)):,} of"
-    return f"{factor:.6g} times".replace("-", "−")
+    if math.isclose(factor, round(factor), rel_tol=1e-6):
+        told = f"{round(factor):,} times"
+    elif abs(factor) < 1 and math.isclose(inverse, round(inverse), rel_tol=1e-6):
+        told = f"{'-' if factor < 0 else ''}1/{abs(round(inverse)):,} of"
+    else:
+        told = f"{factor:.6g} times"
+    return told.replace("-", "−")

@@ -1,10 +1,8 @@
-"""Comparing what ranks hold with what they should hold, exactly, and recognising answers that are wrong in a known
-way."""
+"""Comparing what ranks hold with what they should hold, exactly."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -16,40 +14,20 @@ from lockstep.checks.plain import Other
 from lockstep.checks.wording import counted
 
 
-@dataclass(frozen=True)
-class Known:
-    """A wrong answer that learners give: what the members of the group would hold, in the order of the group."""
-
-    misconception: str
-    message: str
-    values: Sequence[Tensor | None]  # None: this rank may hold anything
-
-
 def result(seen: Seen, rank: int) -> Any:
     """What a function left that may work in place or return: the returned value, or else its first argument."""
     returned = seen.returned[rank]
     return seen.arguments[rank][0] if returned is None else returned
 
 
-def compare(
-    seen: Seen, held: Sequence[Any], wanted: Sequence[Tensor | None], known: Sequence[Known] = ()
-) -> Fault | None:
-    """The first thing wrong with ``held``, by member of the group; None if all is as wanted."""
+def compare(seen: Seen, held: Sequence[Any], wanted: Sequence[Tensor | None]) -> Fault | None:
+    """The first thing wrong with ``held``, by member of the group; None if all is as wanted. A rank of which None is
+    wanted may hold anything."""
     for rank, value, want in zip(seen.case.members, held, wanted, strict=True):
         fault = None if want is None else _kind_of_value(seen, rank, value, want)
         if fault:
             return fault
-    if same(held, wanted):
-        return None
-    for answer in known:
-        if same(held, answer.values):
-            return Fault(answer.misconception, f"With {seen.case}: {answer.message}")
-    return Fault("wrong-values", _difference(seen, held, wanted))
-
-
-def same(held: Sequence[Any], wanted: Sequence[Tensor | None]) -> bool:
-    pairs = zip(held, wanted, strict=True)
-    return all(w is None or (isinstance(h, Tensor) and h.shape == w.shape and bool((h == w).all())) for h, w in pairs)
+    return _difference(seen, held, wanted)
 
 
 def _kind_of_value(seen: Seen, rank: int, value: Any, want: Tensor) -> Fault | None:
@@ -75,7 +53,7 @@ def told(value: Any) -> str:
     return "nothing (None)" if value is None else f"{value!r:.60}"
 
 
-def _difference(seen: Seen, held: Sequence[Any], wanted: Sequence[Tensor | None]) -> str:
+def _difference(seen: Seen, held: Sequence[Any], wanted: Sequence[Tensor | None]) -> Fault | None:
     """The first rank and element that differ, and how many do."""
     for rank, value, want in zip(seen.case.members, held, wanted, strict=True):
         if want is None or bool((value == want).all()):
@@ -84,13 +62,9 @@ def _difference(seen: Seen, held: Sequence[Any], wanted: Sequence[Tensor | None]
         at = int(wrong.nonzero()[0])
         there, right = value.flatten()[at].item(), want.flatten()[at].item()
         where = f"element {at} of rank {rank} is {there:g}, not {right:g}"
-        return f"With {seen.case}: {where} ({int(wrong.sum()):,} of {counted(want.numel(), 'element')} differ there)."
-    return f"With {seen.case}: the values are wrong."
-
-
-def pick(seen: Seen, values: Sequence[Any]) -> list[Any]:
-    """The members' entries of a list by global rank."""
-    return [values[rank] for rank in seen.case.members]
+        many = f"{int(wrong.sum()):,} of {counted(want.numel(), 'element')} differ there"
+        return Fault("wrong-values", f"With {seen.case}: {where} ({many}).")
+    return None
 
 
 def total(tensors: Sequence[Tensor]) -> Tensor:

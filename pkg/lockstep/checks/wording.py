@@ -1,4 +1,4 @@
-"""Numbers and ranks in a sentence."""
+"""Numbers and lists in a sentence."""
 
 from __future__ import annotations
 
@@ -14,11 +14,6 @@ def listed(items: Sequence[object], last: str = "and") -> str:
     """As in "3", "1 and 3", "1, 2 and 3"."""
     words = [str(item) for item in items]
     return f" {last} ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else "".join(words)
-
-
-def named_ranks(ranks: Sequence[int]) -> str:
-    """As in "rank 3", "ranks 1 and 3"."""
-    return f"rank{'s' if len(ranks) > 1 else ''} {listed(ranks)}"
 
 
 def printable(text: str) -> str:

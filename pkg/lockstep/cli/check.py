@@ -43,6 +43,8 @@ def _wants(args: argparse.Namespace) -> str:
             f"--{chosen[0]} takes an exercise and no file.",
             f"Write `lockstep check communication.ring_all_reduce --{chosen[0]}`.",
         )
+    if args.apart and (chosen or args.on):
+        raise UsageError("--apart tries your own answer, after the virtual cluster.", "Leave the other option out.")
     if not chosen and not args.file:
         raise UsageError(
             "check needs an exercise and your file.", "Write `lockstep check communication.ring_all_reduce my_ring.py`."
@@ -53,7 +55,11 @@ def _wants(args: argparse.Namespace) -> str:
 def _scores(args: argparse.Namespace, on: str | None) -> list[Score]:
     if args.all:
         return check_all(on)
-    return [check_reference(args.exercise, on) if args.reference else check_file(args.exercise, args.file, on)]
+    return [
+        check_reference(args.exercise, on)
+        if args.reference
+        else check_file(args.exercise, args.file, on, apart=args.apart)
+    ]
 
 
 def _wrong(id: str, on: str | None) -> int:

@@ -1,29 +1,55 @@
-"""``lockstep lab``: JupyterLab on the course's front page. It replaces this process, so that Ctrl-C is JupyterLab's."""
+"""``lockstep lab``: your copy of the course, and JupyterLab on its front page.
+
+JupyterLab replaces this process, so that Ctrl-C is JupyterLab's."""
 
 from __future__ import annotations
 
 import argparse
 import os
 import sys
+from collections.abc import Iterator
+from pathlib import Path
 
 from lockstep.grading.course import root
+from lockstep.grading.material import SETTINGS
+from lockstep.grading.working_folder import Brought, bring, working_folder
 
 
 def lab(args: argparse.Namespace) -> int:
-    command = [sys.executable, "-m", "jupyterlab", *options(), *args.others]
+    named = args.others[:1] if args.others and not args.others[0].startswith("-") else []
+    folder = Path(named[0]).expanduser() if named else working_folder(root())
+    for sentence in sentences(bring(root(), folder), folder):
+        print(sentence)
+    command = [sys.executable, "-m", "jupyterlab", *options(folder), *args.others[len(named) :]]
     sys.stdout.flush()
-    os.execve(command[0], command, os.environ | {"JUPYTER_CONFIG_PATH": config_path()})
+    os.execve(command[0], command, os.environ | {"JUPYTER_CONFIG_PATH": config_path(folder)})
 
 
-def config_path() -> str:
-    """The course's settings of JupyterLab, before what the user has: no question about news, no call to the network."""
-    return os.pathsep.join(filter(None, [str(root() / "course" / ".jupyter"), os.environ.get("JUPYTER_CONFIG_PATH")]))
+def sentences(brought: Brought, folder: Path) -> Iterator[str]:
+    """What a learner should know of what has come into the folder. What was renewed without a loss is not told."""
+    if brought.first:
+        yield f"Your copy of the course is in {folder}."
+    elif brought.copied:
+        yield f"New in {folder}: {', '.join(brought.copied)}."
+    for mine, new in brought.beside.items():
+        yield f"{mine} stays as you left it; the new version stands beside it: {Path(new).name}."
+    if brought.used:
+        files = " ".join(brought.used)
+        yield f"Somebody has worked in Lockstep's own {', '.join(brought.used)}: that work has come along."
+        yield f"To make Lockstep's own files new again: cd {root()} && git checkout -- {files}"
 
 
-def options() -> list[str]:
+def config_path(folder: Path) -> str:
+    """Settings before what the user has: the folder's nbgrader, for JupyterLab's list of assignments; the course's
+    JupyterLab, which asks no question about news and calls no network."""
+    settings = [str(folder.resolve()), str(root() / SETTINGS), os.environ.get("JUPYTER_CONFIG_PATH")]
+    return os.pathsep.join(filter(None, settings))
+
+
+def options(folder: Path) -> list[str]:
     """JupyterLab's options; the learner's own come after them and win. Its token stays as JupyterLab makes it."""
     chosen = [
-        f"--ServerApp.root_dir={root()}",
+        f"--ServerApp.root_dir={folder.resolve()}",
         "--LabApp.default_url=/lab/tree/course/index.ipynb",
     ]
     if os.geteuid() == 0:

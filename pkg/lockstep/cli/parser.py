@@ -13,7 +13,8 @@ _WORLD = "processes, virtual, spmd, or the name of a cluster such as dgx-a100"
 
 
 def parse(argv: Sequence[str] | None) -> argparse.Namespace:
-    """``args.command(args)`` runs the chosen command; ``args.others`` are the options that ``lab`` hands on."""
+    """``args.command(args)`` runs the chosen command; ``args.others`` is what follows ``lab``: DIR, and options that it
+    hands on."""
     top = _parser()
     args, others = top.parse_known_args(argv)
     if others and args.name != "lab":
@@ -37,8 +38,12 @@ def _parser() -> argparse.ArgumentParser:
         sub.set_defaults(name=name, command=_later(name))
         return sub
 
-    lab = command("lab", "open the course in JupyterLab")
-    lab.epilog = "Every other option goes to JupyterLab, as in: lockstep lab --port 9000"
+    lab = command("lab", "open your copy of the course in JupyterLab")
+    lab.usage = "lockstep lab [DIR] [OPTION ...]"
+    lab.epilog = (
+        "DIR is the folder that you work in: my-course if you name none. The course is copied there, never over what "
+        "you have written. Every option goes to JupyterLab, as in: lockstep lab --port 9000"
+    )
 
     doctor = command("doctor", "examine this machine, each fault with its remedy")
     doctor.add_argument("--survey", action="store_true", help="measure this machine anew: compute, memory, links")
@@ -53,6 +58,7 @@ def _parser() -> argparse.ArgumentParser:
     check.add_argument("--all", action="store_true", help="check every exercise's reference solution instead")
     check.add_argument("--reference", action="store_true", help="check the exercise's own reference solution instead")
     check.add_argument("--wrong", action="store_true", help="a table: what each known wrong answer is told")
+    check.add_argument("--apart", action="store_true", help="try right values on separate processes, too, as a grader")
     check.add_argument("--on", metavar="WORLD", help=_WORLD)
     _json(check)
 

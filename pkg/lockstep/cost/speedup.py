@@ -26,7 +26,7 @@ from collections.abc import Sequence
 
 from lockstep.errors import UsageError
 
-ROUNDING = 1e-9  # a share of one worker that only rounding can have caused
+ROUNDING = 1e-14  # of one worker's hours: a deadline missed by less is met, since only rounding misses it
 
 
 def amdahl(p: float, s: float) -> float:
@@ -56,14 +56,16 @@ def workers_needed(hours: float, p: float, deadline: float) -> int | None:
     """The fewest workers that finish by ``deadline`` what one worker needs ``hours`` for; None if no number does.
 
     By Amdahl hours·((1-p) + p/s) must not exceed the deadline, so s is at least p·hours / (deadline - (1-p)·hours).
+    A deadline that is met exactly is met. Floats round (100·(1 - 0.95) is 5.000000000000004), and a fraction of a float
+    would not help: the float 0.95 is a little less than 95 %. So the deadline is met up to 1e-14 of the hours.
     """
     _check(p, 1)
     if min(hours, deadline) <= 0:
         raise UsageError(f"Hours are above 0, not {hours} and {deadline}.")
-    left = deadline - (1 - p) * hours  # what the serial part leaves for the parallel one
     if hours <= deadline:
         return 1
-    return math.ceil(p * hours / left - ROUNDING) if left > 0 else None
+    left, rounding = deadline - (1 - p) * hours, ROUNDING * hours  # what the serial part leaves for the parallel one
+    return math.ceil(p * hours / (left + rounding)) if left > rounding else None
 
 
 def fit_parallel_fraction(workers: Sequence[float], times: Sequence[float]) -> float:

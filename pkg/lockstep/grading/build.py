@@ -30,7 +30,7 @@ from lockstep.errors import LockstepError, UsageError
 from lockstep.grading.course import contents
 from lockstep.grading.hints import nested
 from lockstep.grading.lesson_counts import pattern_problems
-from lockstep.grading.lesson_rules import topic_problems
+from lockstep.grading.lesson_rules import leaks, topic_problems
 from lockstep.grading.parting import SOURCES, part
 from lockstep.grading.release import release
 from lockstep.grading.rules import Find, Graded, front_problems, lab_problems
@@ -129,6 +129,8 @@ def _lesson_of(folder: Path, root: Path) -> _Made:
         return _Made(problems=problems)
     topic = _topic(folder)
     parted = part(topic, sources)
+    if problems := list(leaks(f"course/{folder.name}", parted)):
+        return _Made(problems=problems)
     seen = {stem: notebook(cells) for stem, cells in parted.seen.items()}
     files = {f"course/{folder.name}/{stem}.ipynb": _dump(nb) for stem, nb in seen.items()}
     if any(c.lesson for cells in sources.values() for c in cells):

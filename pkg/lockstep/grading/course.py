@@ -61,13 +61,27 @@ UNITS = tuple(
 )  # fmt: skip
 
 
+PACKED = Path(__file__).parents[1] / "material"  # what a wheel carries of the course
+MARK = ".lockstep-course"  # is in a learner's working folder, which looks like the course and is a copy
+
+
 def root(start: Path | None = None) -> Path:
-    """The course's folder: the nearest one at or above ``start`` (here, by default), or the one of this package."""
+    """The course's folder: the nearest one at or above ``start`` (here, by default), or the one of this package.
+
+    A learner's working folder, which may lie in it, is none."""
     for begin in (start or Path.cwd(), Path(__file__)):
         for folder in (begin.resolve(), *begin.resolve().parents):
-            if (folder / "course").is_dir() and (folder / "nbgrader_config.py").is_file():
+            if _is_course(folder):
                 return folder
+    if PACKED.is_dir():
+        return PACKED
     raise UsageError("There is no Lockstep course here.", "Go to the folder that has course/ and labs/ in it.")
+
+
+def _is_course(folder: Path) -> bool:
+    """The settings of nbgrader tell it from any other folder that has a course/ in it."""
+    looks = (folder / "course").is_dir() and (folder / "nbgrader_config.py").is_file()
+    return looks and not (folder / MARK).is_dir()
 
 
 def units(at: Path | None = None) -> dict[str, Any]:

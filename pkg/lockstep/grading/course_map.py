@@ -54,7 +54,8 @@ class Row:
 
 @dataclass(frozen=True)
 class CourseMap:
-    """Shows itself as a table on the front page, and as text elsewhere."""
+    """On the front page, where the table of the units stands already: where to go on, and what is begun of each unit.
+    Elsewhere, as text, every unit."""
 
     rows: tuple[Row, ...]
 
@@ -80,10 +81,11 @@ class CourseMap:
         return "\n".join([*lines, self.advice])
 
     def _repr_html_(self) -> str:
-        titles = ("", "Unit", "What you can answer then", "", "Done")
-        head = "<tr>" + "".join(f'<th style="text-align: left">{t}</th>' for t in titles) + "</tr>"
-        rows = "".join(self._row(r) for r in self.rows)
         advice = f"<p><b>{escape(self.advice)}</b> {self._link_to_next()}</p>"
+        rows = "".join(self._row(r) for r in self.rows if r.begun)
+        if not rows:
+            return advice
+        head = "<tr>" + "".join(f'<th style="text-align: left">{t}</th>' for t in ("", "Unit", "", "Done")) + "</tr>"
         return f"{advice}<table>{head}{rows}</table>"
 
     def _row(self, row: Row) -> str:
@@ -91,12 +93,10 @@ class CourseMap:
         cells = (
             f"{row.unit.number:02d}",
             _link(row.unit.lesson, title) if row.lesson else title,
-            escape(row.unit.question),
             _link(row.unit.lab, "lab") if row.lab else "",
             _bar(row) + escape(row.status),
         )
-        faded = "" if row.lesson or row.lab else ' style="opacity: 0.6"'
-        return f"<tr{faded}>" + "".join(f'<td style="text-align: left">{c}</td>' for c in cells) + "</tr>"
+        return "<tr>" + "".join(f'<td style="text-align: left">{c}</td>' for c in cells) + "</tr>"
 
     def _link_to_next(self) -> str:
         row = self.next

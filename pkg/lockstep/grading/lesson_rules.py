@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 
 from lockstep.grading.names import made, taken
-from lockstep.grading.parting import KINDS, Mark, arguments, mark, quiz_answer, whole
+from lockstep.grading.parting import KINDS, Mark, Parted, arguments, mark, quiz_answer, whole
 from lockstep.grading.rules import BEGIN, END
 from lockstep.grading.source import Cell, Problem
 from lockstep.lessons.behind import TurnSource
@@ -39,6 +39,15 @@ def topic_problems(folder: str, sources: Mapping[str, Sequence[Cell]]) -> Iterat
         first = next((c for c in cells if c.type == "code"), None)
         if first and first.lesson:
             yield Problem(f"{folder}/{stem}.py", first, "it is the first code cell; put one with the imports above it")
+
+
+def leaks(folder: str, parted: Parted) -> Iterator[Problem]:
+    """Sentences that wait, and stand in a cell that does not."""
+    for stem, cells in parted.seen.items():
+        for cell in cells:
+            for sentence in parted.behind.sentences():
+                if sentence in cell.source:
+                    yield Problem(f"{folder}/{stem}.py", cell, f"it tells what should wait: “{sentence}”")
 
 
 def _problems(cell: Cell, every: Sequence[Cell], names: Names) -> Iterator[str]:
@@ -124,7 +133,7 @@ def _turn(cell: Cell, this: Mark, every: Sequence[Cell], names: Names) -> Iterat
     if [getattr(s, "name", "") for s in ast.parse(cell.source).body] != [this.name]:
         yield f"it is def {this.name}, and nothing else"
         return
-    yield from _judged(this.name, TurnSource(whole(cell.source), behind[0].source))
+    yield from _judged(this.name, TurnSource(whole(cell.source), "", behind[0].source))
 
 
 def _judged(name: str, source: TurnSource) -> Iterator[str]:

@@ -127,7 +127,7 @@ def _seen(cell: Cell, behind: Behind) -> Cell | None:
             held = replace(cell, type="code", source=f"{MARK}{this.gate}\n{source}")
             return _folded(held) if this.fold or cell.type != "code" else held
         case "turn":
-            behind.turns[this.name] = TurnSource(whole(cell.source), "")
+            behind.turns[this.name] = TurnSource(whole(cell.source), stub(cell.source))
             return replace(cell, source=f"{stub(cell.source)}\n\n\nyour_turn({this.name})")
         case "behind":
             behind.turns[this.name] = replace(behind.turns[this.name], behind=cell.source)

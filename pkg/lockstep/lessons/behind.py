@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 from dataclasses import asdict, dataclass, field
@@ -11,6 +12,7 @@ from typing import Any
 from lockstep.errors import UsageError
 
 FOLDER = Path(__file__).parent
+LONG = 30  # characters: a shorter line may stand elsewhere by chance
 
 
 @dataclass(frozen=True)
@@ -23,10 +25,12 @@ class Question:
 
 @dataclass(frozen=True)
 class TurnSource:
-    """``solution`` defines the function, whole; ``behind`` defines ``cases``, ``wrong`` and ``well``. Both Python."""
+    """``solution`` defines the function, whole, ``stub`` is what the learner gets of it; ``behind`` defines ``cases``,
+    ``wrong`` and ``well``. All are Python."""
 
     solution: str
-    behind: str
+    stub: str
+    behind: str = ""
 
 
 @dataclass(frozen=True)
@@ -51,6 +55,16 @@ class Behind:
     turns: dict[str, TurnSource] = field(default_factory=dict)
     quizzes: dict[str, QuizAnswer] = field(default_factory=dict)
     order: list[str] = field(default_factory=list)
+
+    def sentences(self) -> list[str]:
+        """What no cell and no output may tell before it is opened: whole lines, as long as a sentence."""
+        told = [line for text in self.told.values() for line in text.splitlines() if not line.startswith("|")]
+        solved = [line.strip() for t in self.turns.values() for line in t.solution.splitlines()]
+        nodes = [node for t in self.turns.values() for node in ast.walk(ast.parse(t.behind))]
+        turns = [n.value for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str)]
+        quizzes = [said for q in self.quizzes.values() for said in [q.because, *(said for _, said in q.wrong)]]
+        asked = [line.strip() for t in self.turns.values() for line in t.stub.splitlines()]
+        return [line for line in [*told, *solved, *turns, *quizzes] if len(line) >= LONG and line not in asked]
 
     def text(self) -> str:
         return json.dumps(asdict(self), indent=1, ensure_ascii=False) + "\n"

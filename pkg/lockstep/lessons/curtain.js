@@ -6,8 +6,15 @@ function render({ model, el }) {
     el.closest(".jp-Cell")?.focus({ preventScroll: true });  // the button goes away: the focus stays in its cell
     model.send({ show: true });
   };
-  const button = make("button", { type: "button", onclick: show }, model.get("offer"));
-  root.append(make("div", { class: "ls-bar" }, make("span", {}, model.get("why")), button));
+  const why = make("span", { role: "status" }), button = make("button", { type: "button", onclick: show });
+  const draw = () => {
+    why.textContent = model.get("why");
+    button.textContent = model.get("offer");
+    button.hidden = !model.get("offer");
+  };
+  root.append(make("div", { class: "ls-bar" }, why, button));
+  draw();
+  return follow(model, ["why", "offer"], draw);
 }
 
 export default { render };

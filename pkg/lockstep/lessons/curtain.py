@@ -9,6 +9,8 @@ import traitlets
 
 from lockstep.lessons.words import Words, module
 
+OPEN = "This is open now. Is nothing here? Then run this cell again."  # as after the page was loaded anew
+
 
 class Curtain(Words):
     """``why`` this waits, and a button that ``offer`` names; ``act`` is what it does."""
@@ -24,6 +26,7 @@ class Curtain(Words):
 
     def _hear(self, widget: Any, content: Any, buffers: Any) -> None:
         if isinstance(content, dict) and content.get("show") is True:
+            self.why, self.offer = OPEN, ""
             self._act()
 
     def paragraphs(self) -> list[str]:

@@ -30,11 +30,11 @@ class LessonPrediction(PredictionField):
         waits = bool(self.session.waiting.get(self.told))
         super()._committed(outcome)
         if waits:
-            self.message = f"{outcome} The cells that waited for it run now."
+            self.message = f"{outcome} What waited for it runs now."
         self.session.open(self.told, "committed", then=lambda: self._have_run(outcome) if waits else None)
 
     def _have_run(self, outcome: progress.Commitment) -> None:
-        self.message = f"{outcome} The cells that waited for it have run. Go on below."
+        self.message = f"{outcome} What waited for it stands below. Is nothing there? Then run it again."
 
     def _how(self) -> str:
         return f"without a browser: predict({self.told!r}, ..., value=...)"

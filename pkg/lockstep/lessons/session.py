@@ -47,6 +47,7 @@ class Session:
     behind: Behind = field(default_factory=Behind)
     everything: bool = False
     waiting: dict[str, dict[str, Waiting]] = field(default_factory=dict)  # name → cell → what it holds
+    lacking: set[str] = field(default_factory=set)  # functions that the author's solution is to stand for
     tries: Counter[str] = field(default_factory=Counter)
     listeners: WeakSet[Any] = field(default_factory=WeakSet)
 
@@ -86,18 +87,21 @@ class Session:
         if how in ("solved", "shown"):
             progress.open_up(*map(self.key, names), how=how)
         if how == "shown" and name in self.behind.turns:
-            self.install(name)
+            self.lacking.add(name)
         for listener in [x for x in self.listeners if x.name in names]:
             listener.opened(how)
         _soon(lambda: self._catch_up_with(names, then))
 
     def install(self, name: str) -> None:
         """Let the author's solution stand for the learner's function in this kernel."""
+        self.lacking.discard(name)
         if shell := get_ipython():
             shell.run_cell(self.behind.turns[name].solution, store_history=False, silent=True)
 
     def catch_up(self, name: str) -> None:
         """Run what waits for ``name``, each under its own cell, in the order of the notebook."""
+        if name in self.lacking:
+            self.install(name)
         held = self.waiting.pop(name, {})
         failed = False
         for cell in self._in_order(held):

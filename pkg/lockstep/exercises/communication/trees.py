@@ -50,6 +50,6 @@ def depth(case: Case) -> int:
 
 BUDGETS = (
     Budget("all bytes", lambda case: edges(case) * nbytes(case), "(K-1)·N", at_least=1),
-    Budget("all messages", edges, "K-1"),
+    Budget("all messages", edges, "K-1", at_least=1),
     Budget("rounds", depth, "log2 K, rounded up"),
 )

@@ -33,7 +33,8 @@ EXERCISE = Exercise(
     of="halving and doubling",
     budgets=(
         LEAST,
-        Budget("bytes", share, "2(K-1)/K·N", slack=lambda case: rounds(case) * itemsize(case)),  # halves may be uneven
+        Budget("bytes", share, "2(K-1)/K·N", at_least=1,
+               slack=lambda case: rounds(case) * itemsize(case)),  # halves may be uneven
         Budget("messages", rounds, "2·log2 K"),
         Budget("rounds", rounds, "2·log2 K", at_most=BY_TURNS,
                advice="Let both partners send and receive at once: isend and irecv."),

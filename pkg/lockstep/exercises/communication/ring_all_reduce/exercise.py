@@ -30,7 +30,7 @@ EXERCISE = Exercise(
     of="a ring",
     budgets=(
         LEAST,
-        Budget("bytes", share, "2(K-1)/K·N", slack=uneven),
+        Budget("bytes", share, "2(K-1)/K·N", at_least=1, slack=uneven),
         Budget("rounds", lambda case: 2 * (case.size - 1), "2(K-1)", at_most=BY_TURNS,
                advice="Let all ranks send and receive at once: isend and irecv."),
     ),

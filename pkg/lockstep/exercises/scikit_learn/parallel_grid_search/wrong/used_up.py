@@ -6,6 +6,8 @@ from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 
 MISCONCEPTION = "crashed:RankRaised"
+RAISES = r"'generator' has no len|cannot reshape array of size 3 "
+TELL = "cv.split gives the folds one after the other, once: make a list before any loop, list(cv.split(X, y))."
 
 
 def parallel_grid_search(estimator, grid, X, y, cv, n_jobs):

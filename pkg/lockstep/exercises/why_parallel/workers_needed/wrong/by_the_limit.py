@@ -3,6 +3,8 @@
 import math
 
 MISCONCEPTION = "crashed:RankRaised"
+RAISES = "^ZeroDivisionError"
+TELL = "What you divide by is 0 there. What is the answer, in words? Return it before you divide."
 
 
 def workers_needed(hours, p, deadline):

@@ -1,0 +1,82 @@
+"""The lecture notes' table of scikit-learn, whole and in its own words, beside what the audit measures.
+
+The notes: M. Marchwiany, "Parallel ML", the table of its part on scikit-learn, 13 lines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lockstep.classical.audit.catalogue import CLAIMS
+from lockstep.classical.audit.table import NAMES
+from lockstep.classical.audit.table import kind as told
+from lockstep.classical.audit.verdict import Verdict
+
+RECORDED = "scikit-learn 1.9.1 on a machine of 2 cores, 2026-11-22"
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of the notes. ``row`` is the audit's that stands for it, ``claim`` what that one must be (CLAIMS)."""
+
+    algorithm: str
+    support: str
+    words: str
+    row: str
+    claim: str
+    recorded: str  # the kind that was measured once, for where nothing is measured now (``RECORDED``)
+    why: str = ""  # where the audit says otherwise
+
+
+NOTES = (
+    Line("RandomForestClassifier/Regressor", "✓ Full", "Uses multiple trees",
+         "RandomForestClassifier", "parallel", "threads"),
+    Line("ExtraTreesClassifier/Regressor", "✓ Full", "Faster than Random Forest",
+         "ExtraTreesClassifier", "parallel", "threads"),
+    Line("HistGradientBoostingClassifier/Regressor", "✓ Full", "More efficient than GBM",
+         "HistGradientBoostingClassifier", "parallel", "openmp"),
+    Line("KNeighborsClassifier/Regressor", "✓ Full", "Parallelizes distance computations",
+         "KNeighborsClassifier brute", "parallel", "openmp"),
+    Line("GradientBoostingClassifier/Regressor", "✗ Limited", "Only data parallelism",
+         "GradientBoostingClassifier", "parallel", "serial",
+         "Each tree corrects the ones before it, and inside a tree nothing is shared. `HistGradientBoosting` does "
+         "share the data among threads."),
+    Line("LinearSVC / LinearSVR", "✗ Limited", "Multi-threaded, no n_jobs",
+         "LinearSVC", "several threads", "serial",
+         "There is no `n_jobs`. But their library, liblinear, computes on the calling thread."),
+    Line("SVC / SVR", "✗ No", "No parallelism",
+         "SVC", "serial", "serial"),
+    Line("DBSCAN / AgglomerativeClustering", "✗ No", "Single-threaded",
+         "DBSCAN brute", "serial", "openmp",
+         "`AgglomerativeClustering` is serial. DBSCAN looks for neighbours: by brute force on threads of OpenMP, with "
+         "a tree on those of `n_jobs`."),
+    Line("KMeans", "✓ Full", "Uses OpenMP for multi-threading",
+         "KMeans", "OpenMP", "openmp"),
+    Line("PCA", "✗ No", "No parallelism",
+         "PCA full", "serial", "blas",
+         "scikit-learn's own code has none. But the decomposition is a call of BLAS, which has threads."),
+    Line("TruncatedSVD", "✓ Full", "n_jobs for parallel SVD",
+         "TruncatedSVD", "n_jobs", "blas",
+         "It is parallel, by BLAS. There is no `n_jobs`."),
+    Line("GridSearchCV / RandomizedSearchCV", "✓ Full", "Parallel hyperparameter tuning",
+         "GridSearchCV", "n_jobs", "processes"),
+    Line("cross_val_score", "✓ Full", "Parallel cross-validation",
+         "cross_val_score", "n_jobs", "processes"),
+)  # fmt: skip
+
+
+def beside(verdicts: Sequence[Verdict]) -> str:
+    """The notes' table in Markdown, each line beside its verdict: of ``verdicts``, or else the recorded one, in
+    brackets. The reason stands where the two differ."""
+    measured = {v.name: v for v in verdicts}
+    head = ["| algorithm | parallel support? | notes | we measure | why |", "|:--|:--|:--|:--|:--|"]
+    below = f"In brackets: not measured now, but recorded ({RECORDED}). `lockstep audit` measures all of them anew."
+    return "\n".join([*head, *(_row(line, measured.get(line.row)) for line in NOTES), "", below])
+
+
+def _row(line: Line, verdict: Verdict | None) -> str:
+    kinds = {verdict.kind, *verdict.also} if verdict else {line.recorded}
+    found = told(verdict) if verdict else f"[{NAMES[line.recorded]}]"
+    why = line.why if not kinds & {*CLAIMS[line.claim]} else ""
+    return f"| {line.algorithm} | {line.support} | {line.words} | {found} | {why} |"

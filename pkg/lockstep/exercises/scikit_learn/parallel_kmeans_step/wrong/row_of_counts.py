@@ -1,0 +1,24 @@
+"""The learner thought: sums / counts divides each centre by its count."""
+
+import numpy as np
+from joblib import Parallel, delayed
+
+MISCONCEPTION = "crashed:RankRaised"
+RAISES = r"shapes \((\d+),\d+\) \(\1,\)"
+TELL = "Each row is to be divided by its own count: counts[:, None] makes a column of the counts."
+
+
+def nearest(part, centres):
+    return ((part[:, None] - centres[None]) ** 2).sum(axis=2).argmin(axis=1)
+
+
+def partial(part, centres):
+    chosen = np.eye(len(centres))[nearest(part, centres)]
+    return chosen.T @ part, chosen.sum(axis=0)
+
+
+def parallel_kmeans_step(X, centres, n_jobs):
+    parts = np.array_split(X, n_jobs)
+    found = Parallel(n_jobs=n_jobs)(delayed(partial)(part, centres) for part in parts)
+    sums, counts = sum(s for s, _ in found), sum(c for _, c in found)
+    return np.where(counts[:, None] > 0, sums / np.maximum(counts, 1), centres)
