@@ -115,7 +115,7 @@ def run_sealed(
     fn: Callable[..., bytes],
     *args: Any,
     own: Sequence[Any],
-    on: str | None = None,
+    on: str | Cluster | None = None,
     timeout: float = 60.0,
     rules: Rules = RENDEZVOUS,
     nests: bool = False,

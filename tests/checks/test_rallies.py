@@ -1,13 +1,15 @@
-"""Rallies are judged by each rank's own clock."""
+"""Rallies are judged by each rank's own clock, and the mean is told from the least and the median."""
 
 from __future__ import annotations
 
-from lockstep.checks.case import Case
-from lockstep.checks.observation import Seen
-from lockstep.checks.rallies import rallies, unplayed
-from lockstep.events import Event, Trace
+import pytest
 
-PAIR = Case(2, 0)
+from lockstep.checks.case import Case
+from lockstep.checks.exercise import find
+from lockstep.checks.observation import Seen
+from lockstep.checks.observe import CLUSTER, observe_reference
+from lockstep.events import Event, Trace
+from lockstep.exercises.communication.ping_pong.exercise import misplayed, one_way, played
 
 
 def message(source: int, left: float, came: float, asked: float, arrived: float) -> list[Event]:
@@ -15,32 +17,42 @@ def message(source: int, left: float, came: float, asked: float, arrived: float)
     return [Event(source, "send", left, came, 8, 1 - source), Event(1 - source, "recv", asked, arrived, 8, source)]
 
 
-def seen(*messages: list[Event]) -> Seen:
-    return Seen(PAIR, trace=Trace.of([event for m in messages for event in m], 2))
-
-
-def said(run: Seen, repeats: int) -> str:
-    fault = unplayed(run, 8, repeats)
-    return fault.misconception if fault else ""
+def seen(*messages: list[Event], repeats: int = 1) -> Seen:
+    case = Case(2, 0, settings={"nbytes": 8, "repeats": repeats})
+    return Seen(case, trace=Trace.of([event for m in messages for event in m], 2))
 
 
 def test_the_clocks_of_two_ranks_need_not_agree() -> None:
-    rally = message(0, 0, 1, 100, 101), message(1, 101, 102, 1, 2)
-    assert said(seen(*rally), 1) == ""
-    assert [r.seconds for r in rallies(seen(*rally))] == [2]
+    rally = seen(message(0, 0, 1, 100, 101), message(1, 101, 102, 1, 2))
+    assert misplayed(rally) == ""
+    assert one_way(rally) == 1
 
 
 def test_a_pong_that_leaves_before_the_ping_is_there_is_no_answer() -> None:
-    assert said(seen(message(0, 0, 1, 0, 1), message(1, 0.5, 1, 0, 1)), 1) == "both-at-once"
+    assert "both travel at the same time" in misplayed(seen(message(0, 0, 1, 0, 1), message(1, 0.5, 1, 0, 1)))
 
 
 def test_a_ping_that_leaves_before_the_last_pong_is_back_makes_a_pipeline() -> None:
     first = message(0, 0, 1, 0, 1), message(1, 1, 2, 1, 2)
     second = message(0, 1, 2, 1, 2), message(1, 2, 3, 2, 3)
-    assert said(seen(*first, *second), 2) == "pipelined"
+    assert "both travel at the same time" in misplayed(seen(*first, *second, repeats=2))
 
 
-def test_one_rally_more_warms_up_and_two_do_not() -> None:
+def test_a_receive_may_be_asked_for_early() -> None:
+    assert misplayed(seen(message(0, 0, 1, 0, 1), message(1, 1, 2, 0, 2))) == ""
+
+
+@pytest.mark.parametrize(("repeats", "right"), [(3, True), (2, True), (1, False), (4, False)])
+def test_one_rally_more_warms_up_and_two_do_not(repeats: int, right: bool) -> None:
     several = [m for t in (0, 2, 4) for m in (message(0, t, t + 1, t, t + 1), message(1, t + 1, t + 2, t + 1, t + 2))]
-    assert said(seen(*several), 3) == said(seen(*several), 2) == ""
-    assert said(seen(*several), 1) == "ignores-repeats"
+    assert (misplayed(seen(*several, repeats=repeats)) == "") == right
+
+
+def test_no_two_rallies_of_a_check_take_equally_long() -> None:
+    """All virtual messages took the same time, and the least or the median passed where the text asks for the mean."""
+    for run in observe_reference(find("communication.ping_pong"), CLUSTER):
+        if run.case.size > 1:
+            pings, pongs = played(run)
+            took = {pong.received.end - ping.sent.posted for ping, pong in zip(pings, pongs, strict=True)}
+            assert len(took) == len(pings) == run.case.settings["repeats"] + 1
+            assert max(took) > 1.1 * min(took)

@@ -88,6 +88,7 @@ class Exercise:
 
     # ---- how it is observed
     worlds: tuple[int, ...] = (1, 2, 3, 4, 5, 8)
+    jitter: float = 0.0  # how much messages' times vary on the virtual cluster; each case then has a run of its own
     seconds: float = 5.0  # of host time for a case on the virtual cluster: a learner with an endless loop waits for it
     pure: bool = False
     watch: Watch | None = None  # how each call of a pure exercise is made, and what is written down of it

@@ -14,6 +14,7 @@ from typing import Any
 
 import cloudpickle
 
+from lockstep import machines
 from lockstep.checks.calls import Begun, told_call, under_way
 from lockstep.checks.case import Case
 from lockstep.checks.device import holds_tensors
@@ -29,6 +30,7 @@ from lockstep.comm.rules import RENDEZVOUS, Rules
 from lockstep.errors import Exit, LockstepError, RunError, WorldUnavailable
 from lockstep.events import Outcome, Trace
 from lockstep.launch import server
+from lockstep.machines import Cluster
 from lockstep.worlds import check_world, choose_world, launched, run_sealed
 
 CLUSTER = "dgx-a100"  # the same for everyone, whatever machine they sit at
@@ -139,7 +141,7 @@ class _Stage:
         return trace.world or self.world, trace.cluster
 
     def perform(self, cases: Sequence[Case]) -> None:
-        shared = self.together and len(cases) > 1 and not self.stopped
+        shared = self.together and len(cases) > 1 and not self.stopped and not self.exercise.jitter
         if shared and (self._call_together(cases) if self.exercise.pure else self._perform_together(cases)):
             return
         for case in cases:
@@ -232,7 +234,7 @@ class _Stage:
             if self.exercise.pure:
                 outcome = self._call(self.exercise.inputs(case, 0))
                 return _seen(case, [(outcome.values[0], [])], outcome.trace, outcome)
-            outcome = self._run(play, own=acts_by_rank(self.exercise, [case]))
+            outcome = self._run(play, own=acts_by_rank(self.exercise, [case]), varied=case.seed)
             return _seen(case, [of_rank[0] for of_rank in outcome.values], part(outcome.trace, 1)[0], outcome)
         except RunError as error:
             trace = part(error.trace, 1)[0] if error.trace else Trace(ranks=case.ranks)
@@ -247,14 +249,19 @@ class _Stage:
             return "processes" if self.exercise.real else CLUSTER
         return self.world
 
+    def _cluster(self, seed: int) -> str | Cluster:
+        """Where a case is run: where times vary, they do so alike for all answers."""
+        if self._world() != CLUSTER or not self.exercise.jitter:
+            return self._world()
+        return machines.find(CLUSTER).with_jitter(messages=self.exercise.jitter, seed=seed)
+
     def _longest(self) -> float:
         """Seconds for a case, where the whole check's are not used up."""
         least = {"processes": REAL_CASE_LIMIT, "spmd": LAUNCHED_CASE_LIMIT}.get(self._world(), 0.0)
         return max(self.exercise.seconds, least)
 
-    def _run(self, play: Callable[..., bytes], *more: Any, own: Sequence[Any]) -> Outcome:
-        """``own``: by rank, what to do there; no other rank gets it."""
-        world = self._world()
+    def _run(self, play: Callable[..., bytes], *more: Any, own: Sequence[Any], varied: int = 0) -> Outcome:
+        """``own``: by rank, what to do there; no other rank gets it. ``varied``: a seed."""
         timeout = self.given = max(1.0, min(self._longest(), self.deadline - time.monotonic()))
         try:
             outcome = run_sealed(
@@ -263,7 +270,7 @@ class _Stage:
                 self.refused,
                 *more,
                 own=own,
-                on=world,
+                on=self._cluster(varied),
                 timeout=timeout,
                 rules=self.rules,
                 nests=self.exercise.kind == "catch",

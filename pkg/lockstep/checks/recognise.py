@@ -102,7 +102,7 @@ def _watch(exercise: Exercise, known: Sequence[Known], case: Case) -> list[Seen 
     """In one run; where it fails, in halves, until the one that fails is alone."""
     if not known:
         return []
-    if len(known) == 1 or exercise.real:  # what is measured is measured alone
+    if len(known) == 1 or exercise.real or exercise.jitter:  # what is measured is measured alone
         return [seen for k in known for seen in _in_all(exercise, k, [case])]
     try:
         return list(observe_each(exercise, [k.load(exercise.function) for k in known], case))

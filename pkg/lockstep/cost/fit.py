@@ -44,11 +44,16 @@ def choose_algorithm(nbytes: int, ranks: int, alpha: float, beta: float) -> str:
     this model nothing beats it where it exists. (Its partners are far apart, which this model does not see.) Without
     it, tree and ring cross where ⌈log₂K⌉(alpha + n·beta) = (K-1)·alpha + (K-1)/K·n·beta.
     """
+    times = choices(nbytes, ranks, alpha, beta)
+    return min(times, key=lambda choice: times[choice])
+
+
+def choices(nbytes: int, ranks: int, alpha: float, beta: float) -> dict[str, float]:
+    """Seconds of each all-reduce that `choose_algorithm` has to choose from."""
     offered = all_reduces(ranks)
-    times = {
+    return {
         choice: offered[name](nbytes, ranks, alpha, beta).seconds for choice, name in CHOICES.items() if name in offered
     }
-    return min(times, key=lambda choice: times[choice])
 
 
 def _check(nbytes: Sequence[float], seconds: Sequence[float]) -> None:

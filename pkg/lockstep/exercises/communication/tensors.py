@@ -4,15 +4,30 @@ learners' answers stumble over."""
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from torch import Tensor
 
 from lockstep.checks.case import Case, numbers
+from lockstep.checks.exercise import Exercise
 from lockstep.checks.values import total
 
 BUILT_BY_HAND = ("broadcast", "reduce", "all_reduce", "scatter", "gather", "all_gather", "reduce_scatter", "all_to_all")
 SUBGROUPS = {4: (1, 3), 5: (1, 2, 4), 8: (1, 3, 4, 6)}
+PLAIN = {"dtype": "float32", "layout": "contiguous"}
+AWKWARD: dict[int, dict[str, Any]] = {
+    2: {"numel": 0, "trivial": True},
+    3: {"numel": 2},
+    4: {"numel": 12, "dtype": "int64"},
+    5: {"numel": 10, "dtype": "float64", "layout": "matrix"},
+}
+
+
+def groups(ranks: int) -> Sequence[tuple[int, ...] | None]:
+    """The world, and where there is one a group that is not the world."""
+    return (None, SUBGROUPS[ranks]) if ranks in SUBGROUPS else (None,)
 
 
 def tensor_cases(ranks: int, seed: int) -> list[Case]:
@@ -20,22 +35,10 @@ def tensor_cases(ranks: int, seed: int) -> list[Case]:
     than ranks or none, whole numbers, a matrix."""
     draw = random.Random(seed)
     rows: list[dict[str, Any]] = [{"numel": ranks * draw.randint(3, 6)}]
-    if ranks > 1:
-        rows.append({"numel": ranks * draw.randint(3, 6) + draw.randint(1, ranks - 1)})
-    if ranks == 2:
-        rows.append({"numel": 0, "trivial": True})
-    if ranks == 3:
-        rows.append({"numel": 2})
-    if ranks == 4:
-        rows.append({"numel": 12, "dtype": "int64"})
-    if ranks == 5:
-        rows.append({"numel": 10, "dtype": "float64", "layout": "matrix"})
-    rows += [{"group": SUBGROUPS[ranks], "numel": 12}] if ranks in SUBGROUPS else []
-    return [tensor_case(ranks, seed + number, **row) for number, row in enumerate(rows)]
-
-
-def tensor_case(ranks: int, seed: int, group: tuple[int, ...] | None = None, **settings: Any) -> Case:
-    return Case(ranks, seed, group, {"dtype": "float32", "layout": "contiguous", **settings})
+    rows += [{"numel": ranks * draw.randint(3, 6) + draw.randint(1, ranks - 1)}] if ranks > 1 else []
+    rows += [AWKWARD[ranks]] if ranks in AWKWARD else []
+    worlds = [(None, row) for row in rows] + [(group, {"numel": 12}) for group in groups(ranks)[1:]]
+    return [Case(ranks, seed + n, group, {**PLAIN, **row}) for n, (group, row) in enumerate(worlds)]
 
 
 def one_tensor(case: Case, rank: int) -> tuple[Tensor]:
@@ -54,9 +57,12 @@ def sums(case: Case) -> list[Tensor]:
 
 def nbytes(case: Case) -> int:
     """N: the bytes of the tensor."""
-    tensor = numbers(case, case.members[0])
-    return tensor.numel() * tensor.element_size()
+    return numbers(case, case.members[0]).nbytes
 
 
-def itemsize(case: Case) -> int:
-    return numbers(case, case.members[0]).element_size()
+def one(case: Case) -> int:
+    """A message, or a round; alone there is nobody to send to."""
+    return min(1, case.size - 1)
+
+
+collective = partial(Exercise, parameters="tensor, group=None", cases=tensor_cases, inputs=one_tensor, seconds=2.5)

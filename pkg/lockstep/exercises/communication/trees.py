@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 
 from torch import Tensor
 
 from lockstep.checks.budget import Budget
 from lockstep.checks.case import Case, numbers
-from lockstep.exercises.communication.tensors import nbytes, tensor_cases
+from lockstep.exercises.communication.tensors import BUILT_BY_HAND, collective, nbytes, tensor_cases
 
 
-def rooted_cases(ranks: int, seed: int, name: str) -> list[Case]:
-    """The cases that all exercises have, each with a root: the group's first rank and, where there is one, another.
-    ``name`` is what the exercise calls it."""
-    draw = random.Random(seed + 1)
-    cases = []
-    for number, case in enumerate(tensor_cases(ranks, seed)):
-        plain = number == 0 or case.settings["numel"] == 0  # where nothing travels, any root seems right
-        roots = [case.members[0] if plain else draw.choice(case.members[1:] or case.members)]
-        if number == 1 and ranks > 2:
-            roots = [case.members[0], case.members[-1]]
-        cases += [Case(ranks, case.seed, case.group, {**case.settings, name: root}) for root in roots]
+def rooted(name: str) -> Callable[[int, int], list[Case]]:
+    """The cases that all exercises have, each with a root, a global rank: the group's first, and then another. ``name``
+    is what the exercise calls it."""
+
+    def cases(ranks: int, seed: int) -> list[Case]:
+        draw, found = random.Random(seed + 1), []
+        for case in tensor_cases(ranks, seed):
+            others = [] if case.trivial else [draw.choice(case.members[1:])]  # where nothing travels, any root is right
+            found += [replace(case, settings={**case.settings, name: r}) for r in (case.members[0], *others)]
+        return found
+
     return cases
 
 
@@ -30,7 +33,6 @@ def tensor_and_root(case: Case, rank: int) -> tuple[Tensor, int]:
 
 
 def root_of(case: Case) -> int:
-    """A global rank."""
     return int(case.settings["src"] if "src" in case.settings else case.settings["dst"])
 
 
@@ -40,12 +42,12 @@ def seat_of_root(case: Case) -> int:
 
 
 def edges(case: Case) -> int:
-    """K-1: a tree has as many edges, and each carries the tensor once."""
+    """A tree has as many, and each carries the tensor once."""
     return case.size - 1
 
 
 def depth(case: Case) -> int:
-    return (case.size - 1).bit_length()
+    return edges(case).bit_length()
 
 
 BUDGETS = (
@@ -53,3 +55,4 @@ BUDGETS = (
     Budget("all messages", edges, "K-1", at_least=1),
     Budget("rounds", depth, "log2 K, rounded up"),
 )
+tree = partial(collective, by_hand=BUILT_BY_HAND, inputs=tensor_and_root, of="a tree", budgets=BUDGETS, symmetry="root")

@@ -1,62 +1,32 @@
 """Choose: the name of the cheapest all-reduce, for many messages, sizes of world and machines."""
 
 import random
-from collections.abc import Sequence
-from difflib import get_close_matches
+from itertools import product
 from typing import Any
 
 from lockstep.checks.case import Case
 from lockstep.checks.exercise import Exercise
-from lockstep.checks.judge import Fault
-from lockstep.checks.numbers import number_of
 from lockstep.checks.observation import Seen
-from lockstep.cost.algorithms import all_reduces, log2_ceil
-from lockstep.cost.fit import CHOICES
+from lockstep.cost.algorithms import log2_ceil
+from lockstep.cost.fit import choices
 
 MACHINES = ((50e-6, 1e-9), (3e-6, 4e-12), (1e-3, 1e-8), (1e-7, 1e-9))  # alpha and beta
-NAMES = '"ring", "tree" or "halving_doubling"'
+RANKS = (1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 48, 64, 100, 1000)
+FACTORS = (0.0, 0.01, 0.3, 0.9, 0.98, 1.02, 1.1, 3.0, 9.0, 100.0)  # of the size at which ring and tree are equal
 
 
-def queries(case: Case, rank: int) -> tuple[tuple[int, int, float, float], ...]:
-    """Around the size at which ring and tree take equally long, near and far. On one rank all cost nothing."""
+def queries(case: Case, rank: int) -> list[tuple[int, int, float, float]]:
     draw, rows = random.Random(case.seed), []
-    for alpha, beta in MACHINES:
-        for K in (2, 3, 4, 5, 6, 7, 8, 12, 16, 48, 64, 100, 1000):
-            crossing = alpha / beta if K <= 3 else (K - 1 - log2_ceil(K)) / (log2_ceil(K) - (K - 1) / K) * alpha / beta
-            factors = (0.0, 0.01, 0.3, 0.9, 0.98, 1.02, 1.1, 3.0, 9.0, 100.0)
-            rows += [(int(crossing * f * draw.uniform(0.99, 1.01)), K, alpha, beta) for f in factors]
-        rows.append((1000, 1, alpha, beta))
-    return tuple(rows)
-
-
-def seconds(nbytes: int, ranks: int, alpha: float, beta: float) -> dict[str, float]:
-    """What each of those that exist takes."""
-    offered = all_reduces(ranks)
-    return {name: offered[own](nbytes, ranks, alpha, beta).seconds for name, own in CHOICES.items() if own in offered}
+    for (alpha, beta), K, factor in product(MACHINES, RANKS, FACTORS):
+        crossing = max(1, K - 1 - log2_ceil(K)) / max(0.5, log2_ceil(K) - (K - 1) / K) * alpha / beta
+        rows.append((int(factor * crossing * draw.uniform(0.99, 1.01)), K, alpha, beta))
+    return rows
 
 
 def cheapest(case: Case) -> list[frozenset[str]]:
     """All of the cheapest, for each query."""
-    tables = [seconds(*query) for query in queries(case, 0)]
+    tables = [choices(*query) for query in queries(case, 0)]
     return [frozenset(n for n, s in table.items() if s <= min(table.values()) * (1 + 1e-9)) for table in tables]
-
-
-def told_seconds(*query: Any) -> str:
-    return ", ".join(f"{name} {value * 1e6:,.1f} µs" for name, value in seconds(*query).items()) + "."
-
-
-def unnamed(seen: Seen) -> Fault | None:
-    """The first answer that is none of the three names."""
-    for answer in seen.returned[0]:
-        if isinstance(answer, str) and answer not in CHOICES:
-            near: Sequence[str] = get_close_matches(answer.lower(), CHOICES, 1, cutoff=0.5)
-            meant = f' Write "{near[0]}" instead.' if near else ""
-            return Fault("misspelt-name", f'"{answer}" is none of the three names, letter by letter: {NAMES}.{meant}')
-        if number_of(answer) is not None:
-            advice = "Of a dict of times, min(times.values()) is the least time; min(times, key=times.get) is its name."
-            told = f"You return a number, {number_of(answer):.4g}; the name of the cheapest is wanted: {NAMES}."
-            return Fault("returns-cost", f"{told} {advice}")
-    return None
 
 
 def alike(seen: Seen) -> Any:
@@ -72,14 +42,14 @@ EXERCISE = Exercise(
     minutes=20,
     parameters="nbytes, ranks, alpha, beta",
     reference="lockstep.cost.fit:choose_algorithm",
-    worlds=(1,),
     pure=True,
+    worlds=(1,),
     cases=lambda ranks, seed: [Case(1, seed, settings={"told": "several machines"})],
     inputs=queries,
     wanted=cheapest,
-    asked=f"the name alone, {NAMES},",
-    steps=told_seconds,
+    asked='the name alone, "ring", "tree" or "halving_doubling",',
+    steps=lambda *query: ", ".join(f"{name} {s * 1e6:,.1f} µs" for name, s in choices(*query).items()) + ".",
+    hints=[("wrong-type", "Of a dict of times, min(times.values()) is the least, min(times, key=times.get) its name.")],
     nearly=0.9,
-    examine=unnamed,
     alike=alike,
 )

@@ -4,9 +4,8 @@ from torch import Tensor
 
 from lockstep.checks.budget import Budget
 from lockstep.checks.case import Case
-from lockstep.checks.exercise import Exercise
 from lockstep.dye import shifted
-from lockstep.exercises.communication.tensors import members_tensors, nbytes, one_tensor, tensor_cases
+from lockstep.exercises.communication.tensors import collective, members_tensors, nbytes, one
 
 BY_TURNS = 3  # even ranks send first, odd ranks receive first; with an odd number of ranks two neighbours are alike
 
@@ -16,21 +15,13 @@ def of_the_left(case: Case) -> list[Tensor]:
     return own[-1:] + own[:-1]
 
 
-def one(case: Case) -> int:
-    """A message, and a round; alone there is nobody to send to."""
-    return min(1, case.size - 1)
-
-
-EXERCISE = Exercise(
+EXERCISE = collective(
     number=4,
+    kind="mend",
     title="Mend the ring of sends",
     points=2,
     minutes=15,
-    parameters="tensor, group=None",
     reference="lockstep.collectives:mend_ring_of_sends",
-    kind="mend",
-    cases=tensor_cases,
-    inputs=one_tensor,
     wanted=of_the_left,
     of="this ring",
     budgets=(
@@ -41,5 +32,4 @@ EXERCISE = Exercise(
     ),
     dye=lambda dyed, case: shifted(dyed),
     symmetry="shift",
-    seconds=2.5,
 )

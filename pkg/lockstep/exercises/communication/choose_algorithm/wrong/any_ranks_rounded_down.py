@@ -3,8 +3,6 @@
 import math
 
 MISCONCEPTION = "ignores-power-of-two"
-TELL = "You choose halving and doubling where the number of ranks is no power of two: it does not exist there. And log2 K is to be rounded up."
-VARIANTS = ["any_ranks", "any_ranks_rounded_up", "any_ranks_mixed"]
 TELL = "You choose halving and doubling where the number of ranks is no power of two: it does not exist there."
 VARIANTS = ["any_ranks", "any_ranks_rounded_up", "any_ranks_mixed"]
 

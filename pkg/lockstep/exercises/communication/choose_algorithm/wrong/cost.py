@@ -1,6 +1,6 @@
 """The learner returned the least time itself."""
 
-MISCONCEPTION = "returns-cost"
+MISCONCEPTION = "wrong-type"
 
 
 def choose_algorithm(nbytes, ranks, alpha, beta):

@@ -1,6 +1,7 @@
 """The learner spelled the name as in a text."""
 
 MISCONCEPTION = "misspelt-name"
+TELL = '"halving-doubling" is none of the three names: write "halving_doubling".'
 
 
 def choose_algorithm(nbytes, ranks, alpha, beta):

@@ -6,6 +6,7 @@ import torch
 import torch.distributed as dist
 
 MISCONCEPTION = "both-at-once"
+TELL = "Ping and pong cross: rank 1 receives the ping first, then answers it."
 
 
 def ping_pong(nbytes, repeats, group=None):

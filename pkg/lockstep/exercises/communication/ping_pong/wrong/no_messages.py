@@ -6,6 +6,7 @@ import torch
 import torch.distributed as dist
 
 MISCONCEPTION = "no-messages"
+TELL = "No message goes between ranks 0 and 1 of the group: send it, and answer it."
 
 
 def ping_pong(nbytes, repeats, group=None):

@@ -6,6 +6,7 @@ import torch
 import torch.distributed as dist
 
 MISCONCEPTION = "ignores-repeats"
+TELL = "repeats says how often, and you send one ping-pong."
 
 
 def ping_pong(nbytes, repeats, group=None):

@@ -6,6 +6,7 @@ import torch
 import torch.distributed as dist
 
 MISCONCEPTION = "one-way"
+TELL = "Nobody answers: without an answer rank 0 does not know when its message arrived."
 
 
 def ping_pong(nbytes, repeats, group=None):

@@ -6,6 +6,7 @@ import torch
 import torch.distributed as dist
 
 MISCONCEPTION = "pipelined"
+TELL = "Several messages travel at once, and the time is not that of one: wait for each pong before the next ping."
 
 
 def ping_pong(nbytes, repeats, group=None):

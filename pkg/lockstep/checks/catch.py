@@ -1,0 +1,59 @@
+"""Exercises of the kind "catch": the learner writes a test, and it is tried on answers to another exercise that are
+known to be right or wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lockstep.checks.case import Case
+from lockstep.checks.judge import Fault
+from lockstep.checks.load import load_as
+from lockstep.checks.observation import Seen
+from lockstep.checks.plain import plain
+from lockstep.checks.values import told
+from lockstep.errors import RunError
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """Answers in ``folder``, each with what it does, by what a test that is wrong about them has missed. Its name
+    begins with "rejects" where they are right."""
+
+    folder: Path
+    noun: str  # "all-reduce"
+    files: Mapping[str, Mapping[str, str]]  # {"misses-hangs": {"wrong/blocking_circle": "hangs"}}
+
+    def cases(self, ranks: int, seed: int) -> list[Case]:
+        told = {id: "right ones" if id.startswith("rejects") else "wrong ones" for id in self.files}
+        return [Case(1, seed, settings={"told": told[id], "candidates": id}) for id in self.files]
+
+    def inputs(self, case: Case, rank: int) -> Sequence[Any]:
+        """Each under a name that says nothing."""
+        paths = [self.folder / f"{name}.py" for name in self.files[case.settings["candidates"]]]
+        return [(load_as(path, self.folder.name, f"candidate_{n}.py"),) for n, path in enumerate(paths)]
+
+    def examine(self, seen: Seen) -> Fault | None:
+        """The first about which the test is wrong."""
+        id = seen.case.settings["candidates"]
+        for answer, what in zip(seen.returned[0], self.files[id].values(), strict=True):
+            it = f"{self.noun} that {what}"
+            if isinstance(answer, dict):
+                told_of = f"With an {it}, run() raises {answer['error']}, and your test lets it through."
+                advice = f"What fails is no {self.noun}: catch RunError, return False."
+                return Fault("lets-errors-through", f"{told_of} {advice}")
+            if not isinstance(answer, bool):
+                return Fault("wrong-type", f"Your test returns {told(answer)}; True or False is wanted.")
+            if answer != id.startswith("rejects"):
+                return Fault(id, f"Your test returns {answer} for an {it}.")
+        return None
+
+
+def watch(fn: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    """What the test returns, or the name of the error of a run that it lets through."""
+    try:
+        return plain(fn(*arguments))
+    except RunError as error:
+        return {"error": type(error).__name__}
