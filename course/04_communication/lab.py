@@ -497,22 +497,24 @@ def recursive_doubling_all_reduce(tensor, group=None):
 check("communication.recursive_doubling_all_reduce", recursive_doubling_all_reduce)
 
 # %% [markdown] lab="readonly about-choose_algorithm"
-# ## 9. Choose ({minutes} minutes, {points} points)
+# ## 10. Choose ({minutes} minutes, {points} points)
 #
-# Which all-reduce is the fastest for a message of `nbytes` bytes on `ranks` ranks? By alpha-beta:
+# Which of these four takes the least time? A library asks itself this before every call. (Section 7 of the lesson.)
 #
-# | algorithm | seconds |
+# | algorithm | seconds, by alpha-beta |
 # |---|---|
 # | `"ring"` | 2(K−1)·α + 2(K−1)/K·n·β |
 # | `"tree"` (a reduce, then a broadcast) | 2·⌈log₂ K⌉·(α + n·β) |
 # | `"halving_doubling"` (powers of two only) | 2·log₂ K·α + 2(K−1)/K·n·β |
+# | `"recursive_doubling"` (powers of two only) | log₂ K·(α + n·β) |
 #
-# Return the name of the cheapest. If two cost the same, either is right.
+# - **You get** the bytes n of the message, the number of ranks K, and α and β in seconds.
+# - **You return** the name of the cheapest. If two cost the same, either is right.
 
 
 # %% lab="answer choose_algorithm"
 def choose_algorithm(nbytes, ranks, alpha, beta):
-    """The name of the cheapest all-reduce: "ring", "tree" or "halving_doubling"."""
+    """The name of the cheapest: "ring", "tree", "halving_doubling" or "recursive_doubling"."""
     ### BEGIN SOLUTION
     rounds = (ranks - 1).bit_length()  # log2 of the number of ranks, rounded up
     moved = 2 * (ranks - 1) / ranks * nbytes * beta
@@ -522,6 +524,7 @@ def choose_algorithm(nbytes, ranks, alpha, beta):
     }
     if 2**rounds == ranks:
         times["halving_doubling"] = 2 * rounds * alpha + moved
+        times["recursive_doubling"] = rounds * (alpha + nbytes * beta)
     return min(times, key=times.get)
     ### END SOLUTION
 
@@ -530,7 +533,7 @@ def choose_algorithm(nbytes, ranks, alpha, beta):
 check("communication.choose_algorithm", choose_algorithm)
 
 # %% [markdown] lab="readonly about-mend_skipped_collective"
-# ## 10. Mend: a collective that some ranks skip ({minutes} minutes, {points} points)
+# ## 11. Mend: a collective that some ranks skip ({minutes} minutes, {points} points)
 #
 # Only tensors whose elements sum to more than zero count. Every rank wants the total of those; a rank with
 # nothing to give counts as zeros. The program below lets such ranks skip the all-reduce. Mend it.
@@ -560,7 +563,7 @@ def mend_skipped_collective(tensor, group=None):
 check("communication.mend_skipped_collective", mend_skipped_collective)
 
 # %% [markdown] lab="readonly about-mend_out_of_order_tags"
-# ## 11. Mend: tags out of order ({minutes} minutes, {points} points)
+# ## 12. Mend: tags out of order ({minutes} minutes, {points} points)
 #
 # Rank 0 has two tensors for rank 1. It sends the first one first; rank 1 asks for the second one first. A tag names a
 # message, it does not let it overtake. Mend the program: rank 1 returns rank 0's `(first, second)`, every other rank
@@ -600,7 +603,7 @@ def mend_out_of_order_tags(first, second, group=None):
 check("communication.mend_out_of_order_tags", mend_out_of_order_tags)
 
 # %% [markdown] lab="readonly about-is_all_reduce"
-# ## 12. Catch a wrong all-reduce ({minutes} minutes, {points} points)
+# ## 13. Catch a wrong all-reduce ({minutes} minutes, {points} points)
 #
 # Now you write the test. Somebody hands you a function `fn(tensor, group=None)` that should be an all-reduce: on every
 # rank of the group it leaves the sum, in `tensor` itself or returned. Say `True` if it does, and `False` if it does
