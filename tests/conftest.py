@@ -1,4 +1,5 @@
-"""One Chromium for all browser tests: Playwright's synchronous API can be started once in a process."""
+"""The time that tests take, and one Chromium for all browser tests: Playwright's synchronous API can be started once in
+a process."""
 
 from __future__ import annotations
 
@@ -7,12 +8,17 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+import shares
 
 QUIET = [
     "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--no-first-run",
 ]  # fmt: skip
 CHROMES = ("chromium", "chromium-browser", "google-chrome")
 CHROME_OF_MACOS = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    shares.register(config)
 
 
 @pytest.fixture(scope="session")

@@ -206,6 +206,8 @@ class TestCheck:
         ("check", "needs an exercise and your file"),
         (f"check {RING}", "needs an exercise and your file"),
         (f"check {RING} x.py --all", "takes no exercise"),
+        (f"check {RING} x.py --apart --on processes", "--apart tries your own answer"),
+        (f"check {RING} --reference --apart", "--apart tries your own answer"),
         ("check communication.ring_alreduce x.py", f"Did you mean {RING}"),
         ("check nonsense x.py", "There is no exercise 'nonsense'"),
         (f"check {RING} {{file}} --on dgx-a10", "dgx-a100"),

@@ -175,7 +175,7 @@ check("why_parallel.workers_needed", workers_needed)
 # %% [markdown] lab="readonly about-gustafson"
 # ## 6. Gustafson's law (10 minutes)
 #
-# Now the time stays the same, and the work grows. s workers are at it for the time 1. During the share 1 − p of it only
+# Now the time stays the same, and the work grows. s workers take the time 1. During the share 1 − p of it only
 # one of them works. During the share p all s of them work. How long would one worker need for all that work?
 #
 # - The same types as before. Here p is a share of the time on s workers.

@@ -18,8 +18,7 @@ predict(
 )
 
 # %% [markdown]
-# You will work it out, simulate it, and measure it on this machine. On the way you find out what your machine is made
-# of, what it takes to train a large model, and what more machines can and cannot buy.
+# You will work it out, simulate it, and measure it on this machine.
 #
 # Plan about two hours for this lesson. Short of time? Run sections 5, 11 and 15 now, and read them later. The lab needs
 # 3, 4, 6, 7 and 9.
@@ -96,8 +95,7 @@ show.survey(machine)
 #   each byte. Between two machines both are larger.
 # - **GFLOP/s** are billions of additions and multiplications in a second. A **float32** is a number in 32 bits.
 #
-# Every arrow and every block can become the one that everything waits for. To measure again, type `lockstep doctor
-# --survey` in a terminal.
+# Every arrow and every block can become the one that everything waits for. (`lockstep doctor --survey` measures again.)
 
 # %%
 hardware = machine.hardware
@@ -217,8 +215,8 @@ axes.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1, 1))
 figure.tight_layout()
 
 # %% [markdown]
-# You may read that fine-tuning LLaMA-65B takes "457 GB", and that 192 GB can train a model of 27 billion parameters.
-# Which recipe is that? Divide:
+# You may read that fine-tuning LLaMA-65B takes "457 GB", and that 192 GB can train 27 billion parameters. Which recipe
+# is that? Divide:
 
 # %%
 print(f"457 GB / {llama_65b:,} parameters = {457e9 / llama_65b:.2f} bytes for each")
@@ -367,8 +365,8 @@ simulated = {s: run(job, 50, 950, ranks=s, on=computers).values[0] for s in (1, 
 show.amdahl(p=0.95, workers=100, times=simulated, points_are="simulated")
 
 # %% [markdown]
-# The simulation does not know Amdahl's law. It runs the program, and every worker waits where the program makes it
-# wait. The points lie on the curve all the same.
+# The simulation does not know Amdahl's law. It runs the program, and every worker waits where it must. The points lie
+# on the curve all the same.
 #
 # Now on this machine, with real processes. There are twice as many products, because it is faster. Each run is
 # repeated, and the best counts.
@@ -380,8 +378,7 @@ for s, seconds in measured.items():
     print(f"{s} process{'es' if s > 1 else ' '}   {1e3 * seconds:>7.1f} ms   speedup {measured[1] / seconds:.2f}")
 
 # %% [markdown]
-# Amdahl promises 1.90 for two workers. If you see less, something else wants your cores, or there is only one of
-# them.
+# Amdahl promises 1.90 for two workers. If you see less, something else wants your cores, or there is only one of them.
 #
 # From times like these you can read p. By Amdahl's law $t = \text{serial} + \text{parallel}/s$: against $1/s$ the
 # times lie on a straight line.
@@ -396,8 +393,8 @@ show.amdahl(p=p_here, workers=100, times=measured)
 
 # %% [markdown]
 # These are your own points, on the curve of your own p. The program was built with p = 0.95. A lower p also contains
-# waiting, and other programs. And if your machine has two cores, there are two points: *any* two points lie on a curve
-# of their own, so that says nothing about how well it fits. Distrust it, and measure more.
+# waiting, and other programs. If your machine has two cores, there are two points, and *any* two points lie on a curve
+# of their own: that says nothing about how well it fits.
 #
 # You can seldom read p off a program. So you measure it like this, with few workers, and learn what many would bring.
 # Move the slider of p a little: how much does the speedup of 100 workers depend on it? You write the fit in the
@@ -551,16 +548,15 @@ for s, t in times.items():
 show.amdahl(p=1.0, workers=8, times=times, points_are="measured: one worker's share")
 
 # %% [markdown]
-# This is no run of 32 workers. One was measured, alone, with its piece in the cache already; nobody shared a cache or
-# the memory with it. So it shows what the pieces can gain, and not what 32 real workers would.
+# This is no run of 32 workers. One was measured, alone, with its piece in the cache already. It shows what the pieces
+# can gain, and not what 32 workers would, who share caches and memory.
 #
 # Points above the line are **super-linear**: more than s times as fast. Nothing is wrong. The workers do not only
 # bring cores, they bring caches. The piece of each fits where the whole did not. Amdahl's law assumes that a lookup
 # takes as long as before, and that is not so.
 #
-# On a machine with very large caches you may have to make `whole` larger to see it. If a colleague reports a
-# super-linear speedup, look for the cache first. Then look whether the one worker was slowed down by something: not
-# enough memory is a favourite. And look whether both did the same work.
+# If a colleague reports a super-linear speedup, look for the cache first. Then look whether the one worker had enough
+# memory, and whether both did the same work.
 
 # %% [markdown]
 # ## 11. One worker, used well
@@ -689,7 +685,7 @@ for lost in (0.0, 0.01, 0.1):
 print(f"\nall updates of the training 2 steps late: {left_of_training(late=2):.2%} is left")
 
 # %% [markdown]
-# Both columns measure the same: 100 % is where it began, 0 % is the right result. Sorting with mistakes stays far from
+# 100 % is where it began, 0 % is the right result. Sorting with mistakes stays far from
 # it, and would have to run again. This training, of a linear model, arrives all the same. A step from a slightly wrong
 # state still leads the right way: the next steps mend what a lost one left. So machine learning may do what a bank may
 # not: send less, wait less, round more. Unit 06 asks how far one can go, and where it goes wrong.
@@ -725,7 +721,6 @@ show.sgd_map()
 # | a huge model of which each token needs little | mixture of experts | A and Δ, by token | 11 |
 # | all of that | combine them, and plan | everything | 12, 13 |
 #
-# From 01 on, each unit says which of Δ, F and A it is about.
 
 # %% [markdown]
 # ## 15. A look at a published number
@@ -780,7 +775,6 @@ reconcile("why-parallel-hundred", simulated=100 * simulated[100] / simulated[1],
 #   are near each other. The STREAM benchmark is what measured the memory.
 # - Reports of large trainings state the **MFU**, tokens a second, and GPU hours. Now you can check them.
 # - Before a large run, a small one: measure with few workers, fit, extrapolate. You did it in section 7.
-# - Numbers of parameters, FLOP and bytes are worked out by a planner. You build one in unit 12.
 #
 # Go on with [the lab of this unit](../../labs/00_why_parallel/lab.ipynb). The next unit starts where the workers never
 # meet: [01, scikit-learn and joblib](../01_scikit_learn/lesson.ipynb).

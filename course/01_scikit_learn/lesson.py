@@ -43,7 +43,8 @@ predict(
 #   another BLAS.
 # - **joblib**: Python functions, on processes or on threads. Knob: `n_jobs`.
 #
-# The first two are set for you, to the number of cores. This is what is loaded here:
+# The first two are set for you, to the number of cores. `n_jobs` is 1 unless you set it, and −1 means all cores. This
+# is loaded here:
 
 # %%
 import joblib
@@ -54,9 +55,6 @@ from threadpoolctl import threadpool_info
 print("cores:", joblib.cpu_count())
 for pool in threadpool_info():
     print(f"{pool['user_api']:>7}: {pool['internal_api']}, {pool['num_threads']} threads")
-
-# %% [markdown]
-# `n_jobs` is 1 unless you set it. `n_jobs=-1` means all cores.
 
 # %% [markdown]
 # ## 2. Who does the work?
@@ -153,9 +151,8 @@ from lockstep.classical.audit.notes import beside
 Markdown(beside(verdicts))
 
 # %% [markdown]
-# That is the notes' table, whole. Where no reason stands, the two agree. (Two names in one line are two estimators: the
-# audit has a row for each, 31 in all.) To measure all 31, run `lockstep audit` in a terminal; it takes a few minutes.
-# Or name one of your own: `lockstep audit sklearn.svm:SVC`.
+# That is the notes' table, whole. Where no reason stands, the two agree. To measure all 31 estimators and algorithms,
+# run `lockstep audit` in a terminal. Or name one of your own: `lockstep audit sklearn.svm:SVC`.
 
 # %% [markdown]
 # ## 4. Processes: everything is copied
@@ -297,8 +294,8 @@ for name, search in searches.items():
 # parallelism: each round waits for the one before, and the last has only a few candidates. (`n_resources` are the
 # rows of a round, `min_resources` those of the first.)
 #
-# Before you make something parallel, look for something cheaper. Two pairs that solve the same problem, with trees of
-# the same size in each pair:
+# Before you make something parallel, look for something cheaper. Two pairs that solve the same problem. Both kinds of
+# boosting may grow 31 leaves a tree:
 
 # %%
 from sklearn.ensemble import (
@@ -325,8 +322,8 @@ for estimator in (
 
 # %% [markdown]
 # Extra trees draw their thresholds at random instead of searching for the best. Histograms look at 255 bins instead of
-# all values: the more rows there are, the more that saves. Is the second of a pair more than twice as cheap? Then it
-# beats a second core. And it runs on two cores as well.
+# all values: the more rows there are, the more that saves. Does the second of a pair take less than half the time? Then
+# it beats a second core. And it runs on two cores as well.
 
 # %% [markdown]
 # ## 8. Parallel inside of parallel
@@ -347,8 +344,8 @@ for outer, inner in ((-1, -1), (-1, 1), (8, 8)):
     print(f"{u.children / u.cpu:4.0%} in other processes")
 
 # %% [markdown]
-# Compare the CPU times: too many threads would show as time that the second program does not need. Whole folds go to
-# other processes, and joblib protects these from too many threads. Ask one what it may do inside:
+# Compare the CPU times: too many threads would cost time that the second program does not need. Whole folds go to other
+# processes. joblib protects these. Ask one what it may do inside:
 
 
 # %%
@@ -470,11 +467,10 @@ for name, settings in (("threads", {"prefer": "threads"}), ("processes", {})):
         print(f"{tree.get_n_calls():,} distances counted here")
 
 # %% [markdown]
-# All four compute the same distances. So the CPU time would be the same, if cores did not disturb each other, and the
-# count as well. On a quiet machine two threads need more time than one, and count fewer. On a busy one they seldom run
-# at the same moment, and you see little. Two processes have no counter in common, and none of theirs is this one; if
-# they spend more, it is because the tree travels to them with every task. Unit 02 looks into caches. There, counters
-# that only lie side by side disturb each other, too: *false* sharing.
+# All four compute the same distances. If cores did not disturb each other, time and count would be the same. On a quiet
+# machine two threads need more time than one, and count fewer. On a busy one they seldom run at the same moment, and
+# you see little. Two processes count in counters of their own; if they spend more, the tree travels to them with every
+# task. In unit 02, counters that only lie side by side disturb each other, too: *false* sharing.
 
 # %% [markdown]
 # ## 11. Beyond one machine
@@ -513,8 +509,7 @@ else:
 # - They look for the coarsest parallelism first: searches, folds, members of ensembles. No communication.
 # - They have *one* level use the cores, and set the others to 1. Under a scheduler such as Slurm they set
 #   `OMP_NUM_THREADS` to the cores of their job.
-# - They measure before they believe a table, this one included: the next release may differ. `lockstep audit` takes
-#   minutes.
+# - They measure before they believe a table, this one included: the next release may differ.
 #
 # Where tasks need each other's results, joblib ends. A step of k-means needs the sum over all workers, and everyone
 # needs the result: you write it in the lab, with one process that adds everything up. In unit 04 you do it without

@@ -1,8 +1,8 @@
 # %% [markdown] lab="readonly title"
 # # Lab 02: Inside a CPU
 #
-# You write four kernels that numba compiles, and read from their machine code and their memory traffic what they are
-# worth. Then you write the formula that says how fast a kernel can be at all, and place five kernels under it.
+# You write four kernels that numba compiles. Their machine code and their memory traffic tell what they are worth. Then
+# you write the formula that says how fast a kernel can be at all, and place five kernels under it.
 #
 # [The lesson of this unit](../../course/02_cpu/lesson.ipynb) explains what you need.
 
@@ -15,7 +15,8 @@
 # - Run the cell below it. It compiles your function, looks at the results, and then at what the compiler made of it or
 #   at what it does to memory. It says what it saw, and how many points that gives. Try as often as you like.
 # - No points depend on seconds: your machine may be busy. What was measured is shown, and costs nothing.
-# - Half of the points of a kernel are for right results, the other half for how it gets them.
+# - Half of the points of a kernel are for right results, the other half for how it gets them. The dot product says
+#   itself what its points are for.
 # - You may write helpers in cells of their own. What a compiled function calls must be compiled, too.
 # - Compiled code does not look whether an index is inside its array. The check does: it runs your function in Python
 #   first, on small arrays.
@@ -88,11 +89,14 @@ check("cpu.saxpy", saxpy)
 #
 # - `x` and `y` are float32 arrays of the same length. It may be 0, and it need not be a multiple of anything.
 # - Compile it with `@njit`, with the options you need. It is for one core: no `parallel=True`.
-# - **Accumulators**: at least 4 additions can be under way at once. Keep four sums that do not need each other.
-# - **Lanes**: each addition is an instruction on several float32.
-# - With `fastmath={"reassoc", "contract", "nsz"}` the compiler may make the accumulators for you, out of a plain loop.
-#   That counts as well: read the loop that it made with `inner_loop`. Write them yourself if you want to see how it is
-#   done. (`fastmath=True` is accepted, too. It also promises that there is no NaN.)
+# - **Accumulators** (2 points): at least 4 additions can be under way at once, also where the compiler must keep the
+#   order that you wrote. So keep four sums that do not need each other. The check compiles your function once more,
+#   without `fastmath`, and counts them there. What `fastmath` makes of a loop with one sum does not count here.
+# - **Lanes** (1 point): as you compiled it, each addition is an instruction on several float32.
+#   `fastmath={"reassoc", "contract", "nsz"}` allows the compiler to do that. (`fastmath=True` is accepted, too. It also
+#   promises that there is no NaN.) The last point is for the right sum.
+# - `inner_loop(dot, x, y)` shows you the loop as you compiled it, and `inner_loop(dot, x, y, strict=True)` the one
+#   without `fastmath`.
 # - The products and sums are in a loop of yours, in float32: `np.float32(0)` is a zero that stays float32. No
 #   `np.dot`, no `x @ y`, no array made of products.
 #

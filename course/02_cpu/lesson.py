@@ -20,8 +20,7 @@ predict(
 # Commit it. A guess is fine: you will find out what decides it.
 #
 # In the course's formula $A_t = F(A_{t-1}, \Delta(\text{data}, A_{t-1}))$ this unit is about the inside of $\Delta$:
-# the sums and products of one gradient, on one core. Nothing is divided among machines yet. What you learn here is also
-# where every GPU begins.
+# the sums and products of one gradient, on one core. Nothing is divided among machines yet.
 
 # %% [markdown]
 # ## 1. Four programs for one sum
@@ -208,8 +207,8 @@ for told, allowed in {"nothing": False, "fastmath=True": True, "REORDER": REORDE
     print(f"allowed: {told:<14} is_nan(nan) says {njit(fastmath=allowed)(is_nan)(np.nan)}")
 
 # %% [markdown]
-# So ask for what you need. `reassoc` allows the compiler to regroup additions. `contract` allows it to make one
-# instruction of a product and a sum. `nsz` says that the sign of a zero does not matter. The same source again:
+# So ask for what you need. `reassoc` allows additions to be regrouped, `contract` one instruction for a product and a
+# sum, and with `nsz` the sign of a zero does not matter. The same source again:
 
 # %%
 from lockstep.cpu.dot import dot
@@ -260,9 +259,9 @@ print("SIMD:            ", ", ".join(host.simd()) or "unknown")
 print("used in our loop:", f"{loop.register_bits} bits")
 
 # %% [markdown]
-# Do not be surprised if you have `avx512f` and the loop uses 256 bits. For many processors LLVM prefers that: the
-# first ones with AVX-512 lowered their clock for it. You can ask for the other width. This is again a process of its
-# own, which sets a variable before numba starts. Which is faster? That holds for your processor and this loop only:
+# You may have `avx512f`, and the loop uses 256 bits. For many processors LLVM prefers that: the first ones with AVX-512
+# lowered their clock for it. You can ask for the other width, again in a process of its own. Which is faster? That
+# holds for your processor and this loop only:
 
 # %%
 import os
@@ -372,8 +371,8 @@ print({f"{size // 1024} KiB": round(ns, 1) for size, ns in steps.items()})
 
 # %% [markdown]
 # Each **cache** is small and near, or large and far. The dotted lines are the sizes that your system reports. A step
-# comes where the array outgrows a cache. (In a virtual machine the last cache belongs to many; then the picture is
-# blurred on the right. And on a busy machine single points jump: others use the same caches. Run the cell again.)
+# comes where the array outgrows a cache. (In a virtual machine the last cache belongs to many, and on a busy one
+# single points jump: run the cell again.)
 
 # %%
 reconcile("cpu-memory", measured=steps[sizes[-1]] / steps[sizes[0]])
@@ -451,10 +450,9 @@ figure.tight_layout()
 # %% [markdown]
 # Too small a block is used too seldom. Too large a block does not stay.
 #
-# Fewer misses are not always less time: a block has a price, too. Its rows are short, so the innermost loop begins and
-# ends more often. When is it worth that? Now the real machine, with growing matrices, and blocks of which three fill
-# half to all of a core's L2 cache. **BLAS** is the library behind NumPy's `@`, here on one thread. The cell takes some
-# seconds:
+# But a block has a price. Its rows are short, so the innermost loop begins and ends more often. When does it pay? Now
+# the real machine, with growing matrices, and blocks of which three just fit into a core's L2 cache. **BLAS** is the
+# library behind NumPy's `@`, here on one thread:
 
 # %%
 import math
@@ -496,9 +494,9 @@ ahead = [n for n, rows, blocked in zip(sides, rates["by rows"], rates["blocked"]
 print("Blocks are ahead here with", ", ".join(map(str, ahead)) or "none of these sides")
 
 # %% [markdown]
-# While B fits into the core's own cache, by rows it is read from there again and again, in long rows: blocks have
-# nothing to save and pay their price. To the right of the dotted line B comes from farther away each time, and blocks
-# can win. By how much, and whether at all, depends on how fast the next cache is: compare with your staircase.
+# While B fits into the core's own cache, it is read from there in long rows: blocks have nothing to save. To the right
+# of the dotted line it comes from farther away each time, and blocks can win. By how much, and whether at all, depends
+# on how fast the next cache is: compare with your staircase.
 #
 # BLAS blocks for every cache **and** for the registers, uses all lanes and enough accumulators: it is all of this unit
 # in one library. Write matrix products as `@`, and know why.
@@ -614,9 +612,8 @@ print(f"{shared.sum():,} of {2 * 1000 * classes.size:,} increments are there")
 # **race**. How many are lost depends on how often the two really ran at the same moment: on a machine with one free
 # core, none. That is what makes races so hard to find.
 #
-# An **atomic** addition prevents it: load, add and store are one step, and no other core comes between. A **lock**
-# does it for several steps: only the thread that holds it may go on. To take it is an atomic step, too. What does one
-# cost? The same loop with atomic additions:
+# An **atomic** addition prevents it: load, add and store are one step. A **lock** does it for several steps: only the
+# thread that holds it may go on, and to take it is an atomic step, too. What does one cost? The same loop:
 
 # %%
 from lockstep.cpu.threads import count, count_atomically
@@ -665,15 +662,14 @@ written = [pair for pair in written if pair[1] >= 0]  # by workers, not before o
 SVG(draw_lines(written, moved, 4))
 
 # %% [markdown]
-# A core may write only to a line that no other core has. The four counters lie in one line of 64 bytes. When each of
-# the four workers has added once, the line has moved five times: once for each of the four writes, which take it from
-# the others, and once for the first read after them, which fetches the newest copy. Only the very first read takes it
-# from nobody. Yet nobody ever looks at another's counter. This is **false sharing**. The values are right. Only time
-# is lost.
+# A core may write only to a line that no other core has. The four counters lie in one line of 64 bytes. So each write
+# takes the line from the others. And each time all four have written, the first read has to fetch the newest copy; only
+# the very first one takes it from nobody. Yet nobody ever looks at another's counter. This is **false sharing**. The
+# values are right. Only time is lost.
 #
 # This count is what the *program* asks for, with workers that take turns. A compiler may keep a sum in a register and
-# write it once; then nothing is shared, and a careless demonstration of false sharing shows nothing. The counters of
-# the race above cannot be kept in a register, since only the data say which is next. Measure them: one line for both
+# write it once; then nothing is shared. The counters of the race above cannot be kept in a register, since only the
+# data say which is next. Measure them: one line for both
 # threads, then a row of 64 bytes and more for each.
 
 # %%
@@ -689,12 +685,12 @@ for apart, told in ((4, "in one line"), (64, "512 bytes apart")):
     print(f"{side_by_side:.1f} of 2 threads were running")
 
 # %% [markdown]
-# Near 2 of 2 threads running, expect the shared line to take longer: each increment waits until the line is back. Far
-# below 2, your machine was busy with other things, the threads took turns, and no line had to move. Then you see no
-# difference. The count above is the same everywhere.
+# With nearly 2 of 2 threads running, expect the shared line to take longer: each increment waits until the line is
+# back. With far fewer, the threads took turns, no line had to move, and you see no difference. The count above is the
+# same everywhere.
 #
-# In the lab you write such threads with numba's **prange**: a `range` whose turns are divided among threads. A sum in a
-# plain number is safe, since each thread gets one of its own:
+# In the lab you use numba's **prange**: a `range` whose turns are divided among threads. A sum in a plain number is
+# safe, since each thread gets one of its own:
 
 # %%
 from numba import prange
@@ -768,16 +764,15 @@ print(f"Python {ladder['Python, lists']:.1f} ns, the best program {best:.3f} ns,
 reconcile("cpu-ladder", simulated=ladder["Python, lists"] / model, measured=ladder["Python, lists"] / best)
 
 # %% [markdown]
-# If your guess was far too low, you are in good company. A Python loop spends its time on finding out what `a * b`
-# means, over and over. What then made the compiled program faster? Write down your reason: accumulators, lanes, or
-# both?
+# A Python loop spends its time on finding out what `a * b` means, over and over. What then made the compiled program
+# faster? Write down your reason: accumulators, lanes, or both?
 
 # %% [markdown]
 # ## 15. What professionals use
 #
-# Nobody writes these loops by hand for every model. BLAS and oneDNN have them, for every processor. `torch.compile` and
-# XLA generate them: they **fuse** kernels, so that a chain of operations moves its data once, which moves its point on
-# the roofline to the right. Your part is to know which roof you are under:
+# BLAS and oneDNN have these loops, for many processors. `torch.compile` and XLA generate them: they **fuse** kernels,
+# so that a chain of operations moves its data once, which moves its point on the roofline to the right. Your part is to
+# know which roof you are under:
 #
 # - `perf stat -e cycles,instructions,cache-misses python script.py` counts on the real processor (Linux).
 # - Intel Advisor and `likwid-perfctr` draw the roofline of a whole program. `godbolt.org` shows what a compiler makes
@@ -786,5 +781,5 @@ reconcile("cpu-ladder", simulated=ladder["Python, lists"] / model, measured=ladd
 #
 # Go on with [the lab of this unit](../../labs/02_cpu/lab.ipynb).
 #
-# Next comes [the GPU](../03_gpu/lesson.ipynb). It has the same ideas on a larger scale: 32 lanes in each instruction,
-# thousands of chains to hide the waiting, and the same two roofs.
+# Next comes [the GPU](../03_gpu/lesson.ipynb): 32 lanes in each instruction, thousands of chains to hide the waiting,
+# and the same two roofs.

@@ -154,7 +154,7 @@ check("gpu.mend_divergent_reduction", mend_divergent_reduction)
 #
 # `source` has the shape (rows, columns), `target` (columns, rows). Write `target[j, i] = source[i, j]` for all of
 # them. Blocks have 32 x 32 threads, and the grid covers `source`: `x, y = cuda.grid(2)`, where x runs along the
-# columns. Sizes are no multiples of 32, and matrices are not square.
+# columns. Sizes need not be multiples of 32, and matrices need not be square.
 #
 # Every warp reads 32 neighbours and writes 32 neighbours, and each element once. So go through a tile in shared memory.
 # And no two lanes meet in a bank: mind the tile's width.

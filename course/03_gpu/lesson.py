@@ -20,7 +20,7 @@ predict(
 )
 
 # %% [markdown]
-# Commit it. A guess is fine: in a few minutes you will count it.
+# Commit it. In a few minutes you will count it.
 #
 # In the course's formula $A_t = F(A_{t-1}, \Delta(\text{data}, A_{t-1}))$ this unit looks inside $\Delta$: the
 # arithmetic that computes an update, on one device.
@@ -34,8 +34,7 @@ predict(
 # and no element needs another one's result.
 #
 # Training a network is such work: the same operation on millions of numbers. How much arithmetic does a GPU have for
-# it? Mind what is compared: your cores are measured, and the GPUs' numbers are published peaks, which no program quite
-# reaches.
+# it? Mind the difference: your cores are measured, the GPUs' numbers are published peaks.
 
 # %%
 from lockstep import machines
@@ -59,8 +58,8 @@ for name in ("dgx-a100", "dgx-h100"):
 # for each other and share a little fast memory. The **grid** is all the blocks. Each thread asks where it is, and
 # takes its element.
 #
-# A GPU has many **streaming multiprocessors** (SM): an H100 has 132 (NVIDIA's H100 whitepaper). A block runs on one SM
-# from beginning to end. The blocks of a grid are shared out among all SMs, in no particular order.
+# A GPU has many **streaming multiprocessors** (SM): an H100 SXM has 132 (NVIDIA's H100 whitepaper). A block runs on one
+# SM from beginning to end. The blocks of a grid are shared out among all SMs, in no particular order.
 
 # %%
 import numpy as np
@@ -85,7 +84,7 @@ print(values.sum(), "of", values.size)
 # the same source and runs it on a **warp machine**: a model of the hardware that counts what each line costs.
 #
 # 128 threads ran, for 100 elements. The guard `if i < values.size` keeps the other 28 away. Without it, they would
-# write to memory that belongs to somebody else. A GPU would let them. The warp machine does not:
+# write to memory that belongs to somebody else. A GPU may let them. The warp machine does not:
 
 
 # %%
@@ -105,9 +104,8 @@ for finding in launch(unguarded, 2, 64, np.zeros(100, dtype=np.float32)).finding
 # at the same place. When lanes disagree at an `if`, the warp goes both ways, one after the other. The lanes that do not
 # belong there are switched off, and wait. This is **divergence**.
 #
-# The warp machine brings lanes together again right behind the `if`. A GPU mostly does. But since Volta (2017) lanes
-# that have parted may go on apart (CUDA C++ Programming Guide, "Independent Thread Scheduling"). Where you need them
-# together, `cuda.syncwarp()` waits for all.
+# The warp machine brings lanes together right behind the `if`. A GPU mostly does, too. But since Volta (2017) they may
+# go on apart, until `cuda.syncwarp()` (CUDA C++ Programming Guide, "Independent Thread Scheduling").
 
 
 # %%
@@ -314,8 +312,8 @@ for finding in result.findings:
     print(finding)
 
 # %% [markdown]
-# On a GPU this **race** goes right most of the time, and wrong when it matters. The warp machine watches every word:
-# who wrote it, who read it, and whether a barrier lies between.
+# On a GPU this **race** may go right a thousand times. The warp machine watches every word: who wrote it, who read it,
+# and whether a barrier lies between.
 #
 # A barrier that not everybody reaches is as bad:
 
@@ -478,11 +476,9 @@ figure.tight_layout()
 # %% [markdown]
 # # To know more
 #
-# The lab needs nothing of what follows.
-#
 # ## 11. Enough warps to hide the waiting
 #
-# A load from memory takes hundreds of cycles. A GPU does not shorten that time. It fills it: each SM holds many warps
+# A load from memory takes hundreds of cycles. A GPU fills that time: each SM holds many warps
 # (an A100 or H100 up to 64: CUDA C++ Programming Guide, technical specifications), and in every cycle it picks some
 # that can go on. **Occupancy** is the share of these places that are taken. A block needs threads, registers and shared
 # memory. What runs out first sets the limit:
@@ -505,8 +501,7 @@ for threads, registers, shared in ((256, 32, 0), (256, 64, 0), (32, 32, 0), (128
 # ## 12. What the compiler makes of it
 #
 # `numba.cuda` compiles the same source for a GPU, and you can read the result without having one. **PTX** is NVIDIA's
-# portable assembly, **SASS** is what one GPU executes. It takes one more set of packages: `pip install
-# "lockstep[gpu]"`.
+# portable assembly, **SASS** is what one GPU executes. Both need `pip install "lockstep[gpu]"`.
 
 # %%
 from lockstep.errors import WorldUnavailable
@@ -540,8 +535,7 @@ except WorldUnavailable as missing:
 # %% [markdown]
 # ## 13. On a real GPU
 #
-# Nothing in the kernels changes. If this machine has an NVIDIA GPU, the next cell runs three of them there, and lays
-# time beside counts.
+# Nothing in the kernels changes. If this machine has an NVIDIA GPU, three of them run there, time beside counts.
 
 # %%
 from lockstep.simt.gpu import beside, on_gpu

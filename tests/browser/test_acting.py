@@ -18,6 +18,7 @@ def test_a_learner_acts_by_keyboard(lab: Lab, acting: str) -> None:
     asked, held = lab.find("predict("), lab.find("ratio = 63")
     reason, second = lab.find("star-over-tree.reason"), lab.find('print(f"second')
     lab.look(held, "acting-closed")
+    assert lab.page.locator(".jp-CodeCell .cm-lineWrapping").count() > 0, "long lines of code wrap in narrow windows"
     assert "Show it without a prediction" in lab.output(held).inner_text()
 
     field = lab.output(asked).get_by_label("64 ranks. How many times as long as the tree does the star take? in times")

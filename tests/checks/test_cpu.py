@@ -11,25 +11,26 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from numba import njit
 
 from lockstep import checks
 from lockstep.checks import observe
 from lockstep.checks.assess import score_of
 from lockstep.checks.case import Case
-from lockstep.checks.feedback import page
 from lockstep.checks.guard import LibraryAnswer, references_refuse, refuse_borrowed
 from lockstep.checks.observation import Failure, Observation, Seen
 from lockstep.checks.observe import Ungraded
+from lockstep.checks.score import page
 from lockstep.comm.rules import RENDEZVOUS
-from lockstep.cpu.compiled import compiling_problem, machine_code
+from lockstep.cpu.compiled import compiling_problem, inner_loop, machine_code
 from lockstep.cpu.lines import Busy, lines_counted
 from lockstep.cpu.observed import code
 from lockstep.cpu.traced import Memory
 from lockstep.cpu.trial import try_in_python
 from lockstep.errors import RunError
 from lockstep.exercises.cpu import kernels
-from lockstep.exercises.cpu.blocked_matmul.exercise import SHAPES, budget
+from lockstep.exercises.cpu.blocked_matmul.exercise import SHAPES, blocks
 from lockstep.exercises.cpu.parallel_sum.exercise import SLACK
 
 SAXPY, DOT, MATMUL, SUM = (checks.find(f"cpu.{name}") for name in ("saxpy", "dot", "blocked_matmul", "parallel_sum"))
@@ -69,16 +70,21 @@ def test_what_a_helper_or_a_closure_borrows_is_found_too() -> None:
         refuse_borrowed(outer)
 
 
-def seen_of(change: dict[str, Any], seed: int = 7, **found: Any) -> Observation:
-    """An observation of a right dot, its last evidence changed."""
+def seen_of(change: dict[str, Any], seed: int = 7, strict: dict[str, Any] | None = None, **found: Any) -> Observation:
+    """An observation of a right dot, its last evidence changed; ``strict``: what it is without fastmath, if not the
+    same."""
     (case,) = DOT.cases(1, seed)
     calls = DOT.inputs(case, 0)
     good = {"readable": True, "allocates": False, "blas": False, "lanes": 8, "bits": 32, "chains": 4, "stores": 0,
             "accumulators": 4.0, "text": ""}  # fmt: skip
     bare = {"compiled": True, "parallel": False, "fastmath": False, "disabled": False, "problem": "", "where": "",
             "uncompilable": None, "python": 0.0, "code": {}, "temporary": 0}  # fmt: skip
-    rows = [{**bare, "result": float((x * y).sum()), "read": {"x": np.ones(x.shape, int).tolist()}} for x, y in calls]
-    rows[-1] |= {"code": good | found, "ratio": 0.0} | change
+    rows = [
+        {**bare, "name": "the result", "result": float((x * y).sum()), "names": ["x", "y"],
+         "arrays": [torch.tensor(x), torch.tensor(y)], "read": {"x": np.ones(x.shape, int).tolist()}}
+        for x, y in calls
+    ]  # fmt: skip
+    rows[-1] |= {"code": good | found, "strict": good | {"lanes": 1} | (strict or found), "ratio": 0.0} | change
     return Observation(DOT.id, "processes", seen=(Seen(case, returned=(rows,)),))
 
 
@@ -97,17 +103,42 @@ def test_code_that_cannot_be_read_is_ungraded_and_never_a_zero() -> None:
     ("found", "points", "misconception"),
     [
         ({"lanes": 1}, 3, "scalar-code"),
-        ({"accumulators": 2.0}, 3, "few-accumulators"),
-        ({"lanes": 1, "accumulators": 1.0}, 2, "few-accumulators"),
-        ({"lanes": 1, "accumulators": 0.0, "chains": 0}, 2, "few-accumulators"),
+        ({"accumulators": 2.0}, 2, "few-accumulators"),
+        ({"lanes": 1, "accumulators": 1.0}, 1, "few-accumulators"),
+        ({"lanes": 1, "accumulators": 0.0, "chains": 0}, 1, "few-accumulators"),
         ({"bits": 64, "lanes": 4}, 3.5, "float64-arithmetic"),
-        ({"bits": 64, "lanes": 1, "accumulators": 1.0}, 2, "float64-arithmetic"),
+        ({"bits": 64, "lanes": 1, "accumulators": 1.0}, 0.5, "float64-arithmetic"),
         ({"accumulators": 1.0, "stores": 1, "allocates": True}, 2, "accumulators-in-memory"),
     ],
 )
 def test_each_flaw_has_its_price(found: dict[str, Any], points: float, misconception: str) -> None:
     score = score_of(DOT, seen_of({}, **found))
     assert (score.points, [f.misconception for f in score.findings]) == (points, [misconception])
+
+
+def test_half_of_the_points_of_a_dot_product_are_for_its_strict_order() -> None:
+    """It was solved at full points by fastmath on the plain loop: the compiler made the accumulators."""
+    (found,) = score_of(DOT, seen_of({"fastmath": True}, strict={"accumulators": 1.0, "chains": 1})).findings
+    assert (found.misconception, found.points) == ("few-accumulators", DOT.points / 2)
+    assert "without fastmath only 1 of your additions" in found.message
+
+
+@njit(fastmath=True)
+def part(x: Any) -> Any:
+    s = np.float32(0)
+    for value in x:
+        s += value
+    return s
+
+
+@njit(fastmath=True)
+def whole(x: Any) -> Any:
+    return part(x) + np.float32(1)
+
+
+def test_strict_code_has_no_fastmath_in_what_a_function_calls_either() -> None:
+    assert code(whole, X)["accumulators"] > code(whole, X, strict=True)["accumulators"] == 1
+    assert inner_loop(whole, X).lanes > inner_loop(whole, X, strict=True).lanes == 1
 
 
 def test_a_small_array_of_sums_is_no_temporary_array() -> None:
@@ -119,12 +150,13 @@ def test_a_small_array_of_sums_is_no_temporary_array() -> None:
 
 def test_the_budget_of_misses_lies_between_blocks_and_rows() -> None:
     """Counted: 1,400 by blocks, 5,040 along rows, 43,320 down columns."""
-    assert 2 * 1400 < budget(*SHAPES[-1]) < 5040 / 1.5
+    assert blocks(*SHAPES[-1]) > 1400
+    assert 2 * blocks(*SHAPES[-1]) < 5040 / 1.5
 
 
 def test_the_lab_tells_the_budget_that_the_check_has() -> None:
     lab = (Path(__file__).parents[2] / "course" / "02_cpu" / "lab.py").read_text()
-    assert f"{budget(*SHAPES[-1]):,.0f} misses" in lab
+    assert f"{2 * blocks(*SHAPES[-1]):,.0f} misses" in lab
     assert f"{SLACK} for each worker" in lab
 
 
@@ -164,7 +196,7 @@ def test_elements_that_are_left_out_or_read_again_are_named() -> None:
         assert (found.misconception, told in found.message) == ("never-read", True)
     row["read"]["x"] = [1] * 38 + [2]
     (found,) = score_of(DOT, observation).findings
-    assert (found.misconception, "x[38] is read 2 times." in found.message) == ("read-twice", True)
+    assert (found.misconception, "x[38] is read again." in found.message) == ("read-twice", True)
 
 
 def test_where_numba_is_switched_off_nothing_is_graded() -> None:
@@ -280,6 +312,14 @@ def test_machine_code_is_read_for_one_cpu_whatever_the_learner_has() -> None:
     assert machine_code(by_helper, 2.0, X, Y, cpu="generic") != before
     assert machine_code(by_helper, 2.0, X, Y) == before, "this machine's code is as it was"
     by_helper(2.0, X, Y)
+
+
+def test_each_kernel_that_is_placed_right_earns_its_share() -> None:
+    """One kernel of five was wrong, and all points were lost."""
+    exercise = checks.find("cpu.place_kernels")
+    score = checks.check_file(exercise.id, exercise.wrong / "no_reuse.py")
+    assert "7 of 35 answers are wrong" in score.findings[0].message
+    assert score.points == 2.25, "four fifths of 3 points, in quarters"
 
 
 def test_a_list_of_exercises_needs_no_numba() -> None:

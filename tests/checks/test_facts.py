@@ -78,7 +78,6 @@ def failed(fn: Callable[..., Any], on: str, ranks: int = 2) -> RunError:
 def test_facts_survive_the_way_from_the_rank(on: str) -> None:
     failure = failure_of(failed(text_of_ours, on), 60.0)
     assert (failure.kind, failure.exception, failure.origin) == ("RankRaised", "ValueError", "learner")
-    assert failure.rank in (0, 1)
     assert failure.text.startswith("my LibraryAnswer")
     assert failure.stated
     assert "in text_of_ours" in failure.where
@@ -107,7 +106,8 @@ def test_a_signal_is_a_fact() -> None:
         os.kill(os.getpid(), signal.SIGSEGV)
 
     failure = failure_of(failed(torn, "processes", ranks=1), 1.0)
-    assert (failure.kind, failure.signal, failure.exception) == ("RankDied", "SIGSEGV", "")
+    assert (failure.kind, failure.exception) == ("RankDied", "")
+    assert "SIGSEGV" in failure.ended
 
 
 def test_a_function_that_ends_its_process_is_told_so_without_ranks() -> None:

@@ -118,16 +118,16 @@ def test_a_judges_function_in_a_file_is_refused(on: str, tmp_path: Path) -> None
 def test_what_a_watch_needs_stays_open_and_everything_is_open_afterwards() -> None:
     from lockstep.checks.play import play_pure
     from lockstep.exercises.scikit_learn import workers
-    from lockstep.exercises.scikit_learn.parallel_forest.exercise import forest, watch
+    from lockstep.exercises.scikit_learn.parallel_forest.exercise import watch, wrong
 
     assert workers.called in reached([play_pure, watch], guard.JUDGES)
     with references_refuse("lockstep.collectives", play_pure, watch):
         with pytest.raises(LibraryAnswer):
             ring_all_reduce(None)  # type: ignore[arg-type]
         with pytest.raises(LibraryAnswer):
-            forest((), {})
+            wrong((), {})
         assert workers.called(abs, (-1,), bool) == (1, True)
-    assert forest is not None
+    assert wrong is not None
     assert not guard.refused()
     assert ring_all_reduce.__code__ is CODE
     assert types.FunctionType(CODE, vars(ring)).__code__ is CODE
@@ -155,8 +155,9 @@ def test_what_a_partial_carries_is_needed_too() -> None:
     """Every answer to a compiled exercise was told that it calls the library: its watch is a partial, which carries an
     object with functions of the exercise."""
     from lockstep.checks.play import play_pure
-    from lockstep.exercises.cpu.saxpy.exercise import EXERCISE, result
+    from lockstep.exercises.cpu.kernels import last_array
+    from lockstep.exercises.cpu.saxpy.exercise import EXERCISE
 
     for watch in (EXERCISE.watch, EXERCISE.beside):  # the second is a method of that object
         assert watch is not None
-        assert result in reached([play_pure, watch], guard.JUDGES)
+        assert last_array in reached([play_pure, watch], guard.JUDGES)

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import numpy as np
 import pytest
+from joblib import Parallel, delayed
+from sklearn.tree import DecisionTreeClassifier
 
 from lockstep import checks
 from lockstep.checks import closer
 from lockstep.checks.exercise import find
 from lockstep.checks.observation import Failure, Observation, Seen
-from lockstep.exercises.scikit_learn.workers import HINTS, REFUSED, handed_out, misused
+from lockstep.exercises.scikit_learn.workers import REFUSED, misused, wasted
 
 
 def failed(function: str, failure: Failure) -> str:
@@ -38,10 +43,9 @@ def test_what_python_says_is_followed_by_what_to_do(function: str, exception: st
 def test_a_lock_that_is_never_released_is_told_as_one() -> None:
     """The caller stood in Parallel, in wait for its tasks, and was only asked whether its loops end."""
     where = "your function did not end within 15 seconds. It stood at lab.py, line 8: Parallel(n_jobs=n_jobs)(tasks)"
-    assert "a lock that another task has taken and not released" in failed(
-        "parallel_forest", Failure("TimeLimit", where)
-    )
-    assert dict(HINTS)["crashed:Stuck"] == dict(HINTS)["crashed:TimeLimit"]
+    for kind in ("TimeLimit", "Stuck"):
+        told = failed("parallel_forest", Failure(kind, where))
+        assert "a lock that another task has taken and not released" in told
 
 
 @pytest.mark.parametrize("kind", REFUSED)
@@ -54,7 +58,8 @@ def test_what_is_no_task_has_a_sentence(kind: str) -> None:
 
 def test_who_calls_parallel_with_one_worker_is_told_so() -> None:
     call = {"n_jobs": 1, "tasks": 0}
-    fault = handed_out({"n_jobs": 3, "calls": [call]}, 7, "tree")
+    answer = {"n_jobs": 3, "calls": [call], "fits": [0, 0], "silent": False, "unused": False}
+    fault = wasted(answer, 7, "tree")
     assert fault
     assert fault.misconception == "ignores-n_jobs"
     assert "with 1 worker:" in fault.message
@@ -78,3 +83,71 @@ def test_what_a_fit_showed_is_told_where_nobody_knows_the_mistake(monkeypatch: p
     (finding,) = checks.check("scikit_learn.classify_parallelism", classify_parallelism).findings
     assert finding.misconception == "wrong-values"
     assert "On the way: its .elsewhere is 0.00 with every knob at 1" in finding.message
+
+
+COMPUTED = """
+import numpy as np
+from joblib import Parallel, delayed
+
+
+def partial(part, centres):
+    chosen = np.eye(len(centres))[((part[:, None] - centres[None]) ** 2).sum(axis=2).argmin(axis=1)]
+    return chosen.T @ part, chosen.sum(axis=0)
+
+
+def parallel_kmeans_step(X, centres, n_jobs):
+    {before}
+    found = Parallel(n_jobs=n_jobs{prefer})(delayed(partial)(part, centres) for part in np.array_split(X, n_jobs))
+    {after}
+    return np.where(counts[:, None] > 0, sums / np.maximum(counts, 1)[:, None], centres)
+"""
+
+
+@pytest.mark.parametrize(("before", "prefer", "after", "told"), [
+    ("", "", "sums, counts = partial(X, centres)", ["not-by-messages"]),
+    ("sums, counts = partial(X, centres)", "", "", ["not-by-messages"]),
+    ("", ', prefer="threads"', "assert len(found) == n_jobs; sums, counts = partial(X, centres)", ["not-by-messages"]),
+    ("", "", "sums, counts = sum(s for s, _ in found), sum(c for _, c in found)", []),
+])  # fmt: skip
+def test_what_the_workers_send_back_must_show_in_the_result(
+    before: str, prefer: str, after: str, told: list[str], tmp_path: Path
+) -> None:
+    """Right parts went out and right sums came back, and the caller computed everything itself: all points."""
+    (tmp_path / "answer.py").write_text(COMPUTED.format(before=before or "pass", prefer=prefer, after=after or "pass"))
+    score = checks.check_file("scikit_learn.parallel_kmeans_step", tmp_path / "answer.py", keep=False)
+    assert [f.misconception for f in score.findings] == told, score.text()
+
+
+def test_who_stumbles_over_results_that_are_all_alike_has_used_them() -> None:
+    """Each tree comes with its number, by which it is found: where all are the first one's, others are missed."""
+
+    def grow(X, y, seed, i):  # type: ignore[no-untyped-def]
+        random = np.random.default_rng([seed, i])
+        rows = random.integers(len(X), size=len(X))
+        state = int(random.integers(2**31))
+        return i, DecisionTreeClassifier(max_features="sqrt", random_state=state).fit(X[rows], y[rows])
+
+    def parallel_forest(X, y, n_trees, n_jobs, seed):  # type: ignore[no-untyped-def]
+        found = dict(Parallel(n_jobs=n_jobs)(delayed(grow)(X, y, seed, i) for i in range(n_trees)))
+        return [found[i] for i in range(n_trees)]
+
+    score = checks.check("scikit_learn.parallel_forest", parallel_forest)
+    assert score.passed, score.text()
+
+
+def test_threads_may_write_their_results_where_they_are_seen() -> None:
+    def parallel_forest(X, y, n_trees, n_jobs, seed):  # type: ignore[no-untyped-def]
+        trees = [None] * n_trees
+
+        def grow(i: int) -> None:
+            random = np.random.default_rng([seed, i])
+            rows = random.integers(len(X), size=len(X))
+            state = int(random.integers(2**31))
+            tree = DecisionTreeClassifier(max_features="sqrt", random_state=state)
+            trees[i] = tree.fit(X[rows], y[rows])
+
+        Parallel(n_jobs=n_jobs, prefer="threads")(delayed(grow)(i) for i in range(n_trees))
+        return trees
+
+    score = checks.check("scikit_learn.parallel_forest", parallel_forest)
+    assert score.passed, score.text()

@@ -44,6 +44,21 @@ def test_a_factor_is_told_as_a_person_would() -> None:
     assert changed_tensors([torch.tensor([torch.inf, torch.inf])], [torch.tensor([1.0, 2.0])], [None]) is None
 
 
+def test_of_right_numbers_beside_wrong_words_nothing_is_said() -> None:
+    """A large rate that was right, with the wrong limit beside it, was told to be rounded."""
+    assert changed_numbers([108391618055.31, 2e9], [108391618055.31, 2e9]) is None
+    assert row([1.5, "memory"]) == [1.5]
+
+
+def test_a_constant_too_much_and_a_sum_in_single_precision_are_told() -> None:
+    right = torch.tensor([1e9, 2e9, 4e9], dtype=torch.float64)
+    assert changed_tensors([right + 1], [right], [None]) == ("offset", "Every element is 1 too large.")
+    near = changed_tensors([right + torch.tensor([1.0, 30.0, -70.0])], [right], [None])
+    assert near is not None
+    assert near[0] == "single-precision"
+    assert changed_tensors([right + torch.tensor([1e6, 30.0, -70.0])], [right], [None]) is None
+
+
 def test_a_row_of_numbers_is_read_from_whatever_holds_them() -> None:
     assert row(3) == [3.0]
     assert row((1, 2.5)) == [1.0, 2.5]

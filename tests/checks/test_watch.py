@@ -15,10 +15,10 @@ from lockstep import checks
 from lockstep.checks.calls import told_call
 from lockstep.checks.case import Case
 from lockstep.checks.exercise import Exercise
-from lockstep.checks.feedback import page
 from lockstep.checks.judge import Fault
 from lockstep.checks.observation import Seen
 from lockstep.checks.observe import observe
+from lockstep.checks.score import page
 
 
 def in_its_process(fn: Any, arguments: tuple[Any, ...]) -> dict[str, Any]:
@@ -44,7 +44,7 @@ def exercise(real: bool) -> Exercise:
         pure=True,
         watch=in_its_process,
         real=real,
-        picture=lambda seen: f"<svg>{len(seen.returned[0])}</svg>",
+        picture=lambda seen: f"<svg><title>{len(seen.returned[0])} drawn</title></svg>",
     )
 
 
@@ -67,7 +67,20 @@ def test_a_finding_names_the_case_in_its_own_words() -> None:
 
 def test_the_exercise_draws_its_own_picture() -> None:
     score = checks.score_of(exercise(False), observe(exercise(False), lambda limit: [0, 1, 2]))
-    assert "<svg>1</svg>" in page(score)
+    assert 'alt="1 drawn"' in page(score)
+
+
+def test_where_there_is_no_figure_none_is_spoken_of() -> None:
+    """Below a call that raised stood "The figure shows your run with p = 0.85.", and there was none."""
+
+    def raises(limit: int) -> list[int]:
+        raise ValueError(limit)
+
+    spoken = []
+    for fn in (raises, lambda limit: [0, 1, 2]):
+        score = checks.score_of(exercise(False), observe(exercise(False), fn))
+        spoken.append("The figure shows your run with three numbers." in page(score))
+    assert spoken == [False, True]
 
 
 def test_the_reference_module_refuses_a_learner() -> None:
@@ -98,10 +111,10 @@ def test_cases_of_a_pure_exercise_share_a_process_until_one_fails() -> None:
     assert len(set(together)) == 1
     failures = [s.failure for s in observe(several, lambda limit: 1 / 0)]
     assert [f.kind for f in failures if f] == ["RankRaised"] * 3
-    endless = replace(several, seconds=1.0, cases=lambda ranks, seed: [Case(1, 0, settings={"told": "?"})])
+    endless = replace(several, seconds=6.0, cases=lambda ranks, seed: [Case(1, 0, settings={"told": "?"})])
     (seen,) = observe(endless, lambda limit: list(iter(int, 1)))
     assert seen.failure
-    assert seen.failure.message.startswith("count_up(3) did not end within 1 second.")
+    assert seen.failure.message.startswith("count_up(3) did not end within 6 seconds.")
     assert "rank" not in str(seen.failure)
     assert all(f.message.startswith("count_up(3) raised ZeroDivisionError") for f in failures if f)
 
@@ -121,7 +134,7 @@ def test_a_test_that_a_learner_writes_runs_on_machines_that_have_a_name() -> Non
     )
 
 
-def numbered(seconds: float = 2.0) -> Exercise:
+def numbered(seconds: float) -> Exercise:
     """Three cases, of the limits 0 and 1, 10 and 11, 20 and 21."""
     return replace(
         exercise(False),
@@ -139,13 +152,13 @@ def test_a_hang_names_the_numbers_of_its_call_and_is_not_repeated() -> None:
             pass
         return [0, 1, 2]
 
-    observation = observe(numbered(), fn)
+    observation = observe(numbered(6.0), fn)
     first, hung = observation.seen
     assert (first.failure, first.case.seed) == (None, 0)
     assert [a["values"] for a in first.returned[0]] == [[0, 1, 2]] * 2
     assert hung.case.seed == 10
     assert hung.failure
-    assert hung.failure.message.startswith("count_up(11) did not end within 2 seconds.")
+    assert hung.failure.message.startswith("count_up(11) did not end within 6 seconds.")
     assert [case.seed for case in observation.unseen] == [20]
 
 

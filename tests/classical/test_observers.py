@@ -112,6 +112,10 @@ def test_threads_are_counted_in_whole_numbers() -> None:
     with pytest.raises(TypeError):
         Fit(room, 0)(1.5)  # type: ignore[arg-type]
     assert room.misused == "1.5"
+    room = Room(1, 2)
+    with pytest.raises(ValueError, match="1 thread or more"):
+        Fit(room, 0)(0)
+    assert room.misused == "0"
     assert Fit(Room(1, 2), 7)(np.int64(2)) == 7
 
 

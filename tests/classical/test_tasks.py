@@ -156,3 +156,18 @@ def test_what_cannot_be_copied_is_named() -> None:
     assert handed.refused == ["stuck result", "a lock"]
     with recorded():
         assert len(Parallel(n_jobs=2, prefer="threads")(delayed(threading.Lock)() for _ in range(2))) == 2
+
+
+def test_every_task_may_be_made_to_return_what_the_first_one_did() -> None:
+    with recorded(alike=True) as handed:
+        assert Parallel(n_jobs=2)(delayed(abs)(-i) for i in range(1, 4)) == [1, 1, 1]
+        assert Parallel(n_jobs=1)(delayed(abs)(-i) for i in range(1, 4)) == [1, 2, 3]  # these are no tasks
+    assert not handed.silent
+
+
+def test_tasks_that_all_return_nothing_are_silent_on_threads_too() -> None:
+    for prefer in ("threads", "processes"):
+        with recorded() as handed:
+            Parallel(n_jobs=2, prefer=prefer)(delayed([].append)(i) for i in range(3))
+        assert handed.silent
+        assert handed.lost == (prefer == "processes")

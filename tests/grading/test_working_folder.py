@@ -44,6 +44,7 @@ def course(tmp_path: Path) -> Path:
     (course / "course/04_communication/lab.py").write_text("SOLUTION")
     (course / "course/04_communication/wrong/ring").mkdir(parents=True)
     (course / "course/04_communication/wrong/ring/own.py").write_text("WRONG")
+    (course / "course/04_communication/ring.json").write_text("a trace that the lesson has written")
     (course / "course/04_communication/points.csv").write_text("1,2\n")
     (course / "nbgrader_config.py").write_text("")
     (course / "docs").mkdir()
@@ -258,6 +259,19 @@ def test_links_are_the_learners(course, mine, tmp_path):
     assert bring(course, linked).copied == [LAB], "the whole folder may be a link"
 
 
+def test_a_circle_of_links(course, tmp_path):
+    (tmp_path / "circle").symlink_to(tmp_path / "circle")
+    assert "The course cannot be copied to" in refused(course, tmp_path / "circle")
+
+
+def test_what_is_no_notebook_any_more_stays(course, mine):
+    for number, broken in enumerate(("", "[]", "<<<<<<< HEAD\n", '{"cells": [1], "metadata": {}}', '{"cells": {}}')):
+        (mine / LAB).write_text(broken)
+        publish(course, LAB, f"version {number}")
+        assert list(bring(course, mine).beside) == [LAB]
+        assert (mine / LAB).read_text() == broken
+
+
 def test_a_broken_link_stays_too(course, mine, tmp_path):
     (mine / LAB).unlink()
     (mine / LAB).symlink_to(tmp_path / "nowhere")
@@ -279,8 +293,8 @@ def test_a_full_disk_is_one_sentence_and_loses_nothing(course, mine):
         told = refused(course, mine)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-    assert told.startswith("Lockstep cannot write ")
-    assert "File too large. Nothing of yours was changed." in told
+    assert told.startswith("The course cannot be copied to ")
+    assert "File too large. Your files are as they were." in told
     assert files(mine) == before
     assert [p.name for p in (mine / MARK).iterdir()] == ["copied.json"]
     assert bring(course, mine).beside.keys() == {LAB}

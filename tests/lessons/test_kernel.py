@@ -116,6 +116,7 @@ def test_all_of_it_stays_open_after_a_restart_and_what_was_shown_serves(opened: 
 
 def test_who_has_it_shown_sees_two_bars_and_our_reason(opened: Callable[[], Front]) -> None:
     front = opened()
+    front.run(front.find(PREDICT), f"field = {front.cells[front.find(PREDICT)].source}")
     front.run(0, 'from lockstep.lessons.session import current; current().open("star-over-tree", "shown")')
     front.settle()
     assert "64 ranks. How many times as long as the tree does the star take? simulated 10.5 times." in str(
@@ -123,6 +124,42 @@ def test_who_has_it_shown_sees_two_bars_and_our_reason(opened: Callable[[], Fron
     )
     assert "Our reason" in front.outputs[front.find(REASON)][0]
     assert "acting.star-over-tree" not in progress.predictions()
+    (said,) = front.run(0, "field.message, field.locked, field.shown")
+    assert said == "('You had this shown without a prediction.', True, '')"
+    front.run(0, "field._handle_custom_msg({'commit': '8'}, [])")
+    assert "acting.star-over-tree" not in progress.predictions(), "after the answer a number is no prediction"
+
+
+def test_a_button_that_is_heard_in_another_thread_keeps_the_order(opened: Callable[[], Front]) -> None:
+    """ipykernel 7 hears widgets in a thread of their own: the next cell was run before those that waited above it."""
+    front = opened()
+    press = "threading.Thread(target=lambda: current().open('star-over-tree', 'shown'))"
+    front.run(0, f"import threading\nfrom lockstep.lessons.session import current\npress = {press}")
+    front.run(0, "press.start(); press.join()")
+    assert front.run(front.find("the end"), "%%after star-over-tree\nprint(ratio)") == ["10.5\n"]
+    front.settle()
+    assert front.outputs[front.find(SECOND)] == ["second, with 10.5\n"]
+    assert front.errors == {}
+
+
+def test_a_solution_that_is_shown_runs_what_waits_and_stands_below_the_learners_cell(
+    opened: Callable[[], Front],
+) -> None:
+    front = opened()
+    front.run(front.find(TURN), WRONG.replace("your_turn(", "verdict = your_turn("))
+    front.run(0, "verdict._handle_custom_msg({'show': True}, [])")
+    front.settle()
+    assert front.outputs[front.find(USE)] == ["rounds for 100 ranks: 7\n"]
+    assert "return (K - 1).bit_length()" in front.run(0, "verdict.solution")[0]
+    assert progress.opened() == {"acting.tree_rounds": "shown"}
+
+
+def test_a_function_that_the_lesson_does_not_ask_for(opened: Callable[[], Front]) -> None:
+    front = opened()
+    front.run(0, "your_turn(len)")
+    assert "The lesson asks for no function 'len'." in front.errors[0]
+    (said,) = front.run(front.find(TURN), "tree_rounds = lambda K: (K - 1).bit_length()\nyour_turn(tree_rounds)")
+    assert said.startswith("Right: ")
 
 
 def test_with_everything_open_all_of_it_runs(opened: Callable[[], Front], monkeypatch: pytest.MonkeyPatch) -> None:

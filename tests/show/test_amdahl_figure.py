@@ -84,28 +84,21 @@ def test_values_without_sense_are_refused(bad: dict[str, object]) -> None:
         amdahl(**bad)  # type: ignore[arg-type]
 
 
-def test_a_slider_draws_it_anew_and_keeps_the_points() -> None:
+def test_every_stop_of_the_sliders_is_drawn_ahead_with_the_points() -> None:
     figure = amdahl(0.9, 8, {1: 2.0, 2: 1.2})
-    before = figure.drawing
-    figure.p = 0.99
-    assert figure.drawing == figure.svg() != before
-    assert "p = 0.99" in figure.drawing
-    figure.workers = 1000
-    assert "1,000 workers" in figure.told
-    assert len(titled(figure.drawing, "circle", "measured")) == 2
-
-
-def test_a_slider_cannot_break_it() -> None:
-    figure = amdahl()
-    with pytest.raises(UsageError):
-        figure.p = 2.0
-    assert figure.p == 0.95
+    shares, workers = figure.sliders()
+    sheets = figure.sheets()
+    assert len(sheets) == len(shares.stops) * len(workers.stops)
+    assert sheets[shares.at * len(workers.stops) + workers.at].frames[0] == figure.svg()
+    other = sheets[shares.stops.index("0.99") * len(workers.stops) + workers.stops.index("1,024")]
+    assert "p = 0.99" in other.frames[0]
+    assert "1,024 workers" in other.captions[0]
+    assert len(titled(other.frames[0], "circle", "measured")) == 2
 
 
 def test_sliders_have_a_stop_for_what_was_asked() -> None:
-    figure = amdahl(0.937, 77)
-    assert 0.937 in figure.shares
-    assert 77 in figure.choices
+    shares, workers = amdahl(0.937, 77).sliders()
+    assert (shares.stops[shares.at], workers.stops[workers.at]) == ("0.937", "77")
 
 
 @pytest.mark.parametrize("p", [0.0, 0.5, 0.9999, 1.0])

@@ -62,22 +62,26 @@ def test_values_without_sense_are_refused(bad: dict[str, object]) -> None:
         costs(**bad)  # type: ignore[arg-type]
 
 
-def test_a_slider_draws_it_anew() -> None:
-    figure = costs(ranks=12)
-    before = figure.drawing
-    figure.ranks = 16
-    assert figure.drawing != before
-    assert "16 ranks" in figure.drawing
-    figure.alpha = 1e-3
-    assert "1 ms a message" in figure.svg() == figure.drawing
-    assert set(figure.curves["curves"]) == {"star", "tree", "ring", "halving-doubling"}
+def test_every_stop_of_the_sliders_is_drawn_ahead() -> None:
+    figure = costs(alpha=2e-5, ranks=12)
+    alphas, betas, ranks = figure.sliders()
+    assert (alphas.stops[alphas.at], betas.stops[betas.at], ranks.stops[ranks.at]) == ("20 µs", "1 GB/s", "12")
+    sheets = figure.sheets()
+    assert len(sheets) == len(alphas.stops) * len(betas.stops) * len(ranks.stops)
+    here = (alphas.at * len(betas.stops) + betas.at) * len(ranks.stops)
+    assert sheets[here + ranks.at].frames[0] == figure.svg()
+    assert "16 ranks" in sheets[here + ranks.stops.index("16")].captions[0]
 
 
-def test_a_slider_cannot_break_it() -> None:
-    figure = costs(ranks=12)
-    with pytest.raises(UsageError):
-        figure.beta = -1.0
-    assert figure.beta == 1e-9
+@pytest.mark.parametrize("ranks", [4, 12])
+def test_what_the_pointer_reads_is_the_library_s_formula(ranks: int) -> None:
+    alpha, beta, nbytes = 3e-5, 1e-10, 10**6
+    read = costs(ranks=ranks).state()["reading"]["linear"][ranks]
+    model = Costs(alpha, beta, ranks)
+    assert set(read) == {NAMES[a] for a in model.drawn}
+    for algorithm in model.drawn:
+        messages, share = read[NAMES[algorithm]]
+        assert messages * alpha + share * nbytes * beta == pytest.approx(model.seconds(algorithm, nbytes))
 
 
 @pytest.mark.parametrize("ranks", [2, 3, 64, 4096])

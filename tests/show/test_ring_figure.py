@@ -5,7 +5,6 @@ from __future__ import annotations
 from xml.etree import ElementTree
 
 import pytest
-import traitlets
 
 from lockstep.errors import UsageError
 from lockstep.show import ring
@@ -64,25 +63,14 @@ def test_every_frame_shows_its_moves() -> None:
     assert "every rank has the whole sum" in " ".join(ElementTree.fromstring(figure.frames[-1]).itertext())
 
 
-def test_the_step_is_synced_and_stays_inside() -> None:
-    figure = ring(4)
-    figure.step = 3
-    assert figure.now.complete(2) == (2,)
-    assert "step 3 of 6" in figure.svg()
-    figure.step = 99
-    assert figure.step == 6
-    figure.step = -1
-    assert figure.step == 0
-
-
-def test_other_ranks_draw_it_anew() -> None:
-    figure = ring(4)
-    figure.step = 5
-    figure.ranks = 3
-    assert (figure.step, len(figure.frames)) == (0, 5)
-    with pytest.raises((traitlets.TraitError, UsageError)):
-        figure.ranks = 40
-    assert len(ring(16).frames) == 31
+@pytest.mark.parametrize("ranks", [4, 11])
+def test_the_rings_of_other_ranks_are_drawn_ahead(ranks: int) -> None:
+    figure = ring(ranks)
+    (slider,) = figure.sliders()
+    assert slider.stops == [str(k) for k in sorted({*range(1, 9), ranks})]
+    sheets = figure.sheets()
+    assert tuple(sheets[slider.at].frames) == figure.frames
+    assert [len(sheet.frames) for sheet in sheets[:8]] == [2 * k + 1 for k in range(8)]
 
 
 def test_svg_of_a_step() -> None:

@@ -105,5 +105,5 @@ def test_misses_are_parted_by_array_and_stay_in_the_frame(misses: dict[str, int]
     bars = [(float(r.get("x", 0)), float(r.get("width", 0))) for r in root.iter(SVG + "rect") if r.get("x")]
     assert len(bars) == len(misses)
     total = sum(misses.values())
-    assert sum(width for _, width in bars) == pytest.approx(640 * total / max(3280, total), abs=0.1)
-    assert all(x >= 0 and x + width <= 661 for x, width in bars)
+    assert sum(width for _, width in bars) == pytest.approx(486 * total / max(3280, total), abs=0.1)
+    assert all(x >= 0 and x + width <= 501 for x, width in bars)

@@ -36,16 +36,17 @@ def test_two_cores_with_their_caches_and_lanes() -> None:
     assert [t for t in told if t.startswith("core ")] == ["core 0", "core 1"]
     assert told.count("L1d 48 KiB") == told.count("L2 1 MiB") == 2
     assert told.count("L3 16 MiB, one for 2 cores") == 1
-    assert told.count("8 numbers at once") == 2
+    assert told.count("8 at once") == 2
     assert "no GPU here" in told
 
 
 def test_a_server_is_drawn_in_part_and_says_so() -> None:
     told = texts(SERVER)
-    assert [t for t in told if t.startswith("core ")] == ["core 0", "core 1", "core 2", "core 63"]
-    assert "… 60 more like these …" in told
+    assert [t for t in told if t.startswith("core ")] == ["core 0", "core 63"]
+    assert "… 62 more like these …" in told
     assert "8 × NVIDIA H200" in told
-    assert any("64 of 128 cores are ours" in t and "2 memory regions (NUMA)" in t for t in told)
+    assert "64 of 128 cores are ours" in " ".join(told)
+    assert "2 memory regions (NUMA)" in " ".join(told)
     assert "160 GB a second" in told
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
@@ -158,7 +159,7 @@ def test_nothing_is_pale_where_nobody_knows_when_messages_begin() -> None:
         drawn = timeline(known)
         assert bars(drawn.svg(), palette.PALE) == []
         assert "pale" not in drawn.svg().lower()
-        assert drawn.data["pale"] == ""
+        assert columns(drawn.lanes)["pale"] == ""
 
 
 def test_all_three_times_are_told() -> None:
@@ -192,7 +193,7 @@ def test_the_legend_of_pale_bars_has_room(kinds: int) -> None:
     pale = told.pop(PALE)
     y = pale.get("y")
     right = max((float(t.get("x", 0)) for t in told.values() if t.get("y") == y), default=-100)
-    assert right + 100 <= float(pale.get("x", 0)) <= 860 - 14 - 6 * len(PALE)
+    assert right + 100 <= float(pale.get("x", 0)) <= 540 - 14 - 7 * len(PALE)
 
 
 def test_many_waiting_messages_are_drawn_as_one_pale_path_below_what_is_under_way() -> None:
@@ -203,7 +204,10 @@ def test_many_waiting_messages_are_drawn_as_one_pale_path_below_what_is_under_wa
     pale, full = [p.get("fill-opacity") for p in paths if p.get("fill") == palette.colour("send")]
     assert (pale, full) == (str(palette.PALE), None)
     (path,) = [p for p in paths if p.get("fill") == palette.colour("send") and not p.get("fill-opacity")]
-    assert path.get("d", "").count("M") >= n - 4
+    bars = [(float(x), float(w)) for x, w in re.findall(r"M([\d.]+) [\d.]+h([\d.]+)", path.get("d", ""))]
+    assert min(x for x, _ in bars) == pytest.approx(62.9, abs=0.1)
+    assert max(x + w for x, w in bars) == pytest.approx(540 - 14, abs=1)
+    assert sum(w for _, w in bars) == pytest.approx(540 - 14 - 62, abs=2)
 
 
 # What may be drawn
@@ -227,8 +231,9 @@ def test_64_ranks_with_8064_messages_stay_small() -> None:
     drawn = timeline(trace)
     assert len(drawn.svg()) < 500_000
     assert "8,064 messages" in words(drawn.svg())
-    assert "first 240 messages only" in words(drawn.svg())
-    assert len(drawn.data["arrows"]["send"]) == 8064
+    assert "first 240 messages only" in words(drawn.svg()).replace("\N{NO-BREAK SPACE}", " ")
+    assert len(columns(drawn.lanes)["arrows"]["send"]) == 8064
+    assert len(drawn.html()) < 300_000
 
 
 # Unequal ranks
@@ -248,22 +253,24 @@ def test_a_slow_rank_is_named_at_its_lane_and_a_slow_link_in_the_legend() -> Non
     assert "link 0–1: 1 GB/s, latency 20 µs · rank 3: 40 GB of memory, 0.5× speed · computing varies by 0.1" in told
     lanes = {label.text: float(label.get("y", 0)) for label in parsed(drawn.svg()).iter(f"{SVG}text")}
     assert lanes["0.5×"] == lanes["rank 3"]
-    assert drawn.data["speeds"] == ["", "", "", "0.5×"]
-    assert drawn.data["notes"] in told
+    data = columns(drawn.lanes)
+    assert data["speeds"] == ["", "", "", "0.5×"]
+    assert data["notes"] in told
 
 
 def test_the_lanes_of_equal_ranks_stay_where_they_were() -> None:
     drawn = timeline(ring_trace(4))
-    assert (drawn.data["left"], drawn.data["speeds"], drawn.data["notes"]) == (62, [], "")
-    assert timeline(replace(ring_trace(4), unequal=UNEQUAL[:3])).data["left"] == 62  # no speed is to be told
+    data = columns(drawn.lanes)
+    assert (data["left"], data["speeds"], data["notes"]) == (62, [], "")
+    assert timeline(replace(ring_trace(4), unequal=UNEQUAL[:3])).lanes.left == 62  # no speed is to be told
     assert "Not all is equal" not in drawn.svg()
 
 
 def test_many_differences_do_not_fill_the_page() -> None:
     many = tuple(Unequal((r,), "speed", 1 / 3) for r in range(64))
     drawn = timeline(replace(ring_trace(64), unequal=many))
-    assert drawn.data["speeds"] == ["0.333×"] * 64
-    assert drawn.data["notes"].endswith("and 52 more")
+    assert columns(drawn.lanes)["speeds"] == ["0.333×"] * 64
+    assert columns(drawn.lanes)["notes"].endswith("and 52 more")
 
 
 def test_anything_else_is_refused() -> None:
@@ -310,9 +317,9 @@ def test_a_send_and_a_collective_of_the_same_number_are_not_joined() -> None:
     assert first != second
 
 
-def test_the_notebook_keeps_widget_picture_and_words() -> None:
-    data, _ = timeline(ring_trace(2))._repr_mimebundle_()
-    assert set(data) == {"text/plain", "image/svg+xml", "application/vnd.jupyter.widget-view+json"}
+def test_the_notebook_keeps_page_picture_and_words() -> None:
+    data = timeline(ring_trace(2))._repr_mimebundle_()
+    assert set(data) == {"text/plain", "image/svg+xml", "text/html"}
     assert data["text/plain"].startswith("Timeline: 2 ranks")
     parsed(data["image/svg+xml"])
 

@@ -1,4 +1,4 @@
-"""The figures' JavaScript in headless Chromium: on a bare page, with a model that talks to the real Python widget.
+"""The figures in headless Chromium, on a bare page; a field has a model that talks to the real Python widget.
 
 No Jupyter and no network: every request that leaves the page fails the test. Screenshots go to tests/screenshots/
 (ignored by git): they are there to be looked at.
@@ -20,7 +20,7 @@ from lockstep.dye import dye, total
 from lockstep.errors import Deadlock, RankState
 from lockstep.events import Event, Trace, Unequal
 from lockstep.show import costs, predict, reconcile, ring, roofline, timeline, xray
-from lockstep.show.figure import Figure, style
+from lockstep.show.figure import Drawn, Figure
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 
@@ -29,7 +29,7 @@ DARK = """body { background: #111; --jp-content-font-color1: #fff; --jp-content-
           --jp-layout-color0: #111; --jp-brand-color1: #64b5f6; --jp-error-color1: #ff7961; }"""
 
 # anywidget's side of the front end: a model whose changes and messages go to `kernel`, which answers with its state.
-RUNTIME = """async ({source, state, detached}) => {
+RUNTIME = """async ({source, state}) => {
   const listeners = {}, changed = {};
   const take = (news) => { for (const [k, v] of Object.entries(news)) {
     const before = JSON.stringify(state[k]);
@@ -49,16 +49,26 @@ RUNTIME = """async ({source, state, detached}) => {
     off: (name, f) => { listeners[name] = (listeners[name] ?? []).filter((g) => g !== f); },
   };
   const module = await import(URL.createObjectURL(new Blob([source], {type: 'text/javascript'})));
-  const here = document.getElementById('here'), el = detached ? document.createElement('div') : here;
-  window.undo = module.default.render({model, el});
-  if (detached) here.append(el);
-  window.listening = () => Object.values(listeners).flat().length;
+  module.default.initialize({model});
+}"""
+
+# JupyterLab draws an output before it stands in the page, and runs its scripts by putting them in anew.
+JOINS_LATER = """html => {
+  const output = document.createElement('div');
+  output.innerHTML = html;
+  for (const old of output.querySelectorAll('script')) {
+    const script = document.createElement('script');
+    script.type = old.type;
+    script.textContent = old.textContent;
+    old.replaceWith(script);
+  }
+  document.body.append(output);
 }"""
 
 
 @pytest.fixture
 def show(browser: Any, request: pytest.FixtureRequest) -> Iterator[Any]:
-    """``show(widget)`` → the page with it."""
+    """``show(figure)`` → the page with it."""
     page = browser.new_page(viewport={"width": 920, "height": 760})
     went_wrong: list[str] = []
     page.on("pageerror", lambda error: went_wrong.append(str(error)))
@@ -67,7 +77,17 @@ def show(browser: Any, request: pytest.FixtureRequest) -> Iterator[Any]:
         "request", lambda r: went_wrong.append(r.url) if not r.url.startswith(("blob:", "data:", "about:")) else None
     )
 
-    def put(widget: Figure, theme: str = "", detached: bool = False) -> Any:
+    def put(figure: Figure | Drawn, theme: str = "", detached: bool = False) -> Any:
+        html = figure.html()
+        page.set_content(f"<!doctype html><style>{theme}</style><body>{'' if detached else html}")
+        if detached:
+            page.evaluate(JOINS_LATER, html)
+        if isinstance(figure, Figure):
+            connect(figure)
+        page.wait_for_selector(".ls-figure")
+        return page
+
+    def connect(widget: Figure) -> None:
         def kernel(said: dict[str, Any]) -> dict[str, Any]:
             if "set" in said:
                 widget.set_state(said["set"])
@@ -76,9 +96,7 @@ def show(browser: Any, request: pytest.FixtureRequest) -> Iterator[Any]:
             return shared(widget)
 
         page.expose_function("kernel", kernel)
-        page.set_content(f"<!doctype html><style>{style()}{theme}</style><body><div id=here></div>")
-        page.evaluate(RUNTIME, {"source": widget._esm, "state": shared(widget), "detached": detached})
-        return page
+        page.evaluate(RUNTIME, {"source": widget._esm, "state": shared(widget) | {"_key": widget._key}})
 
     yield put
     SHOTS.mkdir(exist_ok=True)
@@ -138,29 +156,29 @@ def test_timeline_says_where_ranks_differ(show: Any) -> None:
     page = show(timeline(replace(ring_trace(4), unequal=unequal)))
     assert page.locator(".ls-hint").last.text_content() == "link 0–1: 1 GB/s · rank 3: 0.5× speed"
     page.hover("canvas", position={"x": 130, "y": 12})  # lanes begin further to the right
-    assert page.locator(".ls-tip div").first.text_content() == "rank 0: mm"
+    assert page.locator(".ls-readout div").first.text_content() == "rank 0: mm"
 
 
 def test_timeline_in_the_dark(show: Any) -> None:
     page = show(timeline(ring_trace(4)), DARK)
     page.hover("canvas", position={"x": 400, "y": 12})
-    assert page.locator(".ls-tip").evaluate("e => getComputedStyle(e).color") == "rgb(255, 255, 255)"
+    assert page.locator(".ls-readout").evaluate("e => getComputedStyle(e).color") == "rgb(255, 255, 255)"
     assert page.locator(".ls-figure").evaluate("e => getComputedStyle(e).backgroundColor") == "rgb(17, 17, 17)"
 
 
 def test_timeline_hover_says_kind_bytes_peer_line_and_time(show: Any) -> None:
     page = show(timeline(ring_trace(4)))
-    assert page.locator(".ls-tip").is_hidden()
+    assert "Point at a bar" in page.locator(".ls-readout").text_content()
     page.hover("canvas", position={"x": 400, "y": 12})
-    lines = page.locator(".ls-tip div").all_text_contents()
+    lines = page.locator(".ls-readout div").all_text_contents()
     assert lines[:2] == ["rank 0: send to rank 1", "1.02 kB"]
     assert lines[2].endswith("µs (11 µs)")
     assert lines[3] == "Cell In[3], line 7, in ring"
     page.hover("canvas", position={"x": 400, "y": 27})
-    assert page.locator(".ls-tip div").first.text_content() == "rank 0: recv from rank 3"
-    assert "stood still for 11 µs" in page.locator(".ls-tip").text_content()
+    assert page.locator(".ls-readout div").first.text_content() == "rank 0: recv from rank 3"
+    assert "stood still for 11 µs" in page.locator(".ls-readout").text_content()
     page.mouse.move(5, 700)
-    assert page.locator(".ls-tip").is_hidden()
+    assert "Point at a bar" in page.locator(".ls-readout").text_content()
 
 
 def test_timeline_is_pale_while_a_message_waits_and_says_all_three_times(show: Any) -> None:
@@ -175,9 +193,9 @@ def test_timeline_is_pale_while_a_message_waits_and_says_all_three_times(show: A
     lane = (page.locator("canvas").bounding_box()["width"] - 72) * 15
     assert 0.1 * lane < pixels(page, "#E69F00") < 0.25 * lane, "it is under way for a quarter of the time"
     page.hover("canvas", position={"x": 200, "y": 12})
-    assert "posted at 0 s, under way from 6 µs to 8 µs (2 µs)" in page.locator(".ls-tip div").all_text_contents()
+    assert "posted at 0 s, under way from 6 µs to 8 µs (2 µs)" in page.locator(".ls-readout div").all_text_contents()
     page.hover("canvas", position={"x": 500, "y": 56})
-    assert "posted at 1 µs, still waiting at 8 µs" in page.locator(".ls-tip div").all_text_contents()
+    assert "posted at 1 µs, still waiting at 8 µs" in page.locator(".ls-readout div").all_text_contents()
 
 
 def test_timeline_zooms_by_wheel_around_the_pointer_once_it_is_clicked(show: Any) -> None:
@@ -231,7 +249,7 @@ def test_timeline_by_keyboard_alone(show: Any) -> None:
     assert span(page) == (0, trace.time)
     page.keyboard.press("n")
     page.keyboard.press("n")
-    assert page.locator("[aria-live]").text_content().startswith("rank 0: send to rank 1, 1.02 kB")
+    assert page.locator("[aria-live] div").all_text_contents()[:2] == ["rank 0: send to rank 1", "1.02 kB"]
 
 
 def test_timeline_keeps_its_keys_from_jupyterlab(show: Any) -> None:
@@ -272,7 +290,7 @@ def test_timeline_shows_instant_events_and_says_what_they_are(show: Any) -> None
     page = show(timeline(Trace.of([Event(0, "barrier", 0, 0), Event(1, "compute", 0, 0, name="add")], 2, "virtual")))
     assert pixels(page, "#3A3A3A") > 10
     page.hover("canvas", position={"x": 64, "y": 12})
-    assert page.locator(".ls-tip div").first.text_content() == "rank 0: barrier"
+    assert page.locator(".ls-readout div").first.text_content() == "rank 0: barrier"
 
 
 def test_timeline_of_nothing(show: Any) -> None:
@@ -295,23 +313,21 @@ def test_timeline_shows_learners_names_as_text(show: Any) -> None:
     nasty = "<img src=x onerror=alert(1)>"
     page = show(timeline(Trace.of([Event(0, "compute", 0, 1, name=nasty, where=nasty)], 1)))
     page.hover("canvas", position={"x": 400, "y": 12})
-    assert page.locator(".ls-tip div").first.text_content() == f"rank 0: {nasty}"
+    assert page.locator(".ls-readout div").first.text_content() == f"rank 0: {nasty}"
     assert page.locator("img").count() == 0
 
 
 # The ring
 
 
-def test_the_rings_slider_moves_the_figure_and_python(show: Any) -> None:
-    figure = ring(4)
-    page = show(figure)
+def test_the_rings_slider_moves_the_figure(show: Any) -> None:
+    page = show(ring(4))
     assert "step 0 of 6" in page.locator(".ls-picture").text_content()
     slider = page.get_by_role("slider", name="step")
     slider.focus()
     for _ in range(3):
         page.keyboard.press("ArrowRight")
     page.wait_for_function("document.querySelector('.ls-picture').textContent.includes('step 3 of 6')")
-    assert figure.step == 3
     assert "1 complete chunk" in page.locator("[aria-live]").text_content()
     page.get_by_role("button", name="step forward").click()
     assert "step 4 of 6" in page.locator(".ls-picture").text_content()
@@ -321,11 +337,10 @@ def test_the_rings_slider_moves_the_figure_and_python(show: Any) -> None:
 
 
 def test_the_ring_of_other_ranks(show: Any) -> None:
-    figure = ring(4)
-    page = show(figure, DARK)
-    page.get_by_role("slider", name="ranks").fill("6")
+    page = show(ring(4), DARK)
+    page.get_by_role("slider", name="ranks").fill("5")
     page.wait_for_function("document.querySelector('.ls-picture').textContent.includes('of 10')")
-    assert (figure.ranks, len(figure.frames)) == (6, 11)
+    assert page.locator("output").all_text_contents() == ["0 of 10", "6"]
     assert page.get_by_role("slider", name="step").get_attribute("max") == "10"
     page.get_by_role("slider", name="step").fill("7")
     page.wait_for_function("document.querySelector('.ls-picture').textContent.includes('step 7 of 10')")
@@ -345,12 +360,10 @@ def test_the_ring_plays_and_stops_at_its_end(show: Any) -> None:
 
 def test_the_xray_begins_with_the_result_and_goes_back(show: Any) -> None:
     dyed = dye(ring_all_reduce, ranks=3, steps=True)
-    figure = xray(dyed, total(dyed))
-    page = show(figure, DARK)
+    page = show(xray(dyed, total(dyed)), DARK)
     assert "after 4 rounds" in page.locator(".ls-picture").text_content()
     page.get_by_role("button", name="step back").click()
     page.wait_for_function("document.querySelector('.ls-picture').textContent.includes('before round 4 of 4')")
-    assert figure.step == 3
 
 
 def test_an_xray_of_a_result_alone_has_no_player(show: Any) -> None:
@@ -362,19 +375,16 @@ def test_an_xray_of_a_result_alone_has_no_player(show: Any) -> None:
 # Costs
 
 
-def test_the_costs_sliders_recompute_in_python(show: Any) -> None:
-    figure = costs(ranks=12)
-    page = show(figure)
+def test_the_costs_sliders_move_the_curves(show: Any) -> None:
+    page = show(costs(ranks=12))
     assert "tree = ring at" in page.locator(".ls-picture").text_content()
-    page.get_by_role("slider", name="ranks").fill("6")
+    page.get_by_role("slider", name="ranks").fill("4")
     page.wait_for_function("document.querySelector('.ls-picture').textContent.includes('16 ranks')")
-    assert figure.ranks == 16
     before = page.locator(".ls-picture polyline").first.get_attribute("points")
-    page.get_by_role("slider", name="α").fill("-3")
+    page.get_by_role("slider", name="α").fill("6")
     page.wait_for_function("document.querySelector('.ls-picture').textContent.includes('1 ms a message')")
-    assert figure.alpha == pytest.approx(1e-3)
     assert page.locator(".ls-picture polyline").first.get_attribute("points") != before
-    page.get_by_role("slider", name="1/β").fill("11")
+    page.get_by_role("slider", name="1/β").fill("4")
     page.wait_for_function("document.querySelector('.ls-picture').textContent.includes('100 GB a second')")
 
 
@@ -401,8 +411,10 @@ def test_a_prediction_is_refused_then_locked(show: Any) -> None:
     assert field.is_enabled()
     field.fill("2,5")
     field.press("Enter")
-    page.wait_for_function("document.querySelector('input').disabled")
+    page.wait_for_function("document.querySelector('input').readOnly")
+    field.press("9")
     assert field.input_value() == "2.5"
+    assert page.evaluate("document.activeElement.tagName") == "INPUT", "a disabled field would lose the focus"
     assert page.get_by_role("status").text_content() == "Committed: 2.5 ms."
     committed = progress.prediction("ring-64")
     assert committed is not None
@@ -430,17 +442,10 @@ def test_reconciling_asks_for_the_reason_and_keeps_it(show: Any) -> None:
 
 
 def test_reconciling_too_early_shows_nothing(show: Any) -> None:
-    page = show(reconcile("ring-64", simulated=4, measured=31))
+    page = show(reconcile("ring-64", simulated=4, measured=31.4159))
     assert page.locator("svg").count() == 0
     assert "Commit your prediction first" in page.locator(".ls-figure").text_content()
-    assert "31" not in page.content().split("<body>")[1]
-
-
-def test_a_figure_that_is_closed_leaves_nothing_behind(show: Any) -> None:
-    page = show(ring(3))
-    assert page.evaluate("listening()") == 3
-    page.evaluate("undo()")
-    assert page.evaluate("listening()") == 0
+    assert "31.4159" not in page.content().split("<body>")[1]
 
 
 # The roofline
@@ -457,7 +462,7 @@ def test_roofline_reads_the_roof_under_the_pointer_and_each_kernel(show: Any) ->
     assert "polynomial: 18 MFLOP and 8 MB, 2.25 FLOP/byte. At most 45 GFLOP/s" in readout.text_content()
     page.mouse.move(800, 300)
     assert "limited by computing" in readout.text_content()
-    page.mouse.move(120, 300)
+    page.mouse.move(160, 300)
     assert "limited by memory (20 GB/s)" in readout.text_content()
     assert page.locator(".ls-cross").count() == 1
 

@@ -33,24 +33,12 @@ _HOME = {
     "Score": "score",
 }
 
-__all__ = [
-    "Exercise",
-    "Finding",
-    "Score",
-    "Ungraded",
-    "check",
-    "check_all",
-    "check_file",
-    "check_reference",
-    "exercises",
-    "find",
-    "score_of",
-]
+__all__ = [*_HOME]
 
 
 def __getattr__(name: str) -> Any:
     if name not in _HOME:
-        raise AttributeError(f"module 'lockstep.checks' has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"lockstep.checks.{_HOME[name]}"), name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
     globals()[name] = value
     return value

@@ -21,7 +21,7 @@ from lockstep.checks.known import helpful
 from lockstep.checks.load import NoFunction, Unreadable, load
 from lockstep.checks.observation import Observation, Seen
 from lockstep.checks.observe import LAUNCHED_CASE_LIMIT, LIMIT, Ungraded, observe, observe_reference
-from lockstep.checks.score import Score, drawable
+from lockstep.checks.score import Score
 from lockstep.checks.seeds import under_autograde
 from lockstep.checks.ungraded import settle
 from lockstep.checks.wording import printable
@@ -144,7 +144,7 @@ def _apart(exercise: Exercise, fn: Callable[..., Any], score: Score) -> Score:
         found.findings[0], message=APART.format(found.findings[0].message), misconception="needs-shared-memory"
     )
     return Score(
-        exercise.id, found.points, found.maximum, found.verdict, [first], found.trace, found.about, found.states
+        exercise.id, found.points, found.maximum, found.verdict, [first], found.trace, "", found.states, "", found.case
     )
 
 
@@ -195,17 +195,6 @@ def _too_busy() -> Ungraded:
     )
 
 
-def _spent(exercise: Exercise, shown: Seen | None, verdict: str) -> str:
-    return standard.spent(exercise, shown) if shown and verdict == "passed" else ""
-
-
-def _shows(shown: Seen | None, picture: str) -> str:
-    """What the figure is of, where there will be one."""
-    waiting = shown and shown.failure and any(s.state == "waiting" for s in shown.failure.states)
-    drawn = shown and (waiting or picture or drawable(shown.trace))
-    return f"The figure shows your run with {shown.case}." if shown and drawn else ""
-
-
 def _closer(exercise: Exercise, fn: Callable[..., Any] | None) -> Closer | None:
     """Who looks closer at what is wrong; under a launcher only one rank does."""
     launched = detect()
@@ -219,11 +208,11 @@ def score_of(exercise: Exercise, observation: Observation, closer: Closer | None
     findings = [replace(f, message=printable(f.message)) for f in _judged(exercise, observation, closer)]
     crashed = any(f.misconception.startswith("crashed:") for f in findings)
     verdict = "passed" if not findings else "crashed" if crashed else "wrong"
+    shown = _shown(exercise, observation, findings)
     if exercise.picture:
-        shown = _told_of(observation, findings)
         picture = exercise.picture(shown) if shown and not shown.failure else ""
     else:
-        shown, picture = _worth_showing(observation, findings), closer.picture() if closer else ""
+        picture = closer.picture() if closer else ""
     return Score(
         exercise.id,
         exercise.points - sum(f.points for f in findings),
@@ -231,9 +220,10 @@ def score_of(exercise: Exercise, observation: Observation, closer: Closer | None
         verdict,
         [*findings, *_loud(observation)],
         shown.trace if shown else None,
-        " ".join(filter(None, (_spent(exercise, shown, verdict), _shows(shown, picture)))),
+        standard.spent(exercise, shown) if shown and verdict == "passed" else "",
         shown.failure.states if shown and shown.failure else (),
         picture,
+        str(shown.case) if shown else "",
     )
 
 
@@ -252,22 +242,18 @@ def _judged(exercise: Exercise, observation: Observation, closer: Closer | None)
     return hinted(found, observation, exercise.hints, like_known)
 
 
-def _told_of(observation: Observation, findings: Sequence[Finding]) -> Seen | None:
-    """The run that the first finding speaks of, or else the last one."""
-    cases = [f.case for f in findings if f.case]
-    return next(
-        (s for c in cases for s in observation if s.case == c), observation.seen[-1] if observation.seen else None
-    )
+def _shown(exercise: Exercise, observation: Observation, findings: Sequence[Finding]) -> Seen | None:
+    """The run that a finding speaks of; or else, for a picture of the exercise's own, the last one, and for a timeline
+    one that is large enough to see something in and small enough to see it."""
+    seen = [s for s in observation if exercise.picture or _has_a_timeline(s)]
+    told = [s for f in findings for s in seen if s.case == f.case]
+    if told or exercise.picture:
+        return next(iter(told or seen[::-1]), None)
+    return min(seen, key=lambda s: (abs(s.case.size - 4), len(s.trace)), default=None)
 
 
-def _worth_showing(observation: Observation, findings: Sequence[Finding]) -> Seen | None:
-    """The run that a finding speaks of, or else one that is large enough to see something in and small enough to see
-    it."""
-    talking = [seen for seen in observation if seen.trace.communication and (seen.trace.time > 0 or seen.failure)]
-    cases = [f.case for f in findings if f.case]
-    return next((s for c in cases for s in talking if s.case == c), None) or min(
-        talking, key=lambda s: (abs(s.case.size - 4), len(s.trace)), default=None
-    )
+def _has_a_timeline(seen: Seen) -> bool:
+    return bool(seen.trace.communication and (seen.trace.time > 0 or seen.failure))
 
 
 def _loud(observation: Observation) -> list[Finding]:

@@ -107,14 +107,8 @@ class Closer:
 
     def _alike_to(self, dyed: Dyed, case: Case, known: Sequence[Known]) -> list[Known]:
         mine = _profile(self.exercise, dyed, case)
-        return [k for k in known if mine and self._profile_of(k, case) == mine]
-
-    def _profile_of(self, known: Known, case: Case) -> str:
-        try:
-            dyed = dyed_answer(self.exercise, known.load(self.exercise.function), case)
-        except LockstepError:
-            return ""
-        return _profile(self.exercise, dyed, case) if dyed else ""
+        theirs = [(k, dyed_answer(self.exercise, k.load(self.exercise.function), case)) for k in known]
+        return [k for k, their in theirs if their and _profile(self.exercise, their, case) == mine]
 
 
 def dyed_answer(exercise: Exercise, fn: Callable[..., Any], case: Case, steps: bool = False) -> Dyed | None:

@@ -32,12 +32,8 @@ def holds_tensors(arguments: Any) -> bool:
 
 
 def moved(arguments: Any, device: torch.device) -> Any:
-    """``arguments`` with each tensor on ``device``: those in lists, tuples and dicts, too. On the host: as they are."""
+    """``arguments`` with each tensor on ``device``: those in lists, tuples and dicts, too, and each a leaf of
+    the graph, as the one that it is made from. On the host: as they are."""
     if device == HOST:
         return arguments
-    return tree_map_only(torch.Tensor, lambda tensor: _moved(tensor, device), arguments)
-
-
-def _moved(tensor: torch.Tensor, device: torch.device) -> torch.Tensor:
-    """A leaf of the graph, as the one that it is made from."""
-    return tensor.detach().to(device).requires_grad_(tensor.requires_grad)
+    return tree_map_only(torch.Tensor, lambda t: t.detach().to(device).requires_grad_(t.requires_grad), arguments)

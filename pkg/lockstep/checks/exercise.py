@@ -70,6 +70,7 @@ class Exercise:
     examine: Callable[[Seen], Fault | None] | None = None  # what else may be wrong; it is looked at first
     values: float = 0.5  # share of the points for right values; the rest is for what they cost, if it is looked at
     nearly: float = 1.0  # share of a case's answers that earns its part of ``values``, though some are wrong
+    shared: bool = False  # whether each right answer earns its share of that part
     alike: Callable[[Seen], Any] | None = None  # what two answers must share to be alike; by default their values
     footprint: Callable[[Seen], Any] | None = None  # what two right ones must share to cost alike; by default messages
     compared: Callable[[Seen], Compared] | None = None  # of a pure exercise: the tensors that its values are

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 from dataclasses import replace
 
 from lockstep.checks.observation import Failure
@@ -24,17 +23,14 @@ def failure_of(error: RunError, limit: float) -> Failure:
     if end is None:
         return failure
     if end.kind != "raised":
-        killer = signal.Signals(end.status).name if end.kind == "killed" else ""
-        return replace(failure, rank=end.rank, ended=exits.reason(end), signal=killer)
+        return replace(failure, ended=exits.reason(end))
     return replace(
         failure,
-        rank=end.rank,
         exception=end.exception if end.module in ("", BUILTIN) else f"{end.module}.{end.exception}",
         text=end.message,
         told=end.told,
         origin=end.origin,
         stated=end.stated,
-        mistake=end.mistake,
         where=str(end.place),
         source=end.place.source,
     )

@@ -21,6 +21,7 @@ from lockstep.checks.reach import reached
 from lockstep.cpu.twins import named
 from lockstep.launch.job import INSIDE
 
+FOLDER = os.path.join(os.path.dirname(__file__), "")  # in which no file may be executed that was not before
 JUDGES = ("lockstep.checks.", "lockstep.exercises.")
 
 
@@ -61,13 +62,12 @@ def keys_of(code: CodeType) -> Iterator[Key]:
 class Shut(NamedTuple):
     """What may not run now."""
 
+    module: str  # of the answers
     keys: frozenset[Key]
     files: frozenset[str]  # that may not be executed again
-    folder: str  # in which no file may be executed that was not before
 
 
 _shut: Shut | None = None
-_refused = ""
 
 
 def refuses(function: object) -> bool:
@@ -94,7 +94,7 @@ def refuse_borrowed(fn: Any, seen: frozenset[int] = frozenset()) -> None:
 
 def refused() -> str:
     """The module whose answers a learner may not use now; "" for none. For a watch that looks at code, not at calls."""
-    return _refused
+    return _shut.module if _shut else ""
 
 
 @contextmanager
@@ -103,15 +103,15 @@ def references_refuse(module: str, *needed: Callable[..., Any]) -> Iterator[None
     JUDGES that ``needed``, which run beside the learner's, do not come to call.
 
     The ranks of a virtual cluster are threads of one process, and of that one nothing is opened again."""
-    global _shut, _refused
+    global _shut
     if not module or _shut:
         yield
         return
     targets = _functions(module, needed)
     keys = frozenset(key for function in targets for key in keys_of(_plain(function).__code__))
-    answers = frozenset(key.file for key in keys if not _is_of_judges(key.file))
+    answers = frozenset(key.file for key in keys if not key.file.startswith(FOLDER))
     originals = {f: f.__code__ for f in _all_with(keys, targets) if not f.__code__.co_freevars}
-    _shut, _refused = Shut(keys, answers, os.path.join(os.path.dirname(__file__), "")), module
+    _shut = Shut(module, keys, answers)
     for function in originals:
         function.__code__ = _refuse.__code__
     _listen()
@@ -121,7 +121,7 @@ def references_refuse(module: str, *needed: Callable[..., Any]) -> Iterator[None
         yield
     finally:
         if originals:
-            _shut, _refused = None, ""
+            _shut = None
             for function, code in originals.items():
                 function.__code__ = code
 
@@ -145,10 +145,6 @@ def _plain(function: Any) -> Any:
     """The Python function of what numba has made of one; None for anything else."""
     plain = getattr(function, "py_func", function)
     return plain if type(plain) is FunctionType else None
-
-
-def _is_of_judges(file: str) -> bool:
-    return file.startswith(os.path.join(os.path.dirname(__file__), ""))
 
 
 def _all_with(keys: frozenset[Key], targets: list[Any]) -> list[FunctionType]:
@@ -175,7 +171,7 @@ def _audit(event: str, arguments: tuple[Any, ...]) -> None:
     code = arguments[-1]
     if not isinstance(code, CodeType):
         return
-    new = code.co_name == "<module>" and code.co_filename.startswith(_shut.folder)
+    new = code.co_name == "<module>" and code.co_filename.startswith(FOLDER)
     again = code.co_name == "<module>" and code.co_filename in _shut.files
     if new or again or key_of(code) in _shut.keys:
         _refuse()

@@ -93,9 +93,8 @@ def fault_of(seen: Seen, examine: Examine) -> Fault | None:
 def crash(seen: Seen) -> Fault:
     """The run's own error, which already names the ranks and their lines."""
     assert seen.failure is not None
-    if seen.failure.kind == "TimeLimit":
-        return Fault("crashed:TimeLimit", f"With {seen.case}: {_shortened(_endless(seen, seen.failure))}")
-    return Fault(f"crashed:{seen.failure.kind}", f"With {seen.case}: {_shortened(seen.failure)}")
+    failure = _endless(seen, seen.failure) if seen.failure.kind == "TimeLimit" else seen.failure
+    return Fault(f"crashed:{failure.kind}", f"With {seen.case}: {_shortened(failure)}")
 
 
 def _endless(seen: Seen, failure: Failure) -> Failure:
@@ -160,7 +159,8 @@ def _wrong(
     """Some values are wrong, or some runs failed: credit for the share of cases that went well."""
     found = _recognised(faults, closer) or _general(faults, closer)
     earned = _earned(observation, faults, points * values)
-    return [Finding(found[0].message, found[0].misconception, points - earned, _case_of(found)), *found[1:]]
+    case = next((f.case for f in found if f.case), None)
+    return [replace(found[0], points=points - earned, case=case), *found[1:]]
 
 
 def _recognised(faults: Sequence[tuple[Seen, Fault | None]], closer: Closer | None) -> list[Finding]:
@@ -205,10 +205,6 @@ def _careless(observation: Observation, points: float) -> list[Finding]:
     told = [(seen, never_waited(seen)) for seen in _from_the_plainest(observation)]
     cost = max(STEP, floor(points / 4 / STEP) * STEP)
     return [Finding(message, "never-waited", cost, seen.case) for seen, message in told if message][:1]
-
-
-def _case_of(found: Sequence[Finding]) -> Case | None:
-    return next((f.case for f in found if f.case), None)
 
 
 def _earned(observation: Observation, faults: Sequence[tuple[Seen, Fault | None]], share: float) -> float:

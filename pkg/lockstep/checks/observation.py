@@ -29,10 +29,7 @@ class Failure:
     told: str = ""  # the learner's lines of its traceback, and what Python says of it
     origin: str = ""  # whose line raised it: "learner", "torch", "lockstep" or "library"; "" if nobody raised
     stated: bool = False  # by a raise statement
-    mistake: str = ""  # the name that Lockstep's own error has for it
-    rank: int | None = None  # whose end was the cause, if it was one's
     ended: str = ""  # how its process ended, if it did: "was killed by SIGSEGV: segmentation fault"
-    signal: str = ""  # what killed it: "SIGSEGV"
     where: str = ""  # the learner's line: "ring.py, line 4, in ring"
     source: str = ""  # the text of that line
     limit: float = 0.0  # seconds that the run was given
@@ -76,7 +73,6 @@ class Observation:
 
     exercise: str
     world: str  # "virtual", "processes", "spmd"
-    cluster: str = ""
     signature: str = ""  # why the function cannot be called as published; empty if it can
     problem: str = ""  # why it could not be loaded at all
     seen: tuple[Seen, ...] = ()

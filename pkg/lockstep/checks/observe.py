@@ -8,8 +8,8 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from itertools import islice
+from dataclasses import dataclass, field, replace
+from itertools import accumulate, chain, islice
 from typing import Any
 
 import cloudpickle
@@ -21,7 +21,7 @@ from lockstep.checks.device import holds_tensors
 from lockstep.checks.exercise import Exercise
 from lockstep.checks.failures import HANGS, failure_of, without_ranks
 from lockstep.checks.observation import Failure, Observation, Seen
-from lockstep.checks.play import Act, astray, begun, part, play, play_each, play_each_pure, play_pure, returned
+from lockstep.checks.play import Act, astray, begun, part, play, play_each_pure, play_pure, returned
 from lockstep.checks.seeds import seed
 from lockstep.checks.signature import misfit
 from lockstep.checks.transport import Unreadable, decoded
@@ -50,29 +50,11 @@ def observe(
     limit: float = LIMIT,
     rules: Rules = RENDEZVOUS,
     cases: Sequence[Case] | None = None,
+    guarded: bool = True,
 ) -> Observation:
     """What ``fn`` does in the world ``on``: by default the launcher's, or else a virtual cluster, the same for
     everyone. ``rules``: of the backend that the virtual cluster stands for. ``cases``: these alone. Where it calls the
-    library's own answer, or is one, that raises LibraryAnswer."""
-    return _observed(exercise, fn, exercise.reference.partition(":")[0], on, limit, rules, cases)
-
-
-def observe_reference(
-    exercise: Exercise, on: str | None = None, limit: float = LIMIT, rules: Rules = RENDEZVOUS
-) -> Observation:
-    """What the exercise's own reference does: in the same way, only that nothing is refused."""
-    return _observed(exercise, exercise.reference_function(), "", on, limit, rules)
-
-
-def _observed(
-    exercise: Exercise,
-    fn: Callable[..., Any],
-    refused: str,
-    on: str | None,
-    limit: float,
-    rules: Rules,
-    cases: Sequence[Case] | None = None,
-) -> Observation:
+    library's own answer, or is one, that raises LibraryAnswer, if it is ``guarded``."""
     world = on or ("spmd" if choose_world(None) == "spmd" else CLUSTER)
     check_world(world)
     problem = misfit(exercise, fn)
@@ -83,11 +65,20 @@ def _observed(
         return Observation(exercise.id, world, problem=problem)
     _warm_up(world)
     longest = max(limit, exercise.seconds) if exercise.pure else limit
+    refused = exercise.reference.partition(":")[0] if guarded else ""
     stage = _Stage(exercise, fn, refused, world, time.monotonic() + longest, rules)
     for size in stage.sizes() if cases is None else sorted({case.ranks for case in cases}):
         every = exercise.cases(size, seed(exercise.id, size)) if cases is None else cases
         stage.perform([case for case in every if case.ranks == size])
-    return Observation(exercise.id, *stage.place(), seen=tuple(stage.seen), unseen=tuple(stage.unseen))
+    found = (stage.seen[0].trace.world if stage.seen else "") or world
+    return Observation(exercise.id, found, seen=tuple(stage.seen), unseen=tuple(stage.unseen))
+
+
+def observe_reference(
+    exercise: Exercise, on: str | None = None, limit: float = LIMIT, rules: Rules = RENDEZVOUS
+) -> Observation:
+    """What the exercise's own reference does: in the same way, only that nothing is refused."""
+    return observe(exercise, exercise.reference_function(), on, limit, rules, guarded=False)
 
 
 def observe_each(exercise: Exercise, fns: Sequence[Callable[..., Any]], case: Case) -> list[Seen]:
@@ -100,11 +91,9 @@ def observe_each(exercise: Exercise, fns: Sequence[Callable[..., Any]], case: Ca
         outcome = run_sealed(play_each_pure, fns, refused, watch, own=[calls], on=CLUSTER, timeout=seconds)
         by_answer = _opened(0, outcome.values[0])
         return [_called(case, values, outcome) for values in by_answer]
-    own = [acts[0] for acts in acts_by_rank(exercise, [case])]
-    outcome = run_sealed(play_each, fns, refused, own=own, on=CLUSTER, timeout=seconds)
+    outcome = run_sealed(play, fns, refused, own=acts_by_rank(exercise, [case]), on=CLUSTER, timeout=seconds)
     by_rank = [_opened(rank, blob) for rank, blob in enumerate(outcome.values)]
-    traces = part(outcome.trace, len(fns))
-    return [_seen(case, [of_rank[n] for of_rank in by_rank], trace, outcome) for n, trace in enumerate(traces)]
+    return _parted([case] * len(fns), by_rank, outcome)
 
 
 def _called(case: Case, values: list[Any] | None, outcome: Outcome) -> Seen:
@@ -113,22 +102,26 @@ def _called(case: Case, values: list[Any] | None, outcome: Outcome) -> Seen:
     return _seen(case, [(values, [])], Trace(ranks=1), outcome)
 
 
+@dataclass
 class _Stage:
     """The runs of one check, until the cases or the time or the learner's function give out."""
 
-    def __init__(
-        self, exercise: Exercise, fn: Callable[..., Any], refused: str, world: str, deadline: float, rules: Rules
-    ) -> None:
-        self.exercise, self.fn, self.refused = exercise, fn, refused
-        self.world, self.deadline, self.rules = world, deadline, rules
-        if world == "spmd":  # ranks that looked at their own clocks would not agree when to stop
+    exercise: Exercise
+    fn: Callable[..., Any]
+    refused: str
+    world: str
+    deadline: float
+    rules: Rules
+    seen: list[Seen] = field(default_factory=list)
+    unseen: list[Case] = field(default_factory=list)
+    together: bool = True  # until a run fails
+    begun: Begun | None = None  # the last call that has begun, of those of a pure exercise's last run
+    stopped: bool = False  # no use in going on
+    given: float = 0.0  # seconds that the last run had
+
+    def __post_init__(self) -> None:
+        if self.world == "spmd":  # ranks that looked at their own clocks would not agree when to stop
             self.deadline = math.inf
-        self.seen: list[Seen] = []
-        self.unseen: list[Case] = []
-        self.together = True  # until a run fails
-        self.begun: Begun | None = None  # the last call that has begun, of those of a pure exercise's last run
-        self.stopped = False  # no use in going on
-        self.given = 0.0  # seconds that the last run had
 
     def sizes(self) -> tuple[int, ...]:
         """The world sizes to try: under a launcher there is only one."""
@@ -136,113 +129,85 @@ class _Stage:
             return self.exercise.worlds
         return (launched(None),)
 
-    def place(self) -> tuple[str, str]:
-        trace = self.seen[0].trace if self.seen else Trace()
-        return trace.world or self.world, trace.cluster
-
     def perform(self, cases: Sequence[Case]) -> None:
-        shared = self.together and len(cases) > 1 and not self.stopped and not self.exercise.jitter
-        if shared and (self._call_together(cases) if self.exercise.pure else self._perform_together(cases)):
-            return
-        for case in cases:
-            self._perform_alone(case)
-
-    def _call_together(self, cases: Sequence[Case]) -> bool:
-        """The calls of a pure exercise share a process, which then has to import what they need only once."""
-        calls = [self.exercise.inputs(case, 0) for case in cases]
-        try:
-            outcome = self._call([call for of_case in calls for call in of_case])
-        except RunError as error:
-            self.together = False
-            if type(error).__name__ not in HANGS or not self._hangs_in_a_call():
-                return False
-            self._call_hung(cases, calls, error)
-            return True
-        values = iter(outcome.values[0])
-        for case, of_case in zip(cases, calls, strict=True):
-            self.seen.append(_seen(case, [(list(islice(values, len(of_case))), [])], Trace(ranks=1), outcome))
-        return True
-
-    def _call(self, calls: Sequence[tuple[Any, ...]]) -> Any:
-        with under_way() as note:
-            try:
-                return self._run(play_pure, self.exercise.watch or returned, note, own=[calls])
-            finally:
-                self.begun = note.last()
-
-    def _hangs_in_a_call(self) -> bool:
-        """Was one call under way for most of the time? Or else they are slow, all together."""
-        return self.begun is not None and self.begun.seconds > self._longest() / 2
-
-    def _call_hung(self, cases: Sequence[Case], calls: Sequence[Sequence[tuple[Any, ...]]], error: RunError) -> None:
-        """As ``_hung``, for the calls of a pure exercise."""
-        flat = [(at, call) for at, of_case in enumerate(calls) for call in of_case]
-        at, _ = flat[self.begun.number if self.begun else 0]
-        failure = self._pure_failure(error, [call for _, call in flat])
-        for case in cases[:at]:
-            self._perform_alone(case)
-        self.seen.append(Seen(cases[at], trace=Trace(ranks=1), printed=error.printed, failure=failure))
-        self.unseen += cases[at + 1 :]
-        self.stopped = True
-
-    def _pure_failure(self, error: RunError, calls: Sequence[tuple[Any, ...]]) -> Failure:
-        known = self.begun if type(error).__name__ not in HANGS or self._hangs_in_a_call() else None
-        call = told_call(self.exercise, calls[known.number]) if known else ""
-        return without_ranks(failure_of(error, self._longest()), call or "your function")
+        """Together, until a run fails; then each alone, so that one failure hides nothing."""
+        alone = not self.together or self.stopped or len(cases) == 1 or self.exercise.jitter
+        if alone or not self._perform_together(cases):
+            for case in cases:
+                self._perform_alone(case)
 
     def _perform_together(self, cases: Sequence[Case]) -> bool:
+        """Whether that says all. A hang is not repeated: those before it went well, but what they returned is lost with
+        the run, and they are called once more."""
         try:
-            outcome = self._run(play, own=acts_by_rank(self.exercise, cases))
+            self.seen += self._played(cases)
         except RunError as error:
             self.together = False
-            if type(error).__name__ not in HANGS:
+            at = self._hung(cases, error)
+            if at is None:
                 return False
-            self._hung(cases, error)
-            return True
-        for number, (case, trace) in enumerate(zip(cases, part(outcome.trace, len(cases)), strict=True)):
-            played = [of_rank[number] for of_rank in outcome.values]
-            self.seen.append(_seen(case, played, trace, outcome))
+            failed, _ = self._failed(cases, at, error)
+            for case in cases[:at]:
+                self._perform_alone(case)
+            self.seen.append(failed)
+            self.unseen += cases[at + 1 :]
+            self.stopped = True
         return True
-
-    def _hung(self, cases: Sequence[Case], error: RunError) -> None:
-        """A hang is not repeated: the last case that every rank had begun is the one that hung. Those before it went
-        well, but what they returned is lost with the run: they are called once more."""
-        trace = error.trace or Trace(ranks=cases[0].ranks)
-        at = max(0, begun(trace) - 1)
-        for case in cases[:at]:
-            self._perform_alone(case)
-        failure = failure_of(error, self.given)
-        failed = Seen(cases[at], trace=part(trace, len(cases))[at], printed=error.printed, failure=failure)
-        self.seen.append(failed)
-        self.unseen += cases[at + 1 :]
-        self.stopped = True
 
     def _perform_alone(self, case: Case) -> None:
         if self.stopped or time.monotonic() > self.deadline:
             self.unseen.append(case)
             return
-        seen = self._try(case)
-        self.seen.append(seen)
-        if seen.failure:
-            self.together = False
-            gone = self.world == "spmd" and seen.failure.kind == "RankDied"  # a launcher starts no rank again
-            says_all = seen.failure.not_written or seen.failure.library_answer
-            self.stopped = gone or says_all or seen.failure.kind in HANGS
-
-    def _try(self, case: Case) -> Seen:
         try:
-            if self.exercise.pure:
-                outcome = self._call(self.exercise.inputs(case, 0))
-                return _seen(case, [(outcome.values[0], [])], outcome.trace, outcome)
-            outcome = self._run(play, own=acts_by_rank(self.exercise, [case]), varied=case.seed)
-            return _seen(case, [of_rank[0] for of_rank in outcome.values], part(outcome.trace, 1)[0], outcome)
+            self.seen += self._played([case])
         except RunError as error:
-            trace = part(error.trace, 1)[0] if error.trace else Trace(ranks=case.ranks)
-            if self.exercise.pure:
-                failure = self._pure_failure(error, self.exercise.inputs(case, 0))
-            else:
-                failure = failure_of(error, self.given)
-            return Seen(case, trace=trace, printed=error.printed, failure=failure)
+            self.together = False
+            seen, failure = self._failed([case], 0, error)
+            self.seen.append(seen)
+            gone = self.world == "spmd" and failure.kind == "RankDied"  # a launcher starts no rank again
+            self.stopped = gone or failure.not_written or failure.library_answer or failure.kind in HANGS
+
+    def _played(self, cases: Sequence[Case]) -> list[Seen]:
+        """One run for all of them. The calls of a pure exercise share a process, which imports what they need once."""
+        if not self.exercise.pure:
+            outcome = self._run(play, [self.fn], own=acts_by_rank(self.exercise, cases), varied=cases[0].seed)
+            return _parted(cases, outcome.values, outcome)
+        calls = [self.exercise.inputs(case, 0) for case in cases]
+        with under_way() as note:
+            try:
+                watch = self.exercise.watch or returned
+                outcome = self._run(play_pure, self.fn, watch, note, own=[list(chain(*calls))])
+            finally:
+                self.begun = note.last()
+        values = iter(outcome.values[0])
+        answers = [list(islice(values, len(of_case))) for of_case in calls]
+        return [_seen(c, [(a, [])], outcome.trace, outcome) for c, a in zip(cases, answers, strict=True)]
+
+    def _hung(self, cases: Sequence[Case], error: RunError) -> int | None:
+        """Which of the cases, if any: the last that every rank had begun, or whose call was under way."""
+        if type(error).__name__ not in HANGS:
+            return None
+        if not self.exercise.pure:
+            return max(0, begun(error.trace) - 1) if error.trace else 0
+        if self.begun is None or not self._hangs_in_a_call():
+            return None
+        ends = accumulate(len(self.exercise.inputs(case, 0)) for case in cases)
+        return next(at for at, end in enumerate(ends) if self.begun.number < end)
+
+    def _hangs_in_a_call(self) -> bool:
+        """Was one call under way for most of the time? Or else they are slow, all together."""
+        return self.begun is not None and self.begun.seconds > self._longest() / 2
+
+    def _failed(self, cases: Sequence[Case], at: int, error: RunError) -> tuple[Seen, Failure]:
+        """The case ``at`` of a run that failed, and how."""
+        trace = part(error.trace, len(cases))[at] if error.trace else Trace(ranks=cases[at].ranks)
+        failure = failure_of(error, self._longest() if self.exercise.pure else self.given)
+        if self.exercise.pure:
+            known = self.begun if failure.kind not in HANGS or self._hangs_in_a_call() else None
+            calls = list(chain(*(self.exercise.inputs(case, 0) for case in cases)))
+            call = told_call(self.exercise, calls[known.number]) if known else ""
+            failure = without_ranks(failure, call or "your function")
+        return Seen(cases[at], trace=trace, printed=error.printed, failure=failure), failure
 
     def _world(self) -> str:
         if self.exercise.pure:
@@ -260,13 +225,14 @@ class _Stage:
         least = {"processes": REAL_CASE_LIMIT, "spmd": LAUNCHED_CASE_LIMIT}.get(self._world(), 0.0)
         return max(self.exercise.seconds, least)
 
-    def _run(self, play: Callable[..., bytes], *more: Any, own: Sequence[Any], varied: int = 0) -> Outcome:
-        """``own``: by rank, what to do there; no other rank gets it. ``varied``: a seed."""
+    def _run(self, play: Callable[..., bytes], what: Any, *more: Any, own: Sequence[Any], varied: int = 0) -> Outcome:
+        """``what``: the function, or those that are played; ``own``: by rank, what to do there; no other gets it.
+        ``varied``: a seed."""
         timeout = self.given = max(1.0, min(self._longest(), self.deadline - time.monotonic()))
         try:
             outcome = run_sealed(
                 play,
-                self.fn,
+                what,
                 self.refused,
                 *more,
                 own=own,
@@ -329,6 +295,12 @@ def acts_by_rank(exercise: Exercise, cases: Sequence[Case]) -> list[list[Act]]:
     tensors = [holds_tensors(of_case) for of_case in arguments]
     rows = list(zip(cases, arguments, tensors, strict=True))
     return [[Act(case.group, tuple(of_case[rank]), t) for case, of_case, t in rows] for rank in range(cases[0].ranks)]
+
+
+def _parted(cases: Sequence[Case], by_rank: Sequence[Sequence[Any]], outcome: Outcome) -> list[Seen]:
+    """What each of the cases of a run showed."""
+    rows = zip(cases, zip(*by_rank, strict=True), part(outcome.trace, len(cases)), strict=True)
+    return [_seen(case, played, trace, outcome) for case, played, trace in rows]
 
 
 def _seen(case: Case, played: Sequence[tuple[Any, list[Any]]], trace: Trace, outcome: Any) -> Seen:

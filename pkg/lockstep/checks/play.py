@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import torch
@@ -31,13 +32,13 @@ class Act:
     tensors: bool  # whether any rank has one among its arguments: then all meet where theirs are
 
 
-def play(fn: Callable[..., Any], refused: str, acts: Sequence[Act]) -> bytes:
-    """``fn`` on this rank for each act: what it returned, and its arguments as it left them, as plain data."""
+def play(fns: Sequence[Callable[..., Any]], refused: str, acts: Sequence[Act]) -> bytes:
+    """Each of ``fns`` on this rank for each act: what it returned, and its arguments as it left them, as plain data."""
     devices = [device_of_rank() if act.tensors else HOST for act in acts]
     markers = {device: torch.zeros(MARK, dtype=torch.uint8, device=device) for device in devices}
     played = []
     with references_refuse(refused, play, FromFile):
-        for act, device in zip(acts, devices, strict=True):
+        for fn, (act, device) in product(fns, zip(acts, devices, strict=True)):
             dist.broadcast(markers[device], src=0)  # by the backend that the act's tensors go by
             played.append(_play_one(fn, act, device))
     return encoded(played)
@@ -51,16 +52,6 @@ def _play_one(fn: Callable[..., Any], act: Act, device: torch.device) -> tuple[A
     arguments = moved(copy.deepcopy(act.arguments), device)
     returned = fn(*arguments, group=group)
     return plain(returned), [plain(a) for a in arguments]
-
-
-def play_each(fns: Sequence[Callable[..., Any]], refused: str, act: Act) -> bytes:
-    """The same for one act of several functions."""
-    played = []
-    with references_refuse(refused, play_each, FromFile):
-        for fn in fns:
-            dist.broadcast(torch.zeros(MARK, dtype=torch.uint8), src=0)
-            played.append(_play_one(fn, act, HOST))
-    return encoded(played)
 
 
 def play_each_pure(

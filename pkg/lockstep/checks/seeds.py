@@ -5,7 +5,7 @@ this order: the environment variable LOCKSTEP_SEED; or, under ``nbgrader autogra
 `lockstep.progress.home()`, drawn at random the first time that it is needed. Neither is ever in a student's tree.
 
 What this cannot do: a submission runs as the grader's user under plain nbgrader and could read the file, and code in
-the same process as the check could forge its trace. `lockstep grade` runs submissions in a sandbox for that reason.
+the same process as the check could forge its trace. `docs/trust.md` says what to do where grades depend on it.
 """
 
 from __future__ import annotations

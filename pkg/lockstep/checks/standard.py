@@ -101,7 +101,9 @@ def _calls(exercise: Exercise, seen: Seen) -> Fault | None:
     if len(rows) > 1:
         message += f" {len(off)} of {len(rows)} answers {'is' if len(off) == 1 else 'are'} wrong."
     aside = f"On the way: {exercise.steps(*call)}" if exercise.steps else ""
-    return Fault("wrong-values", message, aside, 1.0 if 1 - len(off) / len(rows) >= exercise.nearly else 0.0)
+    right_ones = 1 - len(off) / len(rows)
+    earned = right_ones if exercise.shared else float(right_ones >= exercise.nearly)
+    return Fault("wrong-values", message, aside, earned)
 
 
 def _call(exercise: Exercise, call: tuple[Any, ...]) -> str:
@@ -132,8 +134,8 @@ def parts(answer: Any) -> list[Any] | None:
 
 
 def row(value: Any) -> list[float]:
-    """A number, or those of a list, a tuple or a tensor; empty if there is anything else."""
-    numbers = [number_of(v) for v in parts(value) or [value]]
+    """A number, or those of a list, a tuple or a tensor, beside text; empty if there is anything else."""
+    numbers = [number_of(v) for v in parts(value) or [value] if not isinstance(v, (str, frozenset))]
     return [] if None in numbers else [n for n in numbers if n is not None]
 
 

@@ -45,24 +45,20 @@ def collectives(trace: Trace, kinds: Iterable[str] = COLLECTIVES) -> list[Event]
 
 def sent(trace: Trace) -> Counter[int]:
     """Bytes that each rank sent by messages."""
-    return _sum((m.source, m.nbytes) for m in messages(trace))
+    total: Counter[int] = Counter()
+    for message in messages(trace):
+        total[message.source] += message.nbytes
+    return total
 
 
 def number_sent(trace: Trace) -> Counter[int]:
     """Messages that each rank sent."""
-    return _sum((m.source, 1) for m in messages(trace))
+    return Counter(m.source for m in messages(trace))
 
 
 def number_received(trace: Trace) -> Counter[int]:
     """Messages that each rank received."""
-    return _sum((m.target, 1) for m in messages(trace))
-
-
-def _sum(rows: Iterable[tuple[int, int]]) -> Counter[int]:
-    total: Counter[int] = Counter()
-    for key, amount in rows:
-        total[key] += amount
-    return total
+    return Counter(m.target for m in messages(trace))
 
 
 def hub(trace: Trace) -> int | None:

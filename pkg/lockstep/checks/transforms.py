@@ -15,6 +15,7 @@ from torch import Tensor
 Change = tuple[str, str]  # the misconception's id, and the sentence
 
 CLOSE = 1e-9
+NEAR = 2.0**-16  # a sum of a few hundred float32 is nearer
 
 PLACES = ("First", "Second", "Third", "Fourth", "Fifth")
 
@@ -29,6 +30,8 @@ def changed_numbers(answers: Sequence[float], right: Sequence[float]) -> Change 
     """How all of the numbers of a pure exercise differ from the right ones, if they do so in one way."""
     pairs = [(a, w) for a, w in zip(answers, right, strict=True) if math.isfinite(w)]
     if not pairs or not all(math.isfinite(a) for a, _ in pairs):
+        return None
+    if all(math.isclose(a, w, rel_tol=CLOSE) for a, w in pairs):
         return None
     several = len({w for _, w in pairs}) > 1  # of one number much can be said that means nothing
     if several and len({a for a, _ in pairs}) == 1:
@@ -72,39 +75,36 @@ def changed_tensors(held: Sequence[Any], wanted: Sequence[Tensor | None], own: S
         if differs and all(_is(h, change, w, o) for h, w, o in rows):
             return id, "It is the tensor that was given." if some and id == "unchanged" else sentence
     flat = [torch.cat([row[n].flatten().double() for row in rows]) for n in (0, 1)]
+    off = flat[0] - flat[1]
+    if len(off) > 1 and off.isfinite().all() and (off == off[0]).all():
+        return "offset", f"Every element is {abs(off[0]):g} too {'large' if off[0] > 0 else 'small'}."
+    if all(w.dtype == torch.float64 for _, w, _ in rows) and (off.abs() <= NEAR * flat[1].abs()).all():
+        return "single-precision", "float32 would not show so small a difference: is anything in float32?"
     factor = _factor(flat[0].tolist(), flat[1].tolist())
     there = " there" if some else ""
     return ("constant-factor", f"Every element{there} is {_times(factor)} the right one.") if factor else None
 
 
-def _is(held: Tensor, change: Callable[[Tensor, Any], Tensor | None], wanted: Tensor, own: Any) -> bool:
-    made = change(wanted, own)
-    return made is not None and made.shape == held.shape and torch.equal(made.double(), held.double())
+def _is(held: Tensor, change: Callable[[Tensor, Tensor], Tensor], wanted: Tensor, own: Any) -> bool:
+    """Whether it is what ``change`` makes of the right one and the given one; if none of that shape was given, it is
+    not."""
+    alike = isinstance(own, Tensor) and own.shape == wanted.shape
+    made = change(wanted, own if alike else torch.full_like(wanted, torch.nan, dtype=torch.float64))
+    return made.shape == held.shape and torch.equal(made.double(), held.double())
 
 
-def _minus_own(right: Tensor, own: Any) -> Tensor | None:
-    return right - own if isinstance(own, Tensor) and own.shape == right.shape else None
-
-
-def _own(right: Tensor, own: Any) -> Tensor | None:
-    return own if isinstance(own, Tensor) and own.shape == right.shape else None
-
-
-def _turned(right: Tensor, own: Any) -> Tensor | None:
-    return right.t() if right.dim() == 2 and right.shape[0] == right.shape[1] else None
-
-
-TENSORS: Sequence[tuple[str, str, Callable[[Tensor, Any], Tensor | None]]] = (
-    ("unchanged", "Every tensor is as it was given.", _own),
-    ("minus-own", "This is the right result without what was there before: it should be counted in.", _minus_own),
-    ("transposed", "This is the right matrix, transposed.", _turned),
-    ("shifted", "This is the right result, shifted by one element.",
-     lambda w, o: torch.roll(w.flatten(), 1).view_as(w)),
-    ("shifted", "This is the right result, shifted by one element.",
-     lambda w, o: torch.roll(w.flatten(), -1).view_as(w)),
-    ("cut-to-whole", "This is the right result, cut to whole numbers.", lambda w, o: w.trunc()),
+SHIFTED = "This is the right result, shifted by one element."
+TENSORS: Sequence[tuple[str, str, Callable[[Tensor, Tensor], Tensor]]] = (
+    ("unchanged", "Every tensor is as it was given.", lambda right, own: own),
+    ("minus-own", "This is the right result without what was there before: it should be counted in.",
+     lambda right, own: right - own),
+    ("transposed", "This is the right matrix, transposed.",
+     lambda right, own: right.t() if right.dim() == 2 else right),
+    ("shifted", SHIFTED, lambda right, own: right.flatten().roll(1).view_as(right)),
+    ("shifted", SHIFTED, lambda right, own: right.flatten().roll(-1).view_as(right)),
+    ("cut-to-whole", "This is the right result, cut to whole numbers.", lambda right, own: right.trunc()),
     ("single-precision", "This is the right result, rounded to float32: its dtype holds more.",
-     lambda w, o: w.float()),
+     lambda right, own: right.float()),
 )  # fmt: skip
 
 

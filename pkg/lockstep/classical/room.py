@@ -60,7 +60,9 @@ class Fit:
     def __call__(self, n_threads: int) -> int:
         try:
             threads = self._room.cores if n_threads is None or n_threads < 0 else operator.index(n_threads)
-        except TypeError:
+            if not threads:
+                raise ValueError("a fit needs 1 thread or more")
+        except (TypeError, ValueError):
             self._room.misused = self._room.misused or str(n_threads)
             raise
         self._room.stay(threads)

@@ -45,9 +45,13 @@ class Handed:
     """``calls``: of each call of Parallel n_jobs, tasks, sent (bytes), returned (bytes of the largest result), nothing
     (tasks that returned None), shared (threads) and by (the module that called it).
 
+    ``alike``: every task of a call returned what the first one did. Whoever computes with what the workers send back
+    comes to something else then.
+
     ``refused``: what the first thing that cannot be is instead of a task ("value", "one task"; "no arguments" for
     delayed(f)), or of a task's "function", or that it is "stuck", a "stuck result"; and its type, name or culprit."""
 
+    alike: bool = False
     calls: list[dict[str, Any]] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
     numbers: Iterator[int] = field(default_factory=count)
@@ -55,7 +59,12 @@ class Handed:
     @property
     def lost(self) -> bool:
         """Did all tasks of a call return None, in processes?"""
-        return any(c["tasks"] and c["nothing"] == c["tasks"] and not c["shared"] for c in self.calls)
+        return any(_silent(call) and not call["shared"] for call in self.calls)
+
+    @property
+    def silent(self) -> bool:
+        """Did every task return None?"""
+        return any(call["tasks"] for call in self.calls) and all(map(_silent, self.calls))
 
     @property
     def explains(self) -> bool:
@@ -76,10 +85,14 @@ class Handed:
             raise self.refuse(instead, culprit) from error
 
 
+def _silent(call: dict[str, Any]) -> bool:
+    return bool(call["tasks"] and call["nothing"] == call["tasks"])
+
+
 @contextmanager
-def recorded() -> Iterator[Handed]:
-    """What is handed to joblib meanwhile."""
-    handed = Handed()
+def recorded(alike: bool = False) -> Iterator[Handed]:
+    """What is handed to joblib meanwhile. ``alike``: and every task returns what the first one did."""
+    handed = Handed(alike)
 
     def call(parallel: Any, items: Any) -> Any:
         results = _done(handed, parallel, list(items))
@@ -124,7 +137,7 @@ def _done(handed: Handed, parallel: Any, items: list[Any]) -> list[Any]:
     with ThreadPoolExecutor(workers) as pool:
         results = list(pool.map(perform, items))
     noted["returned"], noted["nothing"] = max(map(_weight, results), default=0), sum(r is None for r in results)
-    return results
+    return results[:1] * len(results) if handed.alike else results
 
 
 def _weight(value: Any) -> int:

@@ -43,7 +43,7 @@ def _wants(args: argparse.Namespace) -> str:
             f"--{chosen[0]} takes an exercise and no file.",
             f"Write `lockstep check communication.ring_all_reduce --{chosen[0]}`.",
         )
-    if args.apart and (chosen or args.on):
+    if args.apart and (chosen or args.on or under_launcher()):
         raise UsageError("--apart tries your own answer, after the virtual cluster.", "Leave the other option out.")
     if not chosen and not args.file:
         raise UsageError(

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,7 +18,7 @@ from lockstep.grading.working_folder import Brought, bring, working_folder
 
 def lab(args: argparse.Namespace) -> int:
     named = args.others[:1] if args.others and not args.others[0].startswith("-") else []
-    folder = Path(named[0]).expanduser() if named else working_folder(root())
+    folder = Path(os.path.expanduser(named[0])) if named else working_folder(root())
     for sentence in sentences(bring(root(), folder), folder):
         print(sentence)
     command = [sys.executable, "-m", "jupyterlab", *options(folder), *args.others[len(named) :]]
@@ -36,7 +37,7 @@ def sentences(brought: Brought, folder: Path) -> Iterator[str]:
     if brought.used:
         files = " ".join(brought.used)
         yield f"Somebody has worked in Lockstep's own {', '.join(brought.used)}: that work has come along."
-        yield f"To make Lockstep's own files new again: cd {root()} && git checkout -- {files}"
+        yield f"To make Lockstep's own files new again: cd {shlex.quote(str(root()))} && git checkout -- {files}"
 
 
 def config_path(folder: Path) -> str:

@@ -7,8 +7,8 @@ while there. ``machine_code`` writes it for this machine's, or for any that LLVM
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext, suppress
 from types import FunctionType
 from typing import Any
 
@@ -30,10 +30,11 @@ def is_compiled(function: Any) -> bool:
     return hasattr(function, "inspect_asm") and hasattr(function, "py_func")
 
 
-def machine_code(function: Callable[..., Any], *arguments: Any, cpu: str = "") -> str:
+def machine_code(function: Callable[..., Any], *arguments: Any, cpu: str = "", strict: bool = False) -> str:
     """The assembly text of ``function`` for arguments of these types. It is compiled, and not called.
 
-    ``cpu`` is a name of LLVM's, such as "znver3"; without it the code is for this machine.
+    ``cpu`` is a name of LLVM's, such as "znver3"; without it the code is for this machine. ``strict``: without
+    fastmath, even if the function has it, so that all operations are done in the order in which they are written.
     """
     import numba
 
@@ -43,11 +44,12 @@ def machine_code(function: Callable[..., Any], *arguments: Any, cpu: str = "") -
             "Write @njit in the line above its def (from numba import njit).",
         )
     types = tuple(numba.typeof(a) for a in arguments)
-    if not cpu:
+    if not cpu and not strict:
         return _compiled(function, types)
     declared: list[tuple[Any, ...]] = function.signatures  # type: ignore[attr-defined]
-    with _codegen_for(cpu):
-        return _compiled(_anew(function, {}), types if types in declared or not declared else declared[-1])
+    dropped = ("nopython", "fastmath") if strict else ("nopython",)
+    with _codegen_for(cpu) if cpu else nullcontext():
+        return _compiled(_anew(function, {}, dropped), types if types in declared or not declared else declared[-1])
 
 
 def _compiled(function: Any, types: tuple[Any, ...]) -> str:
@@ -57,16 +59,17 @@ def _compiled(function: Any, types: tuple[Any, ...]) -> str:
     return next((code for signature, code in codes.items() if tuple(signature) == types), list(codes.values())[-1])
 
 
-def _anew(function: Any, known: dict[int, Any]) -> Any:
-    """A twin that has not been compiled yet, of it and of all compiled functions that it names."""
+def _anew(function: Any, known: dict[int, Any], dropped: Sequence[str]) -> Any:
+    """A twin that has not been compiled yet, of it and of all compiled functions that it names; without the
+    ``dropped`` options."""
     import numba
 
     if id(function) in known or not is_compiled(function) or not isinstance(function.py_func, FunctionType):
         return known.get(id(function), function)
     twin = blank(function.py_func)
-    options = {name: value for name, value in function.targetoptions.items() if name != "nopython"}
+    options = {name: value for name, value in function.targetoptions.items() if name not in dropped}
     known[id(function)] = numba.njit(**options)(twin)
-    rewire(twin, function.py_func, lambda value: _anew(value, known))
+    rewire(twin, function.py_func, lambda value: _anew(value, known, dropped))
     return known[id(function)]
 
 
@@ -125,9 +128,10 @@ def _shortened(text: str) -> str:
     return "\n".join(lines[1:10] if len(lines) > 1 else lines)[:1500]
 
 
-def inner_loop(function: Callable[..., Any], *arguments: Any) -> Loop:
-    """The innermost loop that computes the most numbers a turn. Raises UsageError if there is none to be read."""
-    text = machine_code(function, *arguments)
+def inner_loop(function: Callable[..., Any], *arguments: Any, strict: bool = False) -> Loop:
+    """The innermost loop that computes the most numbers a turn; ``strict``: without fastmath. Raises UsageError if
+    there is none to be read."""
+    text = machine_code(function, *arguments, strict=strict)
     if not is_readable(text):
         raise UsageError("This machine's code is neither x86-64 nor aarch64; only those are read here.")
     loop = hottest(innermost_loops(text))

@@ -29,24 +29,25 @@ Evidence = dict[str, Any]
 @dataclass(frozen=True)
 class Kernel:
     """``result(returned, arguments)`` is what a call gave, as plain data; ``facts(memory)`` what its run in Python did
-    to memory. The machine code is read of the call with an array of ``read`` elements; the errors of such a kernel in
-    Python are left to its compiler."""
+    to memory. The call with an array of ``read`` elements is looked at by ``measure``, which reads machine code; the
+    errors of such a kernel in Python are left to its compiler."""
 
     names: tuple[str, ...]  # of the parameters
-    result: Callable[[Any, tuple[Any, ...]], Any]
+    result: Callable[[Any, tuple[Any, ...]], Evidence]
     facts: Callable[[Memory], Evidence] = lambda memory: {}
-    read: int = 0
     memory: Callable[[tuple[Any, ...]], Memory | None] = lambda arguments: None
+    read: int = 0
+    measure: Callable[..., Evidence] = lambda fn, *arguments: {"code": code(fn, *arguments)}
 
     def observe(self, fn: Callable[..., Any], arguments: tuple[Any, ...]) -> Evidence:
-        found = {**options(fn), **self.in_python(fn, arguments), "uncompilable": None, "result": None, "code": {}}
+        found = {**options(fn), **self.in_python(fn, arguments), "uncompilable": None, "code": {}}
         if found["problem"]:
             return found
         if is_compiled(fn) and (problem := compiling_problem(fn, *arguments)):
             return {**found, "uncompilable": problem}
-        found["result"] = self.result(fn(*arguments), arguments)
+        found |= self.result(fn(*arguments), arguments)
         read = self.read and any(isinstance(a, np.ndarray) and a.size == self.read for a in arguments)
-        return {**found, "code": code(fn, *arguments)} if read and is_compiled(fn) else found
+        return {**found, **self.measure(fn, *arguments)} if read and is_compiled(fn) else found
 
     def in_python(self, fn: Callable[..., Any], arguments: tuple[Any, ...]) -> Evidence:
         """The run in Python alone, which takes no compiling."""
@@ -61,9 +62,8 @@ class Kernel:
             return {**found, "problem": ""}  # the machine code says what is called
         if trial.problem:
             return found
-        return {**found, "python": self.result(trial.returned, trial.arguments), **uses(trial.memory, self.names)} | (
-            self.facts(trial.memory)
-        )
+        python = self.result(trial.returned, trial.arguments)
+        return {**found, "python": python, **uses(trial.memory, self.names), **self.facts(trial.memory)}
 
 
 def options(fn: Callable[..., Any]) -> Evidence:
@@ -79,9 +79,10 @@ def options(fn: Callable[..., Any]) -> Evidence:
     }
 
 
-def code(fn: Callable[..., Any], *arguments: Any) -> Evidence:
-    """The hottest loop of the machine code for such arguments, as numbers and text."""
-    text = machine_code(fn, *arguments, cpu=common_cpu())
+def code(fn: Callable[..., Any], *arguments: Any, strict: bool = False) -> Evidence:
+    """The hottest loop of the machine code for such arguments, as numbers and text. ``strict``: as it would be if the
+    compiler had to keep the order of operations."""
+    text = machine_code(fn, *arguments, cpu=common_cpu(), strict=strict)
     loops = innermost_loops(text)
     loop = hottest([lp for lp in loops if lp.chains]) or hottest(loops)
     called = calls(text)
@@ -115,11 +116,12 @@ def uses(memory: Memory, names: tuple[str, ...]) -> Evidence:
 
 
 def misses(memory: Memory, cache: Cache) -> Evidence:
-    """How often the cache missed A, B and anything else, and a digest of the order of all accesses."""
+    """How often the cache missed A, B and anything else, how often in all, and a digest of the order of accesses."""
     missed = Counter(memory.name(a[0]) for a in memory.accesses if not cache.access(a[0]))
     others = missed.total() - missed["A"] - missed["B"]
     order = hashlib.sha1(repr(memory.accesses).encode()).hexdigest()
-    return {"misses": {"A": missed["A"], "B": missed["B"], "C and others": others}, "order": order}
+    by_array = {"A": missed["A"], "B": missed["B"], "C and others": others}
+    return {"misses": by_array, "missed": missed.total(), "order": order}
 
 
 def sharing(memory: Memory) -> Evidence:

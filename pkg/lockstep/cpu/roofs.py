@@ -20,6 +20,7 @@ from numba import njit
 from lockstep.launch import host
 from lockstep.launch.measure import best_time
 from lockstep.machines import Device
+from lockstep.tally import counted
 
 STEPS = 24  # multiply-adds for each element that is loaded
 FAR = 32 * 2**20  # bytes of each array that shall lie in main memory
@@ -85,7 +86,8 @@ def measure_roofs(seconds: float = 0.2) -> Roofs:
     near = {name: size for name, size in host.caches().items() if name in ("L1d", "L2")}
     places = {name.rstrip("d"): size // 2 // 3 for name, size in (near or {"L1d": 32 * 1024}).items()}
     places["memory"] = min(FAR, host.memory() // 64)
-    return Roofs(_peak(seconds), {place: _bandwidth(size, seconds) for place, size in places.items()})
+    peak, told = _peak(seconds), counted(places.items(), "Measuring the bandwidth of each level")
+    return Roofs(peak, {place: _bandwidth(size, seconds) for place, size in told})
 
 
 def _peak(seconds: float) -> float:

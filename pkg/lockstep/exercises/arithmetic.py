@@ -1,8 +1,6 @@
 """Exercises whose answer is arithmetic: what a function gives for plain arguments, drawn anew for each check, beside
 what the course's own answer gives for them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from random import Random
@@ -15,8 +13,11 @@ Calls = Sequence[tuple[Any, ...]]  # the arguments of each
 Tried = Mapping[str, Calls | Callable[[Random], Calls]]  # what is told of them -> the calls, or who draws them
 
 
-def arithmetic(tried: Tried, trivial: Collection[str] = (), **asked: Any) -> Exercise:
-    """An exercise with a case for each of ``tried``; ``trivial`` names those that are too easy to earn points."""
+def arithmetic(
+    tried: Tried, trivial: Collection[str] = (), right: Callable[..., Any] | None = None, **asked: Any
+) -> Exercise:
+    """An exercise with a case for each of ``tried``; ``trivial`` names those that are too easy to earn points.
+    ``right`` gives the answer to a call, where it is not what the reference gives."""
     exercise = Exercise(
         cases=lambda ranks, seed: [Case(1, seed, None, {"told": t, "trivial": t in trivial}) for t in tried],
         inputs=lambda case, rank: drawn(tried, case),
@@ -24,7 +25,10 @@ def arithmetic(tried: Tried, trivial: Collection[str] = (), **asked: Any) -> Exe
         pure=True,
         **asked,
     )
-    return replace(exercise, wanted=lambda case: [exercise.reference_function()(*call) for call in drawn(tried, case)])
+    return replace(
+        exercise,
+        wanted=lambda case: [(right or exercise.reference_function())(*call) for call in drawn(tried, case)],
+    )
 
 
 def drawn(tried: Tried, case: Case) -> tuple[tuple[Any, ...], ...]:

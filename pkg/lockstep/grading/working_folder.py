@@ -65,17 +65,24 @@ def bring(root: Path, folder: Path) -> Brought:
         where = error.filename2 or error.filename or folder
         blocked = isinstance(error, FileExistsError | NotADirectoryError)
         reason = "a folder is wanted there, and it is a file" if blocked else error.strerror
-        raise UsageError(f"Lockstep cannot write {where}: {reason}. Nothing of yours was changed.", OTHER) from None
+        raise UsageError(
+            f"The course cannot be copied to {where}: {reason}. Your files are as they were.", OTHER
+        ) from None
 
 
 def _refuse(root: Path, folder: Path) -> None:
     if folder.exists() and not folder.is_dir():
         raise UsageError(f"{folder} is a file, and your work needs a folder.", OTHER)
-    inside = folder.resolve().relative_to(root).parts if folder.resolve().is_relative_to(root) else None
+    inside = _real(folder).relative_to(root).parts if _real(folder).is_relative_to(root) else None
     if inside is not None and not (inside and inside[0].startswith(DEFAULT)):
         raise UsageError(f"{folder} belongs to Lockstep itself, where your work would be mixed with its files.", OTHER)
     if not (folder / MARK).is_dir() and _others(folder):
         raise UsageError(f"{folder} holds other files already ({_others(folder)[0]}).", OTHER)
+
+
+def _real(path: Path) -> Path:
+    """Where all links lead to; a circle of links stays as it is, and opening it will fail."""
+    return Path(os.path.realpath(path))
 
 
 def _others(folder: Path) -> list[str]:
@@ -161,9 +168,9 @@ class _Copy:
 
     def _refuse_to_leave(self, place: Path) -> None:
         """A folder that is a link could lead anywhere, into Lockstep's own files too."""
-        if not place.parent.resolve().is_relative_to(self.folder.resolve()):
+        if not _real(place.parent).is_relative_to(_real(self.folder)):
             raise UsageError(
-                f"{place.parent} leads to another place, {place.parent.resolve()}.",
+                f"{place.parent} leads to another place, {_real(place.parent)}.",
                 "Move that link away; Lockstep makes a folder there, and touches nothing behind the link.",
             )
 
@@ -199,7 +206,8 @@ def _sha(data: bytes) -> str:
 def _notebook(data: bytes) -> dict[str, Any] | None:
     try:
         found = json.loads(data)
-        return found if isinstance(found["cells"], list) and all(isinstance(c, dict) for c in found["cells"]) else None
+        whole = isinstance(found["metadata"], dict) and all(isinstance(cell, dict) for cell in found["cells"])
+        return found if whole else None
     except (ValueError, TypeError, KeyError):
         return None
 
@@ -230,7 +238,7 @@ def _with_outputs(old: bytes, new: bytes) -> bytes | None:
         if not cells[_text(cell)]:
             return None
         cells[_text(cell)].pop(0).update(outputs=cell["outputs"], execution_count=cell.get("execution_count"))
-    renewed["metadata"] = mine.get("metadata", {}) | renewed.get("metadata", {})  # the state of widgets
+    renewed["metadata"] = mine["metadata"] | renewed["metadata"]  # the state of widgets
     return (json.dumps(renewed, indent=1, ensure_ascii=False, sort_keys=True) + "\n").encode()
 
 
@@ -240,4 +248,4 @@ def _is_used(data: bytes) -> bool:
     if nb is None:
         return False
     ran = chain.from_iterable((c.get("outputs"), c.get("execution_count")) for c in nb["cells"])
-    return any(ran) or bool(set(nb.get("metadata", {}).get("language_info", {})) - {"name"})
+    return any(ran) or bool(set(nb["metadata"].get("language_info", {})) - {"name"})

@@ -15,7 +15,7 @@ class LessonPrediction(PredictionField):
     """The field. Once committed, what waits for it runs, and the field says when that is done."""
 
     def __init__(self, session: Session, name: str, question: str, unit: str) -> None:
-        self.session, self.told = session, name
+        self.session, self.known_as = session, name
         super().__init__(session.key(name), question, unit)
         session.listeners.add(self)
         if not self.locked and session.key(name) in progress.opened():
@@ -26,32 +26,37 @@ class LessonPrediction(PredictionField):
         if how == "shown" and not self.locked:
             self.message, self.refused, self.locked = SHOWN, False, True
 
+    def commit(self, given: str | float) -> None:
+        """As everywhere, but not once the answer has been shown."""
+        if not self.locked or self.shown:
+            super().commit(given)
+
     def _committed(self, outcome: progress.Commitment) -> None:
-        waits = bool(self.session.waiting.get(self.told))
+        waits = bool(self.session.waiting.get(self.known_as))
         super()._committed(outcome)
         if waits:
             self.message = f"{outcome} What waited for it runs now."
-        self.session.open(self.told, "committed", then=lambda: self._have_run(outcome) if waits else None)
+        self.session.open(self.known_as, "committed", then=lambda: self._have_run(outcome) if waits else None)
 
     def _have_run(self, outcome: progress.Commitment) -> None:
         self.message = f"{outcome} What waited for it stands below. Is nothing there? Then run it again."
 
     def _how(self) -> str:
-        return f"without a browser: predict({self.told!r}, ..., value=...)"
+        return f"without a browser: predict({self.known_as!r}, ..., value=...)"
 
 
 class LessonReconciliation(Reconciliation):
     """Three bars and a field for the reason; two bars without a field where the learner had it shown."""
 
     def __init__(self, session: Session, name: str, simulated: float | None, measured: float | None) -> None:
-        self.session, self.told = session, name
+        self.session, self.known_as = session, name
         asked = session.behind.predictions.get(name, Question("")) if session.is_open(name) else None
         super().__init__(session.key(name), simulated, measured, *((asked.question, asked.unit) if asked else ()))
 
     def explain(self, reason: str) -> None:
         super().explain(reason)
         if reason.strip():
-            self.session.open(self.told + REASON, "written")
+            self.session.open(self.known_as + REASON, "written")
 
 
 def predict(name: str, question: str, unit: str = "", value: str | float | None = None) -> PredictionField:

@@ -24,9 +24,9 @@ REASON = ".reason"
 
 
 class Listener(Protocol):
-    """A widget on the page that shows whether ``name`` is open."""
+    """A widget on the page that shows whether a name is open."""
 
-    name: str
+    known_as: str
 
     def opened(self, how: str) -> None: ...
 
@@ -88,7 +88,7 @@ class Session:
             progress.open_up(*map(self.key, names), how=how)
         if how == "shown" and name in self.behind.turns:
             self.lacking.add(name)
-        for listener in [x for x in self.listeners if x.name in names]:
+        for listener in [x for x in self.listeners if x.known_as in names]:
             listener.opened(how)
         _soon(lambda: self._catch_up_with(names, then))
 

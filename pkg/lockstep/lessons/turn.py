@@ -28,7 +28,7 @@ class Turn(Words):
     solution = traitlets.Unicode("").tag(sync=True)
 
     def __init__(self, session: Session, name: str, said: str, offered: bool, shown: bool) -> None:
-        self.session, self.name = session, name
+        self.session, self.known_as = session, name
         source = session.behind.turns[name].solution
         super().__init__(said=said, offer=OFFER if offered else "", solution=source if shown else "")
         session.listeners.add(self)
@@ -37,11 +37,11 @@ class Turn(Words):
     def opened(self, how: str) -> None:
         if how == "shown":
             with self.hold_sync():
-                self.offer, self.solution = "", self.session.behind.turns[self.name].solution
+                self.offer, self.solution = "", self.session.behind.turns[self.known_as].solution
 
     def _hear(self, widget: Any, content: Any, buffers: Any) -> None:
         if isinstance(content, dict) and content.get("show") is True:
-            self.session.open(self.name, "shown")
+            self.session.open(self.known_as, "shown")
 
     def paragraphs(self) -> list[str]:
         return [self.said, *self.solution.splitlines()]

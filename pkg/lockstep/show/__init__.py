@@ -1,8 +1,10 @@
-"""Figures: events in, pictures out. Each is a widget in the browser and an SVG (``.svg()``) everywhere else."""
+"""Figures: events in, pictures out. Each moves where scripts run, and is an SVG (``.svg()``) everywhere else."""
 
 from lockstep.show.amdahl import amdahl
 from lockstep.show.audit import audit
+from lockstep.show.chart import chart
 from lockstep.show.costs import costs
+from lockstep.show.growth import all_reduce_growth, message_times
 from lockstep.show.predict import predict
 from lockstep.show.reconcile import reconcile
 from lockstep.show.ring import ring
@@ -12,12 +14,17 @@ from lockstep.show.survey import survey
 from lockstep.show.timeline import timeline
 from lockstep.show.warp import warp
 from lockstep.show.xray import xray
+from lockstep.tally import counted as progress
 
 __all__ = [
+    "all_reduce_growth",
     "amdahl",
     "audit",
+    "chart",
     "costs",
+    "message_times",
     "predict",
+    "progress",
     "reconcile",
     "ring",
     "roofline",

@@ -3,54 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
-
-import traitlets
+from dataclasses import replace
+from itertools import product
 
 from lockstep.show import amdahl_svg
 from lockstep.show.amdahl_model import SHARES, WORKERS, Speedups, nearest, speedups_of
-from lockstep.show.figure import Figure, script
+from lockstep.show.player import Player, Sheet, Slider
 
 
-class SpeedupCurves(Figure):
-    """The widget: set ``p`` and ``workers`` here or in the browser. See ``amdahl``."""
+class SpeedupCurves(Player):
+    """Every share and number of workers that its sliders stop at is drawn ahead. See ``amdahl``."""
 
-    _esm = script("amdahl")
-    p = traitlets.Float().tag(sync=True)
-    workers = traitlets.Int().tag(sync=True)
-    shares = traitlets.List(traitlets.Float()).tag(sync=True)
-    choices = traitlets.List(traitlets.Int()).tag(sync=True)
-    drawing = traitlets.Unicode().tag(sync=True)
-    told = traitlets.Unicode().tag(sync=True)
+    label = "Speedup by Amdahl's and Gustafson's laws"
 
     def __init__(self, model: Speedups) -> None:
         self.model = model
-        super().__init__(
-            p=model.p, workers=model.workers, shares=nearest(SHARES, model.p),
-            choices=[int(s) for s in nearest(WORKERS, model.workers)], drawing=amdahl_svg.draw(model),
-            told=amdahl_svg.words(model),
-        )  # fmt: skip
+        super().__init__([amdahl_svg.draw(model)], [amdahl_svg.words(model)])
 
-    @traitlets.validate("p", "workers")
-    def _possible(self, proposal: Any) -> Any:
-        self._with(**{proposal["trait"].name: proposal["value"]})
-        return proposal["value"]
+    def sliders(self) -> tuple[Slider, Slider]:
+        shares, workers = self._choices()
+        return (
+            Slider("parallel fraction p", [f"{p:.6g}" for p in shares], shares.index(self.model.p)),
+            Slider("workers s", [f"{s:,.0f}" for s in workers], workers.index(self.model.workers)),
+        )
 
-    @traitlets.observe("p", "workers")
-    def _again(self, change: Any) -> None:
-        self.model = self._with(**{change["name"]: change["new"]})
-        with self.hold_sync():
-            self.drawing, self.told = amdahl_svg.draw(self.model), amdahl_svg.words(self.model)
+    def sheets(self) -> list[Sheet]:
+        models = [replace(self.model, p=p, workers=int(s)) for p, s in product(*self._choices())]
+        return [Sheet([amdahl_svg.draw(m)], [amdahl_svg.words(m)]) for m in models]
 
-    def _with(self, **changed: Any) -> Speedups:
-        m = self.model
-        return Speedups(**{"p": m.p, "workers": m.workers} | changed, points=m.points, points_are=m.points_are)
+    def _choices(self) -> tuple[list[float], list[float]]:
+        return nearest(SHARES, self.model.p), nearest(WORKERS, self.model.workers)
 
     def caption(self) -> str:
         return amdahl_svg.words(self.model)
-
-    def svg(self) -> str:
-        return amdahl_svg.draw(self.model)
 
 
 def amdahl(

@@ -1,4 +1,4 @@
-"""Beside the curves: what each worker does, and when. The serial part keeps all but one of them waiting."""
+"""Below the curves: what each worker does, and when. The serial part keeps all but one of them waiting."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from lockstep.show import palette, svg
 from lockstep.show.amdahl_model import Speedups, count, times
 
-LEFT, WIDTH = 548.0, 290.0  # one worker's time for the whole work is as wide as this
+LEFT, RIGHT, WIDTH, TOP = 14.0, 280.0, 246.0, 396.0  # two columns; one worker's time for the whole work is WIDTH wide
 SERIAL, PARALLEL = "#D55E00", "#56B4E9"
 ROW, DRAWN = 15.0, 5  # height of a lane; more workers than this are not drawn one by one
 
@@ -15,35 +15,40 @@ ROW, DRAWN = 15.0, 5  # height of a lane; more workers than this are not drawn o
 def lanes(speedups: Speedups) -> Iterator[str]:
     """One worker; then s workers on the same work (Amdahl); then s workers for the same time (Gustafson)."""
     p, s = speedups.p, speedups.workers
-    yield from _key(30)
-    yield from _panel(78, "1 worker", [(1 - p, p)], s=1)
-    yield from _panel(136, f"{count(s)}, the same work (Amdahl)", [(1 - p, p / s)] * min(s, DRAWN), s)
-    took = f"Takes {100 / speedups.by_amdahl(s):.3g} % of the time."
-    waits = f" Waiting: {100 * speedups.idle:.3g} %." if s > 1 else ""
-    yield svg.faint(LEFT, 136 + 24 + ROW * (min(s, DRAWN) + (s > DRAWN)), took + waits, 11)
-    yield from _panel(286, f"{count(s)}, the same time (Gustafson)", [(1 - p, p)] * min(s, DRAWN), s)
+    yield from _key()
+    yield from _panel(LEFT, TOP, ("1 worker",), [(1 - p, p)], s=1)
+    below = TOP + 56
+    bottom = below + 40 + ROW * (min(s, DRAWN) + (s > DRAWN))
+    same_work = (count(s), "the same work (Amdahl)")
+    yield from _panel(LEFT, below, same_work, [(1 - p, p / s)] * min(s, DRAWN), s)
+    yield svg.faint(LEFT, bottom, f"Takes {100 / speedups.by_amdahl(s):.3g} % of the time.")
+    yield svg.faint(LEFT, bottom + 17, f"Waiting: {100 * speedups.idle:.3g} %." if s > 1 else "")
+    same_time = (count(s), "the same time (Gustafson)")
+    yield from _panel(RIGHT, below, same_time, [(1 - p, p)] * min(s, DRAWN), s)
     done = f"It is {times(speedups.by_gustafson(s))} as much work."
-    yield svg.faint(LEFT, 286 + 24 + ROW * (min(s, DRAWN) + (s > DRAWN)), done if s > 1 else "", 11)
+    yield svg.faint(RIGHT, bottom, done if s > 1 else "")
 
 
-def _key(y: float) -> Iterator[str]:
-    for x, fill, told in ((LEFT, SERIAL, "serial, 1-p"), (LEFT + 100, PARALLEL, "parallel, p")):
-        yield svg.element("rect", x=x, y=y - 10, width=12.0, height=12.0, rx=2, fill=fill)
-        yield svg.text(x + 18, y, told, 12)
-    yield svg.faint(LEFT + 200, y, "time →", 12)
+def _key() -> Iterator[str]:
+    for y, fill, told in ((TOP, SERIAL, "serial, 1-p"), (TOP + 20, PARALLEL, "parallel, p")):
+        yield svg.element("rect", x=RIGHT, y=y - 10, width=12.0, height=12.0, rx=2, fill=fill)
+        yield svg.text(RIGHT + 18, y, told)
+    yield svg.faint(RIGHT + 130, TOP, "time →")
 
 
-def _panel(y: float, told: str, rows: list[tuple[float, float]], s: int) -> Iterator[str]:
+def _panel(x: float, y: float, told: tuple[str, ...], rows: list[tuple[float, float]], s: int) -> Iterator[str]:
     """A heading, and a lane for each worker: the first one has the serial part, then all have the parallel one."""
-    yield svg.text(LEFT, y, told, 12, font_weight=600)
+    for line, words in enumerate(told):
+        yield svg.text(x, y + 17 * line, words, font_weight=600 if line == 0 else 400)
+    y += 17 * (len(told) - 1)
     for number, (serial, parallel) in enumerate(rows):
         top = y + 8 + ROW * number
-        yield svg.lane(LEFT, top, WIDTH, ROW - 3)
+        yield svg.lane(x, top, WIDTH, ROW - 3)
         if number == 0:
-            yield _block(LEFT, top, serial, SERIAL, "serial: one worker at work")
-        yield _block(LEFT + WIDTH * serial, top, parallel, PARALLEL, "parallel: all workers at work")
+            yield _block(x, top, serial, SERIAL, "serial: one worker at work")
+        yield _block(x + WIDTH * serial, top, parallel, PARALLEL, "parallel: all workers at work")
     if s > DRAWN:
-        yield svg.faint(LEFT, y + 8 + ROW * len(rows) + 10, f"… and {s - DRAWN:,} more like the last one", 11)
+        yield svg.faint(x, y + 10 + ROW * len(rows) + 10, f"… and {s - DRAWN:,} more like the last one")
 
 
 def _block(x: float, y: float, share: float, fill: str, told: str) -> str:

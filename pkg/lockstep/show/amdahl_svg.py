@@ -9,18 +9,17 @@ from lockstep.show import palette, svg
 from lockstep.show.amdahl_lanes import lanes
 from lockstep.show.amdahl_model import Speedups, count, times
 
-WIDTH, HEIGHT = 860.0, 452.0
-LEFT, RIGHT, TOP, BOTTOM = 52.0, 492.0, 66.0, 392.0
+WIDTH, HEIGHT = svg.WIDTH, 640.0
+LEFT, RIGHT, TOP, BOTTOM = 58.0, 526.0, 80.0, 312.0
 AMDAHL, GUSTAFSON, POINTS = "#0072B2", "#009E73", "#E69F00"
-HALO = {"stroke": palette.LANE, "stroke_width": 3, "paint_order": "stroke", "stroke_linejoin": "round"}
 
 
 def draw(speedups: Speedups) -> str:
     """The whole figure."""
     axes = Axes(speedups)
     body = [
-        svg.text(LEFT - 32, 26, "How many times faster?", 14, font_weight=600),
-        svg.faint(LEFT - 32, 46, _setting(speedups), 12),
+        svg.text(14, 26, "How many times faster?", 14, font_weight=600),
+        *(svg.faint(14, 46 + 17 * i, told) for i, told in enumerate(svg.wrapped(_setting(speedups), WIDTH - 28))),
         *_grid(axes), *_curves(axes), *_points(axes), *_looked_at(axes), *_legend(axes), *lanes(speedups),
     ]  # fmt: skip
     return svg.document(WIDTH, HEIGHT, "Speedup by Amdahl's and Gustafson's laws", words(speedups), body)
@@ -67,11 +66,11 @@ def _grid(axes: Axes) -> Iterator[str]:
     yield svg.lane(LEFT, TOP, RIGHT - LEFT, BOTTOM - TOP)
     for s in _powers(0, math.log2(axes.speedups.most)):
         yield svg.line(axes.x(s), TOP, axes.x(s), BOTTOM, stroke=palette.FAINT, stroke_opacity=0.25)
-        yield svg.faint(axes.x(s), BOTTOM + 16, f"{s:,.0f}", 10.5, text_anchor="middle")
+        yield svg.faint(axes.x(s), BOTTOM + 16, f"{s:,.0f}", text_anchor="middle")
     for speedup in _powers(axes.low, axes.high):
         yield svg.line(LEFT, axes.y(speedup), RIGHT, axes.y(speedup), stroke=palette.FAINT, stroke_opacity=0.25)
-        yield svg.faint(LEFT - 7, axes.y(speedup) + 4, f"{speedup:,.4g}", 10.5, text_anchor="end")
-    yield svg.faint((LEFT + RIGHT) / 2, BOTTOM + 33, "workers", 11, text_anchor="middle")
+        yield svg.faint(LEFT - 7, axes.y(speedup) + 4, f"{speedup:,.4g}", text_anchor="end")
+    yield svg.faint((LEFT + RIGHT) / 2, BOTTOM + 33, "workers", text_anchor="middle")
 
 
 def _curves(axes: Axes) -> Iterator[str]:
@@ -82,7 +81,7 @@ def _curves(axes: Axes) -> Iterator[str]:
         yield svg.line(LEFT, y, RIGHT, y, stroke=AMDAHL, stroke_dasharray="3 4", stroke_width=1.2)
         below = y < TOP + 16
         told = f"Amdahl's limit, 1/(1-p) = {speedups.limit:,.4g}"
-        yield svg.text(LEFT + 6, y + (15 if below else -5), told, 11, **HALO, fill=AMDAHL, class_="ls-halo")
+        yield svg.text(LEFT + 6, y + (15 if below else -5), told, **svg.HALO, fill=AMDAHL, class_="ls-halo")
     yield _curve(axes, speedups.by_gustafson, GUSTAFSON, "8 4", "Gustafson", 2.2)
     yield _curve(axes, speedups.by_amdahl, AMDAHL, "", "Amdahl", 2.6)
 
@@ -113,17 +112,17 @@ def _looked_at(axes: Axes) -> Iterator[str]:
 
 
 def _legend(axes: Axes) -> Iterator[str]:
-    speedups, s, y = axes.speedups, axes.speedups.workers, HEIGHT - 12
+    speedups, s, y = axes.speedups, axes.speedups.workers, BOTTOM + 56
     rows = [
         ("Amdahl", AMDAHL, "", f"Amdahl {speedups.by_amdahl(s):,.3g}"),
         ("Gustafson", GUSTAFSON, "8 4", f"Gustafson {speedups.by_gustafson(s):,.4g}"),
         ("ideal", palette.FAINT, "2 4", f"ideal {s:,}"),
     ]
-    x = LEFT
+    x = 14.0
     for _, stroke, dashes, told in rows:
         yield svg.line(x, y - 4, x + 24, y - 4, stroke=stroke, stroke_width=2.4, stroke_dasharray=dashes or None)
-        yield svg.text(x + 30, y, told, 12)
-        x += 40 + 7.0 * len(told)
+        yield svg.text(x + 28, y, told)
+        x += 38 + 7.2 * len(told)
     if speedups.points:
         yield svg.element("circle", cx=x + 6, cy=y - 4, r=4.5, fill=POINTS, stroke=palette.INK, stroke_width=1)
-        yield svg.text(x + 16, y, speedups.points_are, 12)
+        yield svg.text(x + 16, y, speedups.points_are)

@@ -7,44 +7,25 @@ from collections.abc import Iterator, Sequence
 from lockstep.classical.audit.table import COLUMNS, NAMES, kind
 from lockstep.classical.audit.verdict import Verdict
 from lockstep.show import svg
+from lockstep.show.picture import Picture
 
 COLOURS = {"openmp": "#0072B2", "blas": "#D55E00", "n_jobs": "#009E73"}
 TITLES = {"openmp": "OpenMP", "blas": "BLAS", "n_jobs": "n_jobs"}
-WIDTH, NAME, LEFT, BAR, GAP, TOP, PITCH = 860.0, 20.0, 236.0, 84.0, 14.0, 74.0, 22.0
-KIND = LEFT + 3 * (BAR + GAP) + 6
+WIDTH, NAME, LEFT, BAR, GAP, TOP, PITCH = svg.WIDTH, 10.0, 222.0, 46.0, 12.0, 92.0, 22.0
+KIND = LEFT + 3 * (BAR + GAP) + 2
 
 
-class AuditFigure:
-    """The audit's table as a picture: ``svg()``, and a sentence for those who do not see it, ``caption()``."""
-
-    def __init__(self, verdicts: Sequence[Verdict]) -> None:
-        self.verdicts = tuple(verdicts)
-
-    def svg(self) -> str:
-        return drawn(self.verdicts)
-
-    def caption(self) -> str:
-        return words(self.verdicts)
-
-    def _repr_svg_(self) -> str:
-        return self.svg()
-
-    def __repr__(self) -> str:
-        return self.caption()
-
-
-def audit(verdicts: Sequence[Verdict]) -> AuditFigure:
+def audit(verdicts: Sequence[Verdict]) -> Picture:
     """The figure of what ``lockstep.classical.audit.audit()`` measured."""
-    return AuditFigure(verdicts)
+    return Picture(drawn(verdicts), words(verdicts))
 
 
 def drawn(verdicts: Sequence[Verdict]) -> str:
     """The whole figure as one SVG element."""
     body = [
         svg.text(NAME, 26, "Who does the work when one knob is at 2?", 14, font_weight=600),
-        svg.faint(
-            NAME, 45, "Each bar is the share of the CPU time that other threads or processes took over.",
-                  12),
+        svg.faint(NAME, 45, "Each bar is the share of the CPU time that other threads"),
+        svg.faint(NAME, 62, "or processes took over."),
         *_columns(len(verdicts)),
         *(part for at, verdict in enumerate(verdicts) for part in _row(verdict, TOP + PITCH * at)),
     ]  # fmt: skip
@@ -54,13 +35,15 @@ def drawn(verdicts: Sequence[Verdict]) -> str:
 
 def words(verdicts: Sequence[Verdict]) -> str:
     """Every row in a few words."""
-    return "; ".join(f"{v.name}: {kind(v)}" for v in verdicts) + "."
+    told = "; ".join(f"{v.name}: {kind(v)}" for v in verdicts)
+    return f"Who runs in parallel, by which knob. {told}."
 
 
 def _columns(rows: int) -> Iterator[str]:
     for at, knob in enumerate(COLUMNS):
-        yield svg.text(_x(at), TOP - 8, TITLES[knob], 11.5, fill=COLOURS[knob], font_weight=600)
-    yield svg.faint(KIND, TOP - 8, "runs in parallel by", 11.5)
+        yield svg.text(_x(at), TOP - 8, TITLES[knob], fill=COLOURS[knob], font_weight=600)
+    yield svg.faint(KIND, TOP - 8, "in parallel by")
+    yield svg.faint(WIDTH - 10, TOP - 8, "notes", text_anchor="end")
 
 
 def _row(verdict: Verdict, y: float) -> Iterator[str]:
@@ -69,14 +52,14 @@ def _row(verdict: Verdict, y: float) -> Iterator[str]:
         if knob in verdict.shares:
             yield from _bar(_x(at), y, verdict.shares[knob], knob)
         else:
-            yield svg.faint(_x(at), y + 13, "no such knob", 9.5)
+            yield svg.faint(_x(at) + BAR / 2, y + 13, "–", text_anchor="middle")
     serial = verdict.kind == "serial"
     told = svg.faint if serial else svg.text
-    yield told(KIND, y + 13, NAMES["serial"] if serial else kind(verdict), 12)
+    yield told(KIND, y + 13, NAMES["serial"] if serial else kind(verdict))
     claimed = verdict.claim_holds
     if claimed is not None:
-        mark = "notes right" if claimed else "notes wrong"
-        yield svg.text(WIDTH - 16, y + 13, mark, 11, text_anchor="end", font_weight=400 if claimed else 700)
+        mark = "right" if claimed else "wrong"
+        yield svg.text(WIDTH - 10, y + 13, mark, text_anchor="end", font_weight=400 if claimed else 700)
 
 
 def _bar(x: float, y: float, share: float, knob: str) -> Iterator[str]:

@@ -20,6 +20,64 @@ function figure(el, label) {
   return root;
 }
 
+// ---- How a figure comes into the page
+
+/** The models that the kernel keeps for its fields, by key, and who waits for them. */
+const fields = (globalThis.lockstepFields ??= { models: new Map(), waiting: new Map() });
+
+/** anywidget calls this when the kernel makes a field, or tells of it again after the page was loaded anew. */
+async function initialize({ model }) {
+  const key = model.get("_key"), kept = await model.widget_manager?.get_model(key);
+  if (kept?.comm_live === false) return;  // it comes from the notebook's file, and nobody would hear it
+  fields.models.set(key, model);
+  fields.waiting.get(key)?.(model);
+}
+
+/** Put the figure where its still picture is: from its state, or with the kernel's model as soon as there is one. */
+function live(render, key, state) {
+  const enliven = (model) => {
+    for (const place of document.querySelectorAll(`.ls-${CSS.escape(key)}:not(.ls-alive)`)) {
+      const el = document.createElement("div"), still = place.querySelector(".ls-still");
+      place.classList.add("ls-alive");
+      render({ model: model ?? aloneWith({ drawing: drawingIn(still), ...state }), el });
+      still.replaceWith(el);
+    }
+  };
+  if (state) return enliven();
+  fields.waiting.set(key, enliven);
+  if (fields.models.has(key)) enliven(fields.models.get(key));
+}
+
+/** The SVG in an image. */
+function drawingIn(image) {
+  const bytes = Uint8Array.from(atob(image.src.split(",")[1]), (letter) => letter.charCodeAt(0));
+  return new TextDecoder().decode(bytes);
+}
+
+/** A model without a kernel. */
+function aloneWith(state) {
+  const listeners = {};
+  return {
+    get: (name) => state[name],
+    set: (name, value) => {
+      state[name] = value;
+      for (const listener of listeners[`change:${name}`] ?? []) listener();
+    },
+    save_changes: () => {},
+    send: () => {},
+    on: (name, listener) => (listeners[name] ??= []).push(listener),
+    off: (name, listener) => { listeners[name] = (listeners[name] ?? []).filter((other) => other !== listener); },
+  };
+}
+
+/** A state that was compressed. */
+async function unpacked(text) {
+  const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
+}
+
+// ---- Parts of figures
+
 /** Follow the model's traits; the result undoes it. */
 function follow(model, names, draw) {
   for (const name of names) model.on(`change:${name}`, draw);
@@ -44,6 +102,19 @@ function slider(label, attributes, told, changed) {
   };
   set(input.value);
   return { node: make("label", { class: "ls-slider" }, make("span", {}, label), input, output), input, set };
+}
+
+/** A line from top to bottom of a drawing's axes, at x. */
+function cross(x, top, bottom) {
+  const mark = document.createElementNS("http://www.w3.org/2000/svg", "line");
+  for (const [name, value] of Object.entries({ x1: x, x2: x, y1: top, y2: bottom, class: "ls-cross" })) mark.setAttribute(name, value);
+  return mark;
+}
+
+/** Where the pointer is on the drawing in `picture`, in the drawing's own units. */
+function across(picture, event) {
+  const svg = picture.querySelector("svg"), box = svg.getBoundingClientRect();
+  return ((event.clientX - box.left) * svg.viewBox.baseVal.width) / box.width;
 }
 
 const UNITS_OF_TIME = [[1, "s"], [1e-3, "ms"], [1e-6, "µs"], [1e-9, "ns"]];

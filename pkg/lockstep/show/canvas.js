@@ -71,7 +71,7 @@ function hit(lay, lanes, x, y) {
 function paint(context, lay, lanes, colours, chosen) {
   const { data } = lay;
   context.clearRect(0, 0, lay.width, lay.height);
-  context.font = "11px system-ui, sans-serif";
+  context.font = "12px system-ui, sans-serif";
   paintLanes(context, lay, colours);
   context.save();
   context.beginPath();
@@ -141,7 +141,7 @@ function namesOf(data, parts, y, colours) {
   const names = new Map();
   for (const { i, left, width, pale } of parts) {
     const kind = data.kind[i], word = data.kinds[kind] === "compute" ? data.names[data.name[i]] || "compute" : data.kinds[kind];
-    if (width > 6.5 * word.length + 8) names.set(i, { word, x: left + 4, y, ink: pale ? colours.ink : data.inks[kind] });
+    if (width > 7 * word.length + 8) names.set(i, { word, x: left + 4, y, ink: pale ? colours.ink : data.inks[kind] });
   }
   return [...names.values()];
 }
@@ -202,13 +202,13 @@ function paintChosen(context, lay, colours, chosen) {
 }
 
 function paintAxis(context, lay, colours) {
-  const [scale, unit] = timeUnit(lay.to), span = (lay.to - lay.from) / scale, rough = span / 8;
+  const [scale, unit] = timeUnit(lay.to), span = (lay.to - lay.from) / scale, rough = span / Math.max(2, Math.min(8, (lay.width - lay.left) / 70));
   const power = 10 ** Math.floor(Math.log10(rough)), step = [1, 2, 5, 10].find((m) => m * power >= rough * 0.999) * power;
   const decimals = Math.max(0, Math.min(12, -Math.floor(Math.log10(step) + 1e-9)));
   context.fillStyle = context.strokeStyle = colours.faint;
   context.fillRect(lay.left, lay.bottom + 1, lay.width - lay.left - RIGHT, 1);
-  context.textAlign = "right";
-  context.fillText(unit, lay.left - 8, lay.bottom + 17);
+  context.textAlign = "left";
+  context.fillText(unit, 6, lay.bottom + 17);
   context.textAlign = "center";
   for (let k = Math.ceil(lay.from / scale / step - 1e-9); k * step * scale <= lay.to * (1 + 1e-12); k++) {
     const x = lay.x(k * step * scale);

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
@@ -11,7 +10,8 @@ from itertools import combinations
 from lockstep.show import svg
 
 COLOURS = {"predicted": "#D55E00", "simulated": "#0072B2", "measured": "#009E73"}
-WIDTH, LEFT, RIGHT, TOP, PITCH = 860.0, 100.0, 640.0, 58.0, 34.0
+WIDTH, LEFT, RIGHT, TOP, PITCH = svg.WIDTH, 92.0, 420.0, 58.0, 34.0
+REASON = 6  # lines of it
 
 
 @dataclass(frozen=True)
@@ -55,23 +55,23 @@ class Comparison:
 
     def svg(self, reason: str = "") -> str:
         rows, ratios = len(self.values), self.ratios()
-        heading = textwrap.wrap(self.question, 110) or [""]
+        heading = svg.wrapped(self.question, WIDTH - 28, 13)
         top = TOP + 18 * (len(heading) - 1)
         lower = top + PITCH * rows + 8
-        body = [svg.text(20, 28 + 18 * i, words, 13, font_weight=600) for i, words in enumerate(heading)]
+        body = [svg.text(14, 28 + 18 * i, words, 13, font_weight=600) for i, words in enumerate(heading)]
         body += self._bars(top)
         scale = "Bars are logarithmic." if self.is_logarithmic and rows > 1 else ""
-        body.append(svg.faint(LEFT, lower + 8, " · ".join([*ratios, scale] if scale else ratios), 12))
-        if reason:
-            body.append(svg.faint(20, lower + 30, f"Your reason: {reason[:120]}", 12))
-        height = lower + (46 if reason else 24)
+        below = [*ratios, scale] if scale else ratios
+        below += svg.wrapped(f"Your reason: {reason}", WIDTH - 28)[:REASON] if reason else []
+        body += [svg.faint(14, lower + 8 + 18 * i, told) for i, told in enumerate(below)]
+        height = lower + 6 + 18 * max(1, len(below))
         return svg.document(WIDTH, height, f"Predicted, simulated, measured: {self.question}", self.sentence(), body)
 
     def _bars(self, top: float) -> Iterator[str]:
         lengths = self.lengths()
         for i, (name, value) in enumerate(self.values.items()):
             y, width = top + PITCH * i, (RIGHT - LEFT) * lengths[name]
-            yield svg.text(LEFT - 10, y + 13, name, 12.5, text_anchor="end")
+            yield svg.text(LEFT - 10, y + 13, name, text_anchor="end")
             yield svg.element(
                 "rect", svg.title(f"{name}: {_quantity(value, self.unit)}"), x=LEFT, y=y - 4, width=max(2.0, width),
                 height=24, rx=3, fill=COLOURS[name],
@@ -81,7 +81,9 @@ class Comparison:
     @staticmethod
     def closed(message: str) -> str:
         """The figure before the prediction: the message and nothing else."""
-        return svg.document(WIDTH, 54, message, message, [svg.text(20, 32, message, 13, font_weight=600)])
+        lines = svg.wrapped(message, WIDTH - 28, 13)
+        body = [svg.text(14, 32 + 18 * i, line, 13, font_weight=600) for i, line in enumerate(lines)]
+        return svg.document(WIDTH, 36 + 18 * len(lines), message, message, body)
 
 
 def _ratio(a: str, x: float, b: str, y: float) -> str:

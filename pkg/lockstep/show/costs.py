@@ -3,57 +3,56 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from itertools import product
 from typing import Any
 
-import traitlets
-
-from lockstep.show import costs_svg
+from lockstep.show import costs_svg, quantities
 from lockstep.show.costs_model import NAMES, USUAL, Costs
-from lockstep.show.figure import Figure, script
+from lockstep.show.figure import script
+from lockstep.show.player import Player, Sheet, Slider
 
-CHOICES = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 512, 1024)
+ALPHAS = (1e-6, 3e-6, 1e-5, 3e-5, 1e-4, 3e-4, 1e-3)  # seconds a message
+BANDWIDTHS = (1e7, 1e8, 1e9, 1e10, 1e11, 1e12)  # bytes a second
+RANKS = (2, 4, 8, 12, 16, 64, 256, 1024)
 
 
-class CostCurves(Figure):
-    """The widget: set ``alpha``, ``beta`` and ``ranks`` here or in the browser. See ``costs``."""
+class CostCurves(Player):
+    """Every alpha, bandwidth and number of ranks that its sliders stop at is drawn ahead. See ``costs``."""
 
-    _esm = script("costs")
-    alpha = traitlets.Float().tag(sync=True)
-    beta = traitlets.Float().tag(sync=True)
-    ranks = traitlets.Int().tag(sync=True)
-    choices = traitlets.List(traitlets.Int()).tag(sync=True)
-    drawing = traitlets.Unicode().tag(sync=True)
-    curves = traitlets.Dict().tag(sync=True)
+    module = script("player", "costs")
+    label = "Cost of all-reduce algorithms"
 
     def __init__(self, model: Costs) -> None:
         self.model = model
-        choices = sorted({*CHOICES, model.ranks})
-        super().__init__(
-            alpha=model.alpha, beta=model.beta, ranks=model.ranks, choices=choices, drawing=costs_svg.draw(model),
-            curves=_readable(model),
-        )  # fmt: skip
+        super().__init__([costs_svg.draw(model)], [costs_svg.words(model)])
 
-    @traitlets.validate("alpha", "beta", "ranks")
-    def _possible(self, proposal: Any) -> Any:
-        self._with(**{proposal["trait"].name: proposal["value"]})
-        return proposal["value"]
-
-    @traitlets.observe("alpha", "beta", "ranks")
-    def _again(self, change: Any) -> None:
-        self.model = self._with(**{change["name"]: change["new"]})
-        with self.hold_sync():
-            self.drawing, self.curves = costs_svg.draw(self.model), _readable(self.model)
-
-    def _with(self, **changed: Any) -> Costs:
+    def sliders(self) -> tuple[Slider, Slider, Slider]:
+        alphas, betas, ranks = self._choices()
         m = self.model
-        return Costs(**{"alpha": m.alpha, "beta": m.beta, "ranks": m.ranks} | changed, low=m.low, high=m.high,
-                     algorithms=m.algorithms)  # fmt: skip
+        return (
+            Slider("α", [quantities.seconds(a) for a in alphas], alphas.index(m.alpha)),
+            Slider("1/β", [f"{quantities.nbytes(1 / b)}/s" for b in betas], betas.index(m.beta)),
+            Slider("ranks", [f"{k:,}" for k in ranks], ranks.index(m.ranks)),
+        )
+
+    def sheets(self) -> list[Sheet]:
+        models = [replace(self.model, alpha=a, beta=b, ranks=k) for a, b, k in product(*self._choices())]
+        return [Sheet([costs_svg.draw(m)], [costs_svg.words(m)]) for m in models]
+
+    def _choices(self) -> tuple[list[float], list[float], list[int]]:
+        m = self.model
+        betas = sorted({*(1 / b for b in BANDWIDTHS), m.beta}, reverse=True)
+        return sorted({*ALPHAS, m.alpha}), betas, sorted({*RANKS, m.ranks})
+
+    def state(self) -> dict[str, Any]:
+        area = [costs_svg.LEFT, costs_svg.RIGHT, costs_svg.TOP, costs_svg.BOTTOM]
+        linear = {k: _linear(replace(self.model, alpha=1.0, beta=1.0, ranks=k)) for k in self._choices()[2]}
+        reading = {"sizes": self.model.sizes, "area": area, "linear": linear}
+        return super().state() | {"values": self._choices(), "reading": reading}
 
     def caption(self) -> str:
         return f"Cost of all-reduce algorithms by message size: {costs_svg.words(self.model)}"
-
-    def svg(self) -> str:
-        return costs_svg.draw(self.model)
 
 
 def costs(
@@ -72,7 +71,10 @@ def costs(
     return CostCurves(Costs(alpha, beta, ranks, low, high, tuple(algorithms)))
 
 
-def _readable(model: Costs) -> dict[str, Any]:
-    """What the pointer reads: the curves' values, and where on the drawing they are (left, right, top, bottom)."""
-    area = [costs_svg.LEFT, costs_svg.RIGHT, costs_svg.TOP, costs_svg.BOTTOM]
-    return {"sizes": model.sizes, "curves": {NAMES[a]: model.curve(a) for a in model.drawn}, "area": area}
+def _linear(model: Costs) -> dict[str, tuple[float, float]]:
+    """What an algorithm's time is made of: so many alphas, and so many betas for each byte."""
+    found = {}
+    for algorithm in model.drawn:
+        fixed = model.seconds(algorithm, 0.0)
+        found[NAMES[algorithm]] = (fixed, model.seconds(algorithm, 1e9) / 1e9 - fixed / 1e9)
+    return found

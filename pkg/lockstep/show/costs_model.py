@@ -25,7 +25,7 @@ NAMES = {
     "halving_doubling": "halving-doubling",
 }
 USUAL = ("star", "binomial_tree", "ring", "halving_doubling")
-POINTS = 97
+POINTS = 33
 
 
 @dataclass(frozen=True)

@@ -8,16 +8,17 @@ from collections.abc import Iterator
 from lockstep.show import palette, quantities, svg
 from lockstep.show.costs_model import NAMES, Costs, names
 
-WIDTH, HEIGHT = 860.0, 430.0
-LEFT, RIGHT, TOP, BOTTOM = 74.0, 690.0, 62.0, 352.0
+WIDTH, HEIGHT = svg.WIDTH, 424.0
+LEFT, RIGHT, TOP, BOTTOM = 78.0, 386.0, 78.0, 346.0
+LABEL = 180.0  # pixels of what stands at a crossing
 
 
 def draw(costs: Costs) -> str:
     """The whole figure."""
     axes = Axes(costs)
     body = [
-        svg.text(LEFT, 26, "What an all-reduce costs", 14, font_weight=600),
-        svg.faint(LEFT, 45, _setting(costs), 12),
+        svg.text(14, 26, "What an all-reduce costs", 14, font_weight=600),
+        *(svg.faint(14, 45 + 17 * i, told) for i, told in enumerate(svg.wrapped(_setting(costs), WIDTH - 28))),
         *_grid(axes), *_curves(axes), *_names(axes), *_crossings(axes), *_cheapest(axes),
     ]  # fmt: skip
     return svg.document(WIDTH, HEIGHT, "Cost of all-reduce algorithms by message size", words(costs), body)
@@ -63,13 +64,15 @@ def _setting(costs: Costs) -> str:
 
 def _grid(axes: Axes) -> Iterator[str]:
     yield svg.lane(LEFT, TOP, RIGHT - LEFT, BOTTOM - TOP)
-    for n in quantities.decades(axes.costs.low, axes.costs.high):
+    sizes = quantities.decades(axes.costs.low, axes.costs.high)
+    for n in sizes:
         yield svg.line(axes.x(n), TOP, axes.x(n), BOTTOM, stroke=palette.FAINT, stroke_opacity=0.25)
-        yield svg.faint(axes.x(n), BOTTOM + 16, quantities.nbytes(n), 10.5, text_anchor="middle")
+    for n in sizes[:: 1 + len(sizes) // 5]:
+        yield svg.faint(axes.x(n), BOTTOM + 16, quantities.nbytes(n), text_anchor="middle")
     for t in quantities.decades(axes.low, axes.high):
         yield svg.line(LEFT, axes.y(t), RIGHT, axes.y(t), stroke=palette.FAINT, stroke_opacity=0.25)
-        yield svg.faint(LEFT - 8, axes.y(t) + 4, quantities.seconds(t), 10.5, text_anchor="end")
-    yield svg.faint((LEFT + RIGHT) / 2, BOTTOM + 33, "size of the tensor", 11, text_anchor="middle")
+        yield svg.faint(LEFT - 8, axes.y(t) + 4, quantities.seconds(t), text_anchor="end")
+    yield svg.faint((LEFT + RIGHT) / 2, BOTTOM + 33, "size of the tensor", text_anchor="middle")
 
 
 def _curves(axes: Axes) -> Iterator[str]:
@@ -93,10 +96,10 @@ def _names(axes: Axes) -> Iterator[str]:
     for (end, algorithm), y in zip(ends, wanted, strict=True):
         stroke, dashes = palette.LINES[algorithm]
         place = y - over
-        yield svg.line(RIGHT + 2, end, RIGHT + 10, place, stroke=stroke, stroke_width=1)
-        yield svg.line(RIGHT + 10, place, RIGHT + 30, place, stroke=stroke, stroke_width=2.4,
+        yield svg.line(RIGHT + 2, end, RIGHT + 8, place, stroke=stroke, stroke_width=1)
+        yield svg.line(RIGHT + 8, place, RIGHT + 26, place, stroke=stroke, stroke_width=2.4,
                        stroke_dasharray=dashes or None)  # fmt: skip
-        yield svg.text(RIGHT + 35, place + 4, NAMES[algorithm], 12)
+        yield svg.text(RIGHT + 30, place + 4, NAMES[algorithm])
 
 
 def _crossings(axes: Axes) -> Iterator[str]:
@@ -113,25 +116,28 @@ def _crossings(axes: Axes) -> Iterator[str]:
 
 
 def _told(x: float, y: float, words: str) -> str:
-    """Below the crossing, where few curves are; at the right edge above it."""
-    inside = x < RIGHT - 190
-    place = (x + 9, y + 17, "start") if inside else (x - 9, y - 9, "end")
-    halo = {"stroke": palette.LANE, "stroke_width": 3, "paint_order": "stroke", "stroke_linejoin": "round"}
-    return svg.text(place[0], place[1], words, 11.5, text_anchor=place[2], **halo, fill=palette.INK,
+    """Below the crossing, where few curves are; at the right edge above it; where neither has room, over its middle."""
+    if x < RIGHT - LABEL:
+        place = (x + 9, y + 17, "start")
+    elif x > LEFT + LABEL:
+        place = (x - 9, y - 9, "end")
+    else:
+        place = ((LEFT + RIGHT) / 2, y + 24, "middle")
+    return svg.text(place[0], place[1], words, text_anchor=place[2], **svg.HALO, fill=palette.INK,
                     class_="ls-ink ls-halo")  # fmt: skip
 
 
 def _cheapest(axes: Axes) -> Iterator[str]:
     """A strip under the axis: which algorithm to choose at which size."""
     y = BOTTOM + 46
-    yield svg.faint(LEFT - 8, y + 13, "cheapest", 11, text_anchor="end")
+    yield svg.faint(LEFT - 8, y + 13, "cheapest", text_anchor="end")
     for start, end, which in axes.costs.regions():
         x, width = axes.x(start), axes.x(end) - axes.x(start)
         stroke, _ = palette.LINES[which[0]]
         block = svg.element("rect", x=x + 1, y=y, width=max(1.0, width - 2), height=19, rx=3, fill=stroke)
         word = names(which)
         label = svg.text(
-            x + width / 2, y + 13.5, word, 11.5, fill=palette.text_on(stroke), text_anchor="middle", font_weight=600
+            x + width / 2, y + 13.5, word, fill=palette.text_on(stroke), text_anchor="middle", font_weight=600
         )
-        parts = [svg.title(word), block, label if width > 7.5 * len(word) else ""]
+        parts = [svg.title(word), block, label if width > 7.8 * len(word) else ""]
         yield svg.element("g", *parts)

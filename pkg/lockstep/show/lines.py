@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from lockstep.show import palette, svg
 
 BOX, GAP, LEFT, TOP = 44.0, 3.0, 96.0, 62.0
-WIDTH, LINE, CELL, MOST_ROWS = 520.0, 64, 8, 8
+WIDTH, LINE, CELL, MOST_ROWS = svg.WIDTH, 64, 8, 8
 WORKERS = ("#0072B2", "#E69F00", "#009E73", "#EB5972", "#56B4E9", "#847211", "#A24D85", "#3A3A3A")
 
 
@@ -22,7 +22,7 @@ def draw_lines(written: Sequence[Sequence[int]], transfers: int, workers: int) -
     body = [svg.text(20, 24, head, 14, font_weight=600), svg.faint(20, 43, told, 12)]
     for row, line in enumerate(rows):
         y = TOP + row * (BOX * 0.62 + GAP)
-        body.append(svg.faint(LEFT - 10, y + 18, f"line {line - rows[0]}", 11, text_anchor="end"))
+        body.append(svg.faint(LEFT - 10, y + 18, f"line {line - rows[0]}", text_anchor="end"))
         first = line * LINE // CELL
         body += [_cell(cells.get(first + n, set()), LEFT + n * (BOX + GAP), y) for n in range(LINE // CELL)]
     return svg.document(WIDTH, TOP + len(rows) * (BOX * 0.62 + GAP) + 10, head, told, body)

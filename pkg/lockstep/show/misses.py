@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from lockstep.show import palette, svg
 
-LEFT, RIGHT, TOP, HEIGHT, WIDTH = 20.0, 660.0, 58.0, 30.0, 700.0
+LEFT, RIGHT, TOP, HEIGHT, WIDTH = 14.0, 500.0, 58.0, 30.0, svg.WIDTH
 COLOURS = ("#56B4E9", "#E69F00", "#009E73", "#A24D85")
 
 
@@ -30,6 +30,6 @@ def draw_misses(misses: Mapping[str, int], allowed: float) -> str:
     edge = LEFT + allowed * scale
     body += [
         svg.line(edge, TOP - 6, edge, TOP + HEIGHT + 6, stroke_width=2, stroke_dasharray="4 3"),
-        svg.faint(edge, TOP + HEIGHT + 20, "allowed", 11, text_anchor="middle" if edge < RIGHT - 30 else "end"),
+        svg.faint(edge, TOP + HEIGHT + 20, "allowed", text_anchor="middle" if edge < RIGHT - 30 else "end"),
     ]
     return svg.document(WIDTH, TOP + HEIGHT + 30, head, told, body)

@@ -1,26 +1,28 @@
-"""A figure that needs no browser code: one SVG, with its sentence for those who do not see it."""
+"""A figure that does not move: one SVG, with its sentence for those who do not see it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from xml.etree import ElementTree
+
+from lockstep.show.figure import Drawn
 
 
-@dataclass(frozen=True)
-class Picture:
+@dataclass(frozen=True, repr=False)
+class Picture(Drawn):
     """``drawing`` is an SVG document; ``words`` say it in a sentence or two."""
 
     drawing: str
     words: str
+
+    @classmethod
+    def of(cls, drawing: str) -> Picture:
+        """A drawing of ``svg.document``, which says itself in its title and description."""
+        said = (ElementTree.fromstring(drawing).findtext(f"{{*}}{part}", "") for part in ("title", "desc"))
+        return cls(drawing, ". ".join(filter(None, said)))
 
     def svg(self) -> str:
         return self.drawing
 
     def caption(self) -> str:
         return self.words
-
-    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
-        return {"text/plain": self.words, "image/svg+xml": self.drawing}
-
-    def _repr_svg_(self) -> str:
-        return self.drawing

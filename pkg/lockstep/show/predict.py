@@ -15,7 +15,7 @@ from lockstep.show import palette, svg
 from lockstep.show.figure import Figure, script
 
 ACCEPTED = "Write one number, such as 12, 0.5, 2,5 or 1e-3"
-WIDTH, LINE, CHARACTERS = 860, 19, 104  # of the static figure: its width, pixels to the next line, the longest line
+WIDTH, LINE, CHARACTERS = 540, 19, 60  # of the static figure: its width, pixels to the next line, the longest line
 _NUMBER = re.compile(r"[+-]?(\d+[.,]?\d*|[.,]\d+)([eE][+-]?\d+)?")
 
 

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from lockstep.show import palette, svg
 
-BOX, GAP, LEFT, TOP, MOST_ROWS = 26.0, 4.0, 20.0, 58.0, 16
-WIDTH = 700.0
+BOX, GAP, LEFT, TOP, MOST_ROWS = 26.0, 4.0, 14.0, 58.0, 16
+WIDTH = svg.WIDTH
 
 
 def draw_registers(lanes: int, bits: int, chains: int, accumulates: bool, note: str = "") -> str:
     """``chains`` registers of ``lanes`` numbers of ``bits`` bits. If nothing is ``accumulates``, one instruction."""
     rows = min(chains, MOST_ROWS)
     head = _head(lanes, bits, chains, accumulates)
-    bottom = TOP + rows * (BOX + GAP)
+    heads = svg.wrapped(head, WIDTH - 2 * LEFT, 14)
+    top = TOP + 18 * (len(heads) - 1)
+    bottom = top + rows * (BOX + GAP)
     body = [
-        svg.text(LEFT, 24, head, 14, font_weight=600),
-        svg.faint(LEFT, 43, _told(lanes, chains, accumulates), 12),
-        *(_box(lane, row, accumulates) for row in range(rows) for lane in range(lanes)),
-        svg.faint(LEFT, bottom + 14, note, 12) if note else "",
+        *(svg.text(LEFT, 24 + 18 * i, words, 14, font_weight=600) for i, words in enumerate(heads)),
+        svg.faint(LEFT, top - 15, _told(lanes, chains, accumulates)),
+        *(_box(lane, row, top, accumulates) for row in range(rows) for lane in range(lanes)),
+        svg.faint(LEFT, bottom + 14, note) if note else "",
     ]
     return svg.document(WIDTH, bottom + (26 if note else 8), head, _told(lanes, chains, accumulates), body)
 
@@ -37,7 +39,7 @@ def _told(lanes: int, chains: int, accumulates: bool) -> str:
     return f"{lanes * chains} sums that need nothing of each other: a box is a sum."
 
 
-def _box(lane: int, row: int, accumulates: bool) -> str:
-    x, y = LEFT + lane * (BOX + GAP), TOP + row * (BOX + GAP)
+def _box(lane: int, row: int, top: float, accumulates: bool) -> str:
+    x, y = LEFT + lane * (BOX + GAP), top + row * (BOX + GAP)
     fill = palette.COLOURS["recv"] if accumulates else palette.COLOURS["gather"]
     return svg.element("rect", x=x, y=y, width=BOX, height=BOX, rx=3, fill=fill, stroke=palette.INK, stroke_width=0.6)

@@ -1,69 +1,37 @@
-"""ring(): the ring all-reduce, step by step under a slider."""
+"""ring(): the ring all-reduce, step by step under a slider, for other numbers of ranks too."""
 
 from __future__ import annotations
 
-from typing import Any
-
-import traitlets
-
-from lockstep.errors import UsageError
 from lockstep.show import ring_svg
-from lockstep.show.figure import Figure, script
+from lockstep.show.player import Player, Sheet, Slider
 from lockstep.show.ring_model import Step, caption, simulate
 
+AHEAD = 8  # ranks that the page's slider goes to
 
-class Ring(Figure):
-    """The widget: ``step`` is the slider's place, ``ranks`` the ring's size; Python may set both. See ``ring``."""
 
-    _esm = script("player", "ring")
-    step = traitlets.Int(0).tag(sync=True)
-    ranks = traitlets.Int(4).tag(sync=True)
-    frames = traitlets.List(traitlets.Unicode()).tag(sync=True)
-    captions = traitlets.List(traitlets.Unicode()).tag(sync=True)
+class Ring(Player):
+    """``steps`` is the algorithm as data, ``frames`` its drawings, ``captions`` what is said of each. See ``ring``."""
+
+    label = "Ring all-reduce, step by step"
 
     def __init__(self, ranks: int = 4, chunks: int | None = None) -> None:
-        self.is_whole = chunks == 1 and ranks > 1
+        self.ranks, self.is_whole = ranks, chunks == 1 and ranks > 1
         self.steps = simulate(ranks, chunks)
-        super().__init__(ranks=ranks, **self._drawn())
+        sheet = _sheet(self.steps)
+        super().__init__(sheet.frames, sheet.captions)
 
-    def _drawn(self) -> dict[str, list[str]]:
-        n = len(self.steps)
-        return {
-            "frames": [ring_svg.draw(s, n) for s in self.steps],
-            "captions": [" ".join(caption(s, n)) for s in self.steps],
-        }
+    def sliders(self) -> tuple[Slider, ...]:
+        choices = self._choices()
+        return (Slider("ranks", [str(k) for k in choices], choices.index(self.ranks)),)
 
-    @traitlets.validate("step")
-    def _clamp(self, proposal: Any) -> int:
-        return int(min(max(0, proposal["value"]), len(self.steps) - 1))
+    def sheets(self) -> list[Sheet]:
+        return [_sheet(simulate(k, 1 if self.is_whole else None)) for k in self._choices()]
 
-    @traitlets.validate("ranks")
-    def _possible(self, proposal: Any) -> int:
-        simulate(proposal["value"])
-        return int(proposal["value"])
-
-    @traitlets.observe("ranks")
-    def _again(self, change: Any) -> None:
-        self.steps = simulate(self.ranks, 1 if self.is_whole else None)
-        with self.hold_sync():
-            self.step = 0
-            drawn = self._drawn()
-            self.frames, self.captions = drawn["frames"], drawn["captions"]
-
-    @property
-    def now(self) -> Step:
-        """The step that is shown: what each rank holds, and what moves next."""
-        return self.steps[self.step]
+    def _choices(self) -> list[int]:
+        return sorted({*range(1, AHEAD + 1), self.ranks})
 
     def caption(self) -> str:
         return f"Ring all-reduce, step {self.step} of {len(self.steps) - 1}. {self.captions[self.step]}"
-
-    def svg(self, step: int | None = None) -> str:
-        """The static figure of ``step``, or of the step that is shown."""
-        chosen = self.step if step is None else step
-        if not 0 <= chosen < len(self.steps):
-            raise UsageError(f"This ring has the steps 0 to {len(self.steps) - 1}, not {chosen}.")
-        return self.frames[chosen]
 
 
 def ring(ranks: int = 4, chunks: int | None = None) -> Ring:
@@ -72,3 +40,8 @@ def ring(ranks: int = 4, chunks: int | None = None) -> Ring:
     ``chunks=1`` shows the ring that does not cut its tensor. Raises UsageError for more than 16 ranks.
     """
     return Ring(ranks, chunks)
+
+
+def _sheet(steps: tuple[Step, ...]) -> Sheet:
+    frames = [ring_svg.draw(step, len(steps)) for step in steps]
+    return Sheet(frames, [" ".join(caption(step, len(steps))) for step in steps])

@@ -12,7 +12,7 @@ from lockstep.show.ring_model import Move, Step, caption
 
 PARTIAL = palette.COLOURS["reduce_scatter"]
 COMPLETE = palette.COLOURS["all_reduce"]
-WIDTH, EDGE, TOP = 860.0, 44.0, 102.0
+WIDTH, EDGE, TOP = svg.WIDTH, 30.0, 118.0
 
 
 def draw(step: Step, steps: int) -> str:
@@ -20,12 +20,16 @@ def draw(step: Step, steps: int) -> str:
     grid = Grid(step)
     body = [
         svg.text(EDGE, 28, f"Ring all-reduce, step {step.number} of {steps - 1}", 14, font_weight=600),
-        *(svg.faint(EDGE, 47 + 17 * i, sentence, 12) for i, sentence in enumerate(caption(step, steps))),
+        *(svg.faint(EDGE, 47 + 17 * i, line) for i, line in enumerate(_lines(step, steps))),
         *_columns(grid),
         *(part for move in step.moves for part in _move(grid, move)),
         *_key(grid),
     ]
     return svg.document(WIDTH, grid.height, f"Ring all-reduce, step {step.number}", _words(step, steps), body)
+
+
+def _lines(step: Step, steps: int) -> list[str]:
+    return [line for sentence in caption(step, steps) for line in svg.wrapped(sentence, WIDTH - 2 * EDGE)]
 
 
 class Grid:
@@ -40,7 +44,7 @@ class Grid:
 
     @property
     def height(self) -> float:
-        return TOP + self.rows * (self.tall + 5) + 44
+        return TOP + self.rows * (self.tall + 5) + 64
 
     def x(self, rank: int) -> float:
         return EDGE + self.pitch * rank + (self.pitch - self.cell) / 2
@@ -50,7 +54,7 @@ class Grid:
 
 
 def _columns(grid: Grid) -> Iterator[str]:
-    small = grid.step.ranks > 10
+    small = grid.step.ranks > 9
     for rank, row in enumerate(grid.step.held):
         name = str(rank) if small else f"rank {rank}"
         yield svg.text(grid.x(rank) + grid.cell / 2, TOP - 9, name, 12, text_anchor="middle")
@@ -58,7 +62,7 @@ def _columns(grid: Grid) -> Iterator[str]:
             yield _cell(grid, rank, chunk, has)
     if grid.rows > 1:
         for chunk in range(grid.rows):
-            yield svg.faint(8, grid.y(chunk) + grid.tall / 2 + 4, f"c{chunk}", 10)
+            yield svg.faint(4, grid.y(chunk) + grid.tall / 2 + 4, f"c{chunk}")
 
 
 def _cell(grid: Grid, rank: int, chunk: int, has: frozenset[int]) -> str:
@@ -85,7 +89,7 @@ def _move(grid: Grid, move: Move) -> Iterator[str]:
     y = grid.y(move.chunk) + grid.tall / 2
     leaves, arrives = grid.x(move.source) + grid.cell + 2, grid.x(move.target) - 2
     told = svg.title(f"rank {move.source} sends chunk {move.chunk} to rank {move.target}")
-    pieces = [(leaves, arrives)] if move.target > move.source else [(leaves, WIDTH - 6), (28.0, arrives)]
+    pieces = [(leaves, arrives)] if move.target > move.source else [(leaves, WIDTH - 4), (EDGE, arrives)]
     if grid.rows == 1 and len(pieces) == 2:
         pieces[1] = (8.0, arrives)
     for start, end in pieces:
@@ -98,11 +102,11 @@ def _shade(grid: Grid, move: Move) -> str:
 
 
 def _key(grid: Grid) -> Iterator[str]:
-    y = grid.height - 16
-    for x, fill, words in ((EDGE, PARTIAL, "part of the sum"), (EDGE + 130, COMPLETE, "the whole sum")):
+    y = grid.height - 34
+    for x, fill, words in ((EDGE, PARTIAL, "part of the sum"), (EDGE + 150, COMPLETE, "the whole sum")):
         yield svg.element("rect", x=x, y=y - 10, width=12, height=12, rx=2, fill=fill)
-        yield svg.text(x + 18, y, words, 11)
-    yield svg.faint(EDGE + 260, y, "Each segment of a cell is one rank's contribution.", 11)
+        yield svg.text(x + 18, y, words)
+    yield svg.faint(EDGE, y + 20, "Each segment of a cell is one rank's contribution.")
 
 
 def _words(step: Step, steps: int) -> str:

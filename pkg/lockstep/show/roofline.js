@@ -14,24 +14,21 @@ function render({ model, el }) {
   let chosen = -1;
 
   const facts = () => model.get("facts");
-  const cross = (x) => {
-    const svg = picture.querySelector("svg"), [, , top, bottom] = facts().area;
-    svg.querySelector(".ls-cross")?.remove();
-    if (x == null) return;
-    const mark = document.createElementNS("http://www.w3.org/2000/svg", "line");
-    for (const [name, value] of Object.entries({ x1: x, x2: x, y1: top, y2: bottom, class: "ls-cross" })) mark.setAttribute(name, value);
-    svg.append(mark);
+  const mark = (x) => {
+    const [, , top, bottom] = facts().area;
+    picture.querySelector(".ls-cross")?.remove();
+    picture.querySelector("svg").append(cross(x, top, bottom));
   };
   const choose = (number) => {
     chosen = number;
     readout.textContent = facts().told[number];
-    cross(Number(picture.querySelector(`[data-kernel="${number}"] circle`).getAttribute("cx")));
+    mark(Number(picture.querySelector(`[data-kernel="${number}"] circle`).getAttribute("cx")));
   };
   const read = (share, x) => {
     const { intensities: [low, high], bandwidth, peak, memory } = facts();
     const intensity = low * (high / low) ** share, slanted = intensity * bandwidth;
     chosen = -1;
-    cross(x);
+    mark(x);
     readout.textContent = slanted < peak
       ? `${digits(intensity)} FLOP/byte: at most ${rate(slanted)}, limited by ${memory} (${bytes(bandwidth)}/s)`
       : `${digits(intensity)} FLOP/byte: at most ${rate(peak)}, limited by computing`;
@@ -44,8 +41,7 @@ function render({ model, el }) {
   picture.addEventListener("pointermove", (event) => {
     const kernel = event.target.closest?.("[data-kernel]");
     if (kernel) return choose(Number(kernel.dataset.kernel));
-    const box = picture.querySelector("svg").getBoundingClientRect(), [left, right] = facts().area;
-    const x = ((event.clientX - box.left) * 860) / box.width, share = (x - left) / (right - left);
+    const [left, right] = facts().area, x = across(picture, event), share = (x - left) / (right - left);
     if (share >= 0 && share <= 1) read(share, x);
   });
   picture.addEventListener("keydown", (event) => {

@@ -5,23 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import traitlets
-
 from lockstep.show import roofline_svg
-from lockstep.show.figure import Figure, script
+from lockstep.show.figure import Drawn, script
 from lockstep.show.roofline_model import Roofline, placed
 
 
-class RooflineFigure(Figure):
-    """The widget. See ``roofline``."""
+class RooflineFigure(Drawn):
+    """The drawing, and what the pointer reads on it. See ``roofline``."""
 
-    _esm = script("roofline")
-    drawing = traitlets.Unicode().tag(sync=True)
-    facts = traitlets.Dict().tag(sync=True)
+    module = script("roofline")
 
     def __init__(self, model: Roofline) -> None:
         self.model = model
-        super().__init__(drawing=roofline_svg.draw(model), facts=_readable(model))
+
+    def state(self) -> dict[str, Any]:
+        return {"facts": _readable(self.model)}
 
     def caption(self) -> str:
         return f"Roofline. {roofline_svg.words(self.model)}"

@@ -10,8 +10,8 @@ from lockstep.show import palette, svg
 from lockstep.show.quantities import decades, nbytes
 from lockstep.show.roofline_model import Kernel, Roofline
 
-WIDTH, HEIGHT = 860.0, 470.0
-LEFT, RIGHT, TOP, BOTTOM = 84.0, 836.0, 58.0, 400.0
+WIDTH, HEIGHT = svg.WIDTH, 450.0
+LEFT, RIGHT, TOP, BOTTOM = 100.0, 526.0, 74.0, 350.0
 BOUNDS = {"memory": "#0072B2", "compute": "#D55E00"}
 _RATES = ((1e15, "PFLOP/s"), (1e12, "TFLOP/s"), (1e9, "GFLOP/s"), (1e6, "MFLOP/s"), (1e3, "kFLOP/s"), (1.0, "FLOP/s"))
 
@@ -20,8 +20,9 @@ def draw(roofline: Roofline) -> str:
     """The whole figure."""
     axes = Axes(roofline)
     body = [
-        svg.text(LEFT, 24, "Roofline", 14, font_weight=600),
-        svg.faint(LEFT, 43, "How fast a kernel can be at most, by what it computes for each byte it moves", 12),
+        svg.text(14, 24, "Roofline", 14, font_weight=600),
+        svg.faint(14, 43, "How fast a kernel can be at most,"),
+        svg.faint(14, 60, "by what it computes for each byte it moves"),
         *_grid(axes), *_roofs(axes), *_kernels(axes), *_legend(),
     ]  # fmt: skip
     return svg.document(WIDTH, HEIGHT, "Roofline", words(roofline), body)
@@ -70,11 +71,11 @@ def _grid(axes: Axes) -> Iterator[str]:
     yield svg.lane(LEFT, TOP, RIGHT - LEFT, BOTTOM - TOP)
     for i in decades(axes.left, axes.right):
         yield svg.line(axes.x(i), TOP, axes.x(i), BOTTOM, stroke=palette.FAINT, stroke_opacity=0.25)
-        yield svg.faint(axes.x(i), BOTTOM + 17, f"{i:g}", 10.5, text_anchor="middle")
+        yield svg.faint(axes.x(i), BOTTOM + 17, f"{i:g}", text_anchor="middle")
     for r in decades(axes.low, axes.high):
         yield svg.line(LEFT, axes.y(r), RIGHT, axes.y(r), stroke=palette.FAINT, stroke_opacity=0.25)
-        yield svg.faint(LEFT - 8, axes.y(r) + 4, rate(r), 10.5, text_anchor="end")
-    yield svg.faint((LEFT + RIGHT) / 2, BOTTOM + 36, "arithmetic intensity, FLOP per byte", 11, text_anchor="middle")
+        yield svg.faint(LEFT - 8, axes.y(r) + 4, rate(r), text_anchor="end")
+    yield svg.faint((LEFT + RIGHT) / 2, BOTTOM + 36, "arithmetic intensity, FLOP per byte", text_anchor="middle")
 
 
 def _roofs(axes: Axes) -> Iterator[str]:
@@ -97,7 +98,7 @@ def _along(x1: float, y1: float, x2: float, y2: float, words: str) -> str:
     """A label that follows its line, at two thirds of the way up."""
     x, y = x1 + 0.66 * (x2 - x1), y1 + 0.66 * (y2 - y1)
     angle = math.degrees(math.atan2(y2 - y1, x2 - x1))
-    return svg.text(x, y - 6, words, 11.5, text_anchor="middle", transform=f"rotate({angle:.1f} {x:.1f} {y:.1f})")
+    return svg.text(x, y - 6, words, text_anchor="middle", transform=f"rotate({angle:.1f} {x:.1f} {y:.1f})")
 
 
 def _kernels(axes: Axes) -> Iterator[str]:
@@ -107,32 +108,33 @@ def _kernels(axes: Axes) -> Iterator[str]:
     rows = _rows([(x, y) for x, y, _ in spots])
     for number, ((x, y, kernel), row) in enumerate(zip(spots, rows, strict=True)):
         colour = BOUNDS[axes.roofline.bound(kernel)]
+        right = x + 10 + 7.2 * len(kernel.name) < RIGHT
         roof = axes.y(axes.roofline.attainable(kernel.intensity))
         parts = [
             svg.title(told(axes.roofline, kernel)),
             svg.line(x, roof, x, y, stroke=colour, stroke_dasharray="2 3"),
             svg.element("circle", cx=x, cy=y, r=6, fill=colour if kernel.rate else palette.PAPER, stroke=colour,
                         stroke_width=2),
-            svg.text(x + 10, row + 4, kernel.name, 12, fill=palette.INK, class_="ls-ink ls-halo", stroke=palette.LANE,
-                     stroke_width=3, paint_order="stroke", stroke_linejoin="round"),
+            svg.text(x + 10 if right else x - 10, row + 4, kernel.name, text_anchor="start" if right else "end",
+                     fill=palette.INK, class_="ls-ink ls-halo", **svg.HALO),
         ]  # fmt: skip
         yield svg.element("g", *parts, class_="ls-kernel", data_kernel=str(number))
 
 
 def _rows(spots: list[tuple[float, float]]) -> list[float]:
-    """Heights of the names: those that stand above each other get 15 pixels."""
+    """Heights of the names: those that stand above each other get 16 pixels."""
     order = sorted(range(len(spots)), key=lambda n: spots[n][1])
     heights = [y for _, y in spots]
     for upper, lower in pairwise(order):
-        if abs(spots[upper][0] - spots[lower][0]) < 90:
-            heights[lower] = max(heights[lower], heights[upper] + 15)
+        if abs(spots[upper][0] - spots[lower][0]) < 130:
+            heights[lower] = max(heights[lower], heights[upper] + 16)
     return heights
 
 
 def _legend() -> Iterator[str]:
-    y = HEIGHT - 14
+    y = HEIGHT - 36
     for n, (bound, words) in enumerate((("memory", "limited by memory"), ("compute", "limited by computing"))):
-        x = LEFT + 150 * n
+        x = 14 + 190 * n
         yield svg.element("circle", cx=x + 5, cy=y - 4, r=5, fill=BOUNDS[bound])
-        yield svg.faint(x + 16, y, words, 11)
-    yield svg.faint(LEFT + 330, y, "filled: measured; empty: as fast as it could be", 11)
+        yield svg.faint(x + 16, y, words)
+    yield svg.faint(14, y + 20, "filled: measured; empty: as fast as it could be")

@@ -14,10 +14,10 @@ from itertools import pairwise
 from lockstep.show import palette, svg
 from lockstep.show.picture import Picture
 
-WIDTH, TOP, PITCH = 860.0, 74.0, 70.0
-NAME, LANES, TOLD = 20.0, 252.0, 476.0  # the three columns
+WIDTH, TOP, PITCH = svg.WIDTH, 74.0, 128.0
+NAME, BLOCK, LANES = 14.0, 226.0, 256.0  # what it is, and beside it what its workers do; below it the rest
 SHADES = ("#0B3C6F", "#1A5C97", "#3B7FB8", "#78AAD4", "#B5D1E8")
-SPAN, LANE = 200.0, 11.0  # a worker's lane: its length and pitch
+SPAN, LANE = 268.0, 11.0  # a worker's lane: its length and pitch
 BUSY, MEETING = "#56B4E9", "#D55E00"
 
 
@@ -72,23 +72,23 @@ def words() -> str:
 
 def _head() -> Iterator[str]:
     yield svg.element("rect", x=LANES, y=41.0, width=12.0, height=8.0, fill=BUSY)
-    yield svg.faint(LANES + 17, 50, "4 workers, time →", 11.5)
-    yield svg.line(LANES + 132, 38, LANES + 132, 53, stroke=MEETING, stroke_width=2)
-    yield svg.faint(LANES + 138, 50, "all meet", 11.5)
-    yield svg.faint(NAME, 50, "Δ computes an update, F adds them up", 11.5)
+    yield svg.faint(LANES + 17, 50, "4 workers, time →")
+    yield svg.line(LANES + 150, 38, LANES + 150, 53, stroke=MEETING, stroke_width=2)
+    yield svg.faint(LANES + 156, 50, "all meet")
+    yield svg.faint(NAME, 50, "Δ: an update, F adds them up")
 
 
 def _rows() -> Iterator[str]:
     for number, level in enumerate(LEVELS):
         y, shade = TOP + PITCH * number, SHADES[number]
-        block = svg.element("rect", x=NAME, y=y, width=218.0, height=PITCH - 10, rx=3, fill=shade)
+        block = svg.element("rect", x=NAME, y=y, width=BLOCK, height=60.0, rx=3, fill=shade)
         ink = palette.text_on(shade)
         name = svg.text(NAME + 12, y + 26, level.name, 13, fill=ink, font_weight=600)
-        yield svg.element("g", block, name, svg.text(NAME + 12, y + 45, level.units, 11, fill=ink))
+        yield svg.element("g", block, name, svg.text(NAME + 12, y + 45, level.units, fill=ink))
         yield from _lanes(level, y)
-        yield svg.text(TOLD, y + 14, f"splits {level.splits}", 12.5)
-        yield svg.faint(TOLD, y + 33, f"suits {level.hardware}", 11.5)
-        yield svg.faint(TOLD, y + 51, f"price: {level.price}", 11.5)
+        yield svg.text(NAME, y + 77, f"splits {level.splits}")
+        yield svg.faint(NAME, y + 94, f"suits {level.hardware}")
+        yield svg.faint(NAME, y + 111, f"price: {level.price}")
 
 
 def _lanes(level: Level, y: float) -> Iterator[str]:

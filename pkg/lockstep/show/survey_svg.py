@@ -9,10 +9,10 @@ from lockstep.launch.survey import Survey
 from lockstep.show import palette, svg
 from lockstep.show.quantities import nbytes
 
-WIDTH, HEIGHT = 860.0, 386.0
-LEFT, RIGHT, TOP = 20.0, 560.0, 62.0  # the processor's box
-SIDE = 592.0  # the column beside it
-CORES_DRAWN = 4
+WIDTH, HEIGHT = svg.WIDTH, 424.0
+LEFT, RIGHT, TOP = 14.0, 320.0, 78.0  # the processor's box
+SIDE = 334.0  # the column beside it
+CORES_DRAWN = 2
 LANE, PRIVATE, SHARED, MEMORY, GPU = "#E69F00", "#56B4E9", "#5D74DF", "#009E73", "#A24D85"
 
 
@@ -20,7 +20,7 @@ def draw(machine: Survey) -> str:
     """The whole figure."""
     body = [
         svg.text(LEFT, 26, machine.processor or "This machine", 14, font_weight=600),
-        svg.faint(LEFT, 45, _setting(machine), 12),
+        *(svg.faint(LEFT, 45 + 17 * i, told) for i, told in enumerate(svg.wrapped(_setting(machine), WIDTH - 28))),
         *_processor(machine), *_memory(machine), *_facts(machine), *_gpus(machine),
     ]  # fmt: skip
     return svg.document(WIDTH, HEIGHT, "This machine, as surveyed", words(machine), body)
@@ -63,7 +63,7 @@ def _size(size: int) -> str:
     return f"{size / 2**20:.3g} MiB" if size >= 2**20 else f"{size / 2**10:.3g} KiB"
 
 
-def _box(x: float, y: float, width: float, height: float, fill: str, told: str, size: float = 11.5) -> str:
+def _box(x: float, y: float, width: float, height: float, fill: str, told: str, size: float = 12) -> str:
     """A coloured block with its name in it."""
     block = svg.element("rect", x=x, y=y, width=width, height=height, rx=3, fill=fill)
     label = svg.text(x + width / 2, y + height / 2 + 4, told, size, fill=palette.text_on(fill), text_anchor="middle")
@@ -81,7 +81,7 @@ def _processor(machine: Survey) -> Iterator[str]:
         yield from _core(machine, LEFT + 12 + pitch * core, pitch - 8, name, private)
     if machine.cores > drawn:
         told = f"… {machine.cores - drawn} more like these …"
-        yield svg.faint(RIGHT - 12, TOP + 162, told, 11, text_anchor="end")
+        yield svg.faint(RIGHT - 12, TOP + 164, told, text_anchor="end")
     yield from _shared(machine)
 
 
@@ -92,7 +92,7 @@ def _core(machine: Survey, x: float, width: float, name: str, private: list[tupl
     pitch = min(12.0, (width - 16) / max(1, lanes))
     for lane in range(lanes):
         yield svg.element("rect", x=x + 8 + pitch * lane, y=TOP + 37.0, width=pitch - 1.5, height=16.0, fill=LANE)
-    yield svg.faint(x + 8, TOP + 67, f"{lanes} numbers at once" if lanes else "", 10.5)
+    yield svg.faint(x + 8, TOP + 68, f"{lanes} at once" if lanes else "")
     for row, (cache, size) in enumerate(private[:3]):
         yield _box(x + 8, TOP + 76.0 + 28 * row, width - 16, 24.0, PRIVATE, f"{cache} {_size(size)}")
 
@@ -100,7 +100,7 @@ def _core(machine: Survey, x: float, width: float, name: str, private: list[tupl
 def _shared(machine: Survey) -> Iterator[str]:
     shared = [(k, v) for k, v in machine.caches.items() if machine.hardware.shared.get(k, 1) > 1 and k != "L1i"]
     if not machine.caches:
-        yield svg.faint(LEFT + 14, TOP + 192, "This system does not tell its caches.", 11.5)
+        yield svg.faint(LEFT + 14, TOP + 192, "This system does not tell its caches.")
     height = 44.0 / max(1, len(shared))
     for row, (cache, size) in enumerate(shared):
         told = f"{cache} {_size(size)}, one for {machine.hardware.shared[cache]} cores"
@@ -112,24 +112,24 @@ def _memory(machine: Survey) -> Iterator[str]:
     yield svg.arrow(middle - 8, top + 34, middle - 8, top + 2, head=7)
     yield svg.arrow(middle + 8, top + 2, middle + 8, top + 34, head=7)
     rate = machine.hardware.bandwidth or machine.cluster.device.memory_bandwidth
-    yield svg.text(middle + 22, top + 22, f"{nbytes(rate)} a second", 12)
+    yield svg.text(middle + 22, top + 22, f"{nbytes(rate)} a second")
     yield _box(LEFT, top + 37, RIGHT - LEFT, 40.0, MEMORY, f"memory {nbytes(machine.memory)}", 12.5)
 
 
 def _facts(machine: Survey) -> Iterator[str]:
     yield svg.text(SIDE, TOP + 12, "Measured", 12.5, font_weight=600)
     for row, (what, much) in enumerate(facts(machine)):
-        yield svg.faint(SIDE, TOP + 36 + 40 * row, what, 11)
-        yield svg.text(SIDE, TOP + 52 + 40 * row, much, 12.5)
+        yield svg.faint(SIDE, TOP + 36 + 42 * row, what)
+        yield svg.text(SIDE, TOP + 53 + 42 * row, much)
 
 
 def _gpus(machine: Survey) -> Iterator[str]:
     top = TOP + 263
     if not machine.gpus:
-        yield svg.element("rect", x=SIDE, y=top, width=248.0, height=40.0, rx=3, fill="none", stroke=palette.FAINT,
-                          stroke_dasharray="4 4")  # fmt: skip
-        yield svg.faint(SIDE + 124, top + 24, "no GPU here", 12, text_anchor="middle")
+        place = {"x": SIDE, "y": top, "width": WIDTH - SIDE - 14, "height": 40.0}
+        yield svg.element("rect", **place, rx=3, fill="none", stroke=palette.FAINT, stroke_dasharray="4 4")
+        yield svg.faint((SIDE + WIDTH - 14) / 2, top + 24, "no GPU here", text_anchor="middle")
         return
     many = f"{len(machine.gpus)} × " if len(machine.gpus) > 1 else ""
-    told = textwrap.shorten(many + machine.gpus[0].partition(",")[0], 34, placeholder="…")
-    yield _box(SIDE, top, 248.0, 40.0, GPU, told, 12)
+    told = textwrap.shorten(many + machine.gpus[0].partition(",")[0], 24, placeholder="…")
+    yield _box(SIDE, top, WIDTH - SIDE - 14, 40.0, GPU, told)

@@ -8,6 +8,7 @@ CSS wins over attributes.
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Iterable
 from html import escape
 from typing import Any
@@ -15,8 +16,12 @@ from zlib import crc32
 
 from lockstep.show.palette import FAINT, INK, LANE, PAPER
 
+WIDTH = 540.0  # of a figure: in JupyterLab at 960 pixels beside the file browser, 508 are left of it,
+SMALL = 12.0  # and then the smallest text is 11.3 pixels high
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
 MONO = "ui-monospace, 'SF Mono', Menlo, Consolas, 'DejaVu Sans Mono', monospace"
+# Keeps words readable above lines; with the class ls-halo it follows the theme.
+HALO: dict[str, Any] = {"stroke": LANE, "stroke_width": 3, "paint_order": "stroke", "stroke_linejoin": "round"}
 
 
 def element(tag: str, *inside: str, **attributes: Any) -> str:
@@ -36,16 +41,21 @@ def _value(value: Any) -> str:
     return f"{value:.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else escape(str(value))
 
 
-def text(x: float, y: float, words: str, size: float = 12, **attributes: Any) -> str:
+def text(x: float, y: float, words: str, size: float = SMALL, **attributes: Any) -> str:
     """Words with their baseline at (x, y), in the colour of ink unless told otherwise."""
     if "fill" not in attributes:
         attributes |= {"fill": INK, "class_": "ls-ink"}
     return element("text", escape(words), x=float(x), y=float(y), font_size=size, **attributes)
 
 
-def faint(x: float, y: float, words: str, size: float = 11, **attributes: Any) -> str:
+def faint(x: float, y: float, words: str, size: float = SMALL, **attributes: Any) -> str:
     """The same in the colour of axes and side remarks."""
     return text(x, y, words, size, fill=FAINT, class_="ls-faint", **attributes)
+
+
+def wrapped(words: str, width: float, size: float = SMALL, letter: float = 0.6) -> list[str]:
+    """``words`` in lines of at most ``width`` pixels; a letter is ``letter`` times as wide as its size, or less."""
+    return textwrap.wrap(words, max(8, int(width / (letter * size)))) or [""]
 
 
 def line(x1: float, y1: float, x2: float, y2: float, **attributes: Any) -> str:

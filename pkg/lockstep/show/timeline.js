@@ -27,14 +27,16 @@ function render({ model, el }) {
     picture.innerHTML = model.get("waiting");
     root.append(picture);
   }
+  if (!data) return undefined;
   root.append(make("div", { class: "ls-caption" }, model.get("label")));
   if (!data.start.length) {
     root.append(make("div", { class: "ls-hint" }, "Nothing was recorded: no rank computed or communicated."));
     return undefined;
   }
-  const undo = explore(root, data, model.get("label"));
+  const { readout, undo } = explore(root, data, model.get("label"));
   root.append(legend(data));
   if (data.notes) root.append(make("div", { class: "ls-hint" }, data.notes));
+  root.append(readout);
   return undo;
 }
 
@@ -47,11 +49,11 @@ function legend(data) {
   return make("div", { class: "ls-legend" }, ...shown);
 }
 
-/** The canvas with everything that one can do to it. */
+/** The canvas with everything that one can do to it; where the chosen event is told, and what ends it. */
 function explore(root, data, caption) {
   const lanes = lanesOf(data), lay = new Layout(data, 860, false);
   const canvas = make("canvas", { tabindex: "0", role: "img", "aria-label": `${caption}. Plus and minus zoom, left and right move, 0 resets, n and p go from event to event.` });
-  const tip = make("div", { class: "ls-tip", hidden: true }), told = make("div", { class: "ls-unseen", "aria-live": "polite" });
+  const readout = make("div", { class: "ls-readout ls-lines", "aria-live": "polite" }), rest = "Point at a bar, or press n and p, to read it.";
   const hint = make("span", { class: "ls-hint" });
   let chosen = -1, tall = false, asked = 0;
 
@@ -70,23 +72,17 @@ function explore(root, data, caption) {
     root.dataset.to = lay.to;
   };
   const redraw = () => { asked ||= requestAnimationFrame(draw); };
-  const choose = (i, x, y) => {
-    if (i === chosen && i < 0) return;
+  const choose = (i) => {
+    if (i === chosen) return;
     chosen = i;
-    tip.hidden = i < 0;
-    if (i >= 0) {
-      tip.replaceChildren(...tell(data, i).map((line) => make("div", {}, line)));
-      tip.style.left = `${Math.max(0, Math.min(x + 14, lay.width - tip.offsetWidth - 4))}px`;
-      tip.style.top = `${y + 16}px`;
-    }
+    readout.replaceChildren(...(i < 0 ? [rest] : tell(data, i)).map((line) => make("div", {}, line)));
     redraw();
   };
   const go = (by) => {  // from event to event in the lane of the chosen one
     const mine = chosen < 0 ? lanes.find((lane) => lane.length) : lanes[data.rank[chosen] * data.depth + data.row[chosen]];
     const next = chosen < 0 ? mine[0] : mine[Math.max(0, Math.min(mine.length - 1, mine.indexOf(chosen) + by))];
     if (data.start[next] < lay.from || data.start[next] > lay.to) lay.show(data.start[next] - (lay.to - lay.from) / 2, lay.to - lay.from);
-    choose(next, lay.x(data.start[next]), lay.y(data.rank[next], data.row[next]));
-    told.textContent = tell(data, next).join(", ");
+    choose(next);
   };
   const middle = () => (lay.from + lay.to) / 2, reset = () => lay.show(0, data.total || 1);
   const actions = {
@@ -110,7 +106,7 @@ function explore(root, data, caption) {
   canvas.addEventListener("pointerdown", (event) => { canvas.setPointerCapture(event.pointerId); canvas.focus({ preventScroll: true }); });
   canvas.addEventListener("pointermove", (event) => {
     if (event.buttons & 1) lay.pan(-event.movementX / lay.scale);
-    choose(event.buttons & 1 ? -1 : hit(lay, lanes, event.offsetX, event.offsetY), event.offsetX, event.offsetY);
+    choose(event.buttons & 1 ? -1 : hit(lay, lanes, event.offsetX, event.offsetY));
     redraw();
   });
   canvas.addEventListener("pointerleave", () => choose(-1));
@@ -128,15 +124,16 @@ function explore(root, data, caption) {
     } }, "Tall lanes"));
   }
   bar.append(hint);
-  const holder = make("div", { class: "ls-holder" }, canvas, tip), scroller = make("div", { class: "ls-scroll" }, holder);
-  root.append(bar, scroller, told);
+  const scroller = make("div", { class: "ls-scroll" }, canvas);
+  readout.append(rest);
+  root.append(bar, scroller);
 
   const resized = new ResizeObserver(() => { lay.width = Math.max(320, scroller.clientWidth || 860); redraw(); });
   resized.observe(scroller);
   const themed = new MutationObserver(redraw);
   themed.observe(document.body, { attributes: true });
   draw();
-  return () => { resized.disconnect(); themed.disconnect(); };
+  return { readout, undo: () => { resized.disconnect(); themed.disconnect(); } };
 }
 
 export default { render };

@@ -4,30 +4,34 @@ from __future__ import annotations
 
 from typing import Any
 
-import traitlets
-
 from lockstep.errors import RunError, UsageError
 from lockstep.events import Event, Outcome, Trace
 from lockstep.show import palette, quantities, svg, timeline_svg
-from lockstep.show.figure import Figure, script
+from lockstep.show.figure import Drawn, script
 from lockstep.show.lanes import PALE, Lanes
 from lockstep.show.waiting import Waiting
 
-MOST = 200_000  # events that a browser is given
+MOST = 50_000  # events that a page is given, some 20 bytes each
 
 
-class Timeline(Figure):
-    """The widget: lanes on a canvas, with zoom, pan, and what the pointer is on. See ``timeline``."""
+class Timeline(Drawn):
+    """Lanes, on a canvas in the page, with zoom, pan, and what the pointer is on. See ``timeline``."""
 
-    _esm = script("canvas", "timeline")
-    data = traitlets.Dict().tag(sync=True)
-    label = traitlets.Unicode().tag(sync=True)
-    waiting = traitlets.Unicode().tag(sync=True)
+    module = script("canvas", "timeline")
 
     def __init__(self, trace: Trace, total: float | None = None, waits: Waiting | None = None) -> None:
         self.lanes = Lanes.of(trace, total)
         self.waits = waits
-        super().__init__(data=columns(self.lanes), label=self._label(), waiting=waits.svg() if waits else "")
+
+    def state(self) -> dict[str, Any]:
+        waiting = self.waits.svg() if self.waits else ""
+        data = columns(self.lanes) if self.has_lanes else None
+        return {"data": data, "label": self._label(), "waiting": waiting}
+
+    @property
+    def has_lanes(self) -> bool:
+        """A run that got stuck before its clock moved has none: all of it would lie on one line."""
+        return self.waits is None or self.lanes.total > 0
 
     def _label(self) -> str:
         left_out = len(self.lanes.trace) - MOST
@@ -42,7 +46,7 @@ class Timeline(Figure):
         """The static figure. For an error with states the picture of the waits stands above the timeline."""
         if self.waits is None:
             return timeline_svg.draw(self.lanes)
-        if not self.lanes.trace.events:
+        if not self.has_lanes:
             return self.waits.svg()
         upper, waits = self.waits.parts()
         lower, lanes = timeline_svg.parts(self.lanes)

@@ -7,18 +7,16 @@ the first have arrows (the caption says so).
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
-from textwrap import wrap
+from collections.abc import Iterable, Iterator
 
 from lockstep.events import Event
 from lockstep.show import palette, quantities, svg
 from lockstep.show.lanes import LABELS, PALE, ROWS, Arrow, Lanes, describe, waits
 
-WIDTH, RIGHT, TOP = 860.0, 14.0, 40.0
+WIDTH, EDGE, HEAD = svg.WIDTH, 14.0, 24.0  # HEAD: the caption's first line
 TITLED = 400  # with more bars than this, they have no description of their own
 ARROWS = 240
-LINE = 130  # characters of a line of notes
-COLUMNS = 6  # of the legend
+COLUMNS, COLUMN = 3, 150  # of the legend, and how wide one is
 
 
 def draw(lanes: Lanes) -> str:
@@ -30,16 +28,13 @@ def draw(lanes: Lanes) -> str:
 def parts(lanes: Lanes) -> tuple[float, list[str]]:
     """The figure's height and what stands on it, to be put under another one."""
     lay = Layout(lanes)
-    body = [svg.text(lay.left, 24, lanes.caption(), 13, font_weight=600)]
+    body = [svg.text(EDGE, HEAD + 18 * i, told, 13, font_weight=600) for i, told in enumerate(lay.caption)]
     if lanes.trace.events:
         shown = sorted(lanes.arrows, key=lambda a: a.start)[:ARROWS]
         arrows = (_arrow(lay, a) for a in shown)
         body += [*_backdrop(lay), *_bars(lay), *arrows, *_labels(lay), *_axis(lay), *_legend(lay), *_notes(lay)]
-        if len(shown) < len(lanes.arrows):
-            told = f"arrows: the first {ARROWS} messages only"
-            body.append(svg.faint(WIDTH - RIGHT, 24, told, text_anchor="end"))
     else:
-        body.append(svg.faint(lay.left, 58, "Nothing was recorded: no rank computed or communicated."))
+        body.append(svg.faint(EDGE, lay.top + 12, "Nothing was recorded: no rank computed or communicated."))
     return lay.height, body
 
 
@@ -48,16 +43,19 @@ class Layout:
 
     def __init__(self, lanes: Lanes) -> None:
         self.lanes, self.left = lanes, float(lanes.left)
-        self.notes = wrap(" · ".join(note.replace(" ", "\u00a0") for note in lanes.notes), LINE)  # breaks between notes
+        self.caption = svg.wrapped(_unbroken(lanes.caption().split(" · ")), WIDTH - 2 * EDGE, 13)
+        few = [f"arrows: the first {ARROWS} messages only"] if len(lanes.arrows) > ARROWS else []
+        self.notes = svg.wrapped(_unbroken([*lanes.notes, *few]), WIDTH - 2 * EDGE) if lanes.notes or few else []
+        self.top = HEAD + 18.0 * (len(self.caption) - 1) + 16
         self.row = max(2.0, min(16.0, 560 / (lanes.ranks * (lanes.depth + 0.4))))
         self.lane = self.row * lanes.depth
         self.pitch = self.lane + max(2.0, 0.4 * self.row)
-        self.bottom = TOP + self.pitch * lanes.ranks
-        self.scale = (WIDTH - self.left - RIGHT) / (lanes.total or 1.0)
+        self.bottom = self.top + self.pitch * lanes.ranks
+        self.scale = (WIDTH - self.left - EDGE) / (lanes.total or 1.0)
 
     @property
     def height(self) -> float:
-        return self.legend_bottom + 18 * len(self.notes) if self.lanes.trace.events else 76.0
+        return self.legend_bottom + 18 * len(self.notes) if self.lanes.trace.events else self.top + 36
 
     @property
     def legend_bottom(self) -> float:
@@ -74,18 +72,18 @@ class Layout:
         return self.left + t * self.scale
 
     def y(self, rank: int, row: int = 0) -> float:
-        return TOP + self.pitch * rank + self.row * row
+        return self.top + self.pitch * rank + self.row * row
 
 
 def _backdrop(lay: Layout) -> Iterator[str]:
     every = max(1, round(14 / lay.pitch))
     for rank in range(lay.lanes.ranks):
-        yield svg.lane(lay.left, lay.y(rank), WIDTH - lay.left - RIGHT, lay.lane)
+        yield svg.lane(lay.left, lay.y(rank), WIDTH - lay.left - EDGE, lay.lane)
         middle = lay.y(rank) + lay.lane / 2 + 4
         if rank % every == 0:
-            yield svg.text(LABELS - 8, middle, f"rank {rank}", 11, text_anchor="end")
+            yield svg.text(LABELS - 8, middle, f"rank {rank}", text_anchor="end")
         if rank in lay.lanes.speeds:
-            yield svg.text(lay.left - 8, middle, lay.lanes.speeds[rank], 11, text_anchor="end", font_weight=600)
+            yield svg.text(lay.left - 8, middle, lay.lanes.speeds[rank], text_anchor="end", font_weight=600)
 
 
 def _bars(lay: Layout) -> Iterator[str]:
@@ -122,12 +120,12 @@ def _labels(lay: Layout) -> Iterator[str]:
         return
     for e, row in zip(lay.lanes.trace.events, lay.lanes.rows, strict=True):
         word = e.name or e.kind if e.kind == "compute" else e.kind
-        room, y = (6 * len(word) + 6) / lay.scale, lay.y(e.rank, row) + lay.row / 2 + 3.6
+        room, y = (7.2 * len(word) + 6) / lay.scale, lay.y(e.rank, row) + lay.row / 2 + 4
         if e.end - e.start > room:
             ink = palette.text_on(palette.colour(e.kind))
-            yield svg.text(lay.x(e.start) + 4, y, word, 10.5, fill=ink)
+            yield svg.text(lay.x(e.start) + 4, y, word, fill=ink)
         elif e.start - e.posted > room and row < ROWS - 1:  # in the last row others may lie above it
-            yield svg.text(lay.x(e.posted) + 4, y, word, 10.5, fill=palette.INK)
+            yield svg.text(lay.x(e.posted) + 4, y, word, fill=palette.INK)
 
 
 def _merged(lay: Layout) -> Iterator[str]:
@@ -179,34 +177,39 @@ def _arrow(lay: Layout, a: Arrow) -> str:
 
 def _axis(lay: Layout) -> Iterator[str]:
     scale, unit = quantities.time_unit(lay.lanes.total)
-    marks = quantities.ticks(0.0, lay.lanes.total / scale, 8)
+    marks = quantities.ticks(0.0, lay.lanes.total / scale, 6)
     y = lay.bottom + 2
-    yield svg.line(lay.left, y, WIDTH - RIGHT, y, stroke=palette.FAINT)
+    yield svg.line(lay.left, y, WIDTH - EDGE, y, stroke=palette.FAINT)
     for mark in marks:
         x = lay.x(mark * scale)
         yield svg.line(x, y, x, y + 4, stroke=palette.FAINT)
-        yield svg.faint(x, y + 16, f"{mark:.6g}", 10.5, text_anchor="middle")
-    yield svg.faint(lay.left - 8, y + 16, unit, 10.5, text_anchor="end")
+        yield svg.faint(x, y + 16, f"{mark:.6g}", text_anchor="middle")
+    yield svg.faint(EDGE, y + 16, unit)
 
 
 def _legend(lay: Layout) -> Iterator[str]:
     for i, kind in enumerate(palette.in_order(lay.lanes.kinds)):
         x, y = _entry(lay, i)
         yield svg.element("rect", x=x, y=y, width=12, height=12, rx=2, fill=palette.colour(kind))
-        yield svg.text(x + 17, y + 10, kind, 11)
+        yield svg.text(x + 17, y + 10, kind)
     if lay.lanes.waits:
         x, y = _entry(lay, lay.pale)
         yield _pale(palette.colour(next(e.kind for e in lay.lanes.trace if waits(e))), x, y, 12, 12)
-        yield svg.text(x + 17, y + 10, PALE, 11)
+        yield svg.text(x + 17, y + 10, PALE)
 
 
 def _entry(lay: Layout, i: int) -> tuple[float, float]:
-    return lay.left + 130 * (i % COLUMNS), lay.bottom + 34 + 22 * (i // COLUMNS)
+    return EDGE + COLUMN * (i % COLUMNS), lay.bottom + 34 + 22 * (i // COLUMNS)
 
 
 def _notes(lay: Layout) -> Iterator[str]:
     for i, told in enumerate(lay.notes):
-        yield svg.faint(lay.left, lay.legend_bottom + 4 + 18 * i, told)
+        yield svg.faint(EDGE, lay.legend_bottom + 4 + 18 * i, told)
+
+
+def _unbroken(facts: Iterable[str]) -> str:
+    """Lines break between facts, not inside of one."""
+    return " · ".join(fact.replace(" ", "\u00a0") for fact in facts)
 
 
 def words(lanes: Lanes) -> str:

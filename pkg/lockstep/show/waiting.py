@@ -14,7 +14,9 @@ from lockstep.explain import wait_cycle
 from lockstep.show import palette, svg
 
 SHOWN = 12  # ranks on the circle, and rows beside it
-WIDTH, RADIUS, CENTRE = 860.0, 84.0, 130.0
+WIDTH, RADIUS, CENTRE, TOP = svg.WIDTH, 64.0, 94.0, 58.0
+BESIDE = 2 * CENTRE + 10  # where the rows begin
+LINE = 17.0  # from line to line
 CYCLE = "#C0392B"
 STATES = {"waiting": "#E69F00", "computing": "#B5B9BF", "finished": "#3F8F5F", "raised": "#C0392B", "died": "#6E1600"}
 
@@ -57,14 +59,18 @@ class Waiting:
         """The figure's height and what stands on it."""
         shown = self.states[:SHOWN]
         left_out = len(self.states) - len(shown)
-        height = max(2 * CENTRE, 62 + 40 * len(shown) + (24 if left_out else 0))
-        body = [svg.text(24, 28, self.sentence(), 13, font_weight=600), *self._circle(shown, height), *_rows(shown)]
+        head = svg.wrapped(self.sentence(), WIDTH - 28, 13)
+        rows = _rows(shown, TOP + 18 * (len(head) - 1))
+        bottom = rows.bottom
         if left_out:
-            body.append(svg.faint(2 * CENTRE + 24, 66 + 40 * len(shown), f"… and {left_out} more ranks"))
-        return height, body
+            rows.drawn.append(svg.faint(BESIDE, bottom, f"… and {left_out} more ranks"))
+            bottom += LINE
+        height = max(2 * CENTRE + 30, bottom)
+        title = [svg.text(14, 26 + 18 * i, told, 13, font_weight=600) for i, told in enumerate(head)]
+        return height, [*title, *self._circle(shown, height), *rows.drawn]
 
     def _circle(self, shown: Sequence[RankState], height: float) -> Iterator[str]:
-        middle = min(height / 2 + 14, 190.0)
+        middle = min(height / 2 + 14, 150.0)
         places = {s.rank: _on_circle(i, len(shown), middle) for i, s in enumerate(shown)}
         steps = set(zip(self.cycle, self.cycle[1:] + self.cycle[:1], strict=True))
         radius = 17.0 if len(shown) <= 8 else 12.0
@@ -102,15 +108,28 @@ def _wait(a: tuple[float, float], b: tuple[float, float], radius: float, s: Rank
     return svg.element("g", svg.title(str(s)), drawn)
 
 
-def _rows(shown: Sequence[RankState]) -> Iterator[str]:
-    """One row a rank: what it waits in, for whom, and the learner's own line."""
-    x = 2 * CENTRE + 24
-    for i, s in enumerate(shown):
-        y = 62 + 40 * i
-        yield svg.element("circle", cx=x + 5, cy=y - 4, r=5, fill=STATES[s.state])
-        yield svg.text(x + 18, y, _what(s), 12.5, font_weight=600)
-        quoted = f": {_short(s.source, 52)}" if s.source else ""
-        yield svg.faint(x + 18, y + 16, f"{s.where}{quoted}", 11.5, font_family=svg.MONO)
+@dataclass(frozen=True)
+class Rows:
+    """What is drawn, and where the next row would begin."""
+
+    drawn: list[str]
+    bottom: float
+
+
+def _rows(shown: Sequence[RankState], top: float) -> Rows:
+    """One row a rank: what it waits in, for whom, and the learner's own line, whole."""
+    drawn, y, room = [], top, WIDTH - BESIDE - 32
+    for s in shown:
+        drawn.append(svg.element("circle", cx=BESIDE + 5, cy=y - 4, r=5, fill=STATES[s.state]))
+        line = f"{s.where}: {s.source}" if s.source else s.where
+        for told in svg.wrapped(_what(s), room, letter=0.65):
+            drawn.append(svg.text(BESIDE + 18, y, told, font_weight=600))
+            y += LINE
+        for told in svg.wrapped(line, room, letter=0.61) if line else []:
+            drawn.append(svg.faint(BESIDE + 18, y, told, font_family=svg.MONO))
+            y += LINE
+        y += 8
+    return Rows(drawn, y)
 
 
 def _what(s: RankState) -> str:
@@ -124,8 +143,4 @@ def _what(s: RankState) -> str:
     }[s.state]
     named = ", ".join(str(r) for r in s.waits_for[:6]) + (" …" if len(s.waits_for) > 6 else "")
     awaited = f", for rank{'s' if len(s.waits_for) > 1 else ''} {named}" if s.waits_for else ""
-    return _short(f"rank {s.rank} {told}{awaited}", 78)
-
-
-def _short(words: str, most: int) -> str:
-    return words if len(words) <= most else words[: most - 1] + "…"
+    return f"rank {s.rank} {told}{awaited}"

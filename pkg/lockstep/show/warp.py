@@ -5,39 +5,21 @@ from __future__ import annotations
 from itertools import accumulate
 from typing import Any
 
-import traitlets
-
 from lockstep.errors import UsageError
 from lockstep.show import warp_svg
-from lockstep.show.figure import Figure, script
+from lockstep.show.player import Player
 
 MOST = 100  # steps: what anybody steps through
 
 
-class Warp(Figure):
-    """The widget: ``step`` is the slider's place. See ``warp``."""
+class Warp(Player):
+    """A frame for each instruction. See ``warp``."""
 
-    _esm = script("player", "warp")
-    step = traitlets.Int(0).tag(sync=True)
-    frames = traitlets.List(traitlets.Unicode()).tag(sync=True)
-    captions = traitlets.List(traitlets.Unicode()).tag(sync=True)
-
-    def __init__(self, steps: list[warp_svg.Frame]) -> None:
-        super().__init__(frames=[warp_svg.draw(f) for f in steps], captions=[f.caption() for f in steps])
-
-    @traitlets.validate("step")
-    def _clamp(self, proposal: Any) -> int:
-        return int(min(max(0, proposal["value"]), len(self.frames) - 1))
+    label = "One warp, step by step"
+    pause = 600
 
     def caption(self) -> str:
         return f"Instruction {self.step + 1} of {len(self.frames)}. {self.captions[self.step]}"
-
-    def svg(self, step: int | None = None) -> str:
-        """The static figure of ``step``, or of the step that is shown."""
-        chosen = self.step if step is None else step
-        if not 0 <= chosen < len(self.frames):
-            raise UsageError(f"This warp has the steps 0 to {len(self.frames) - 1}, not {chosen}.")
-        return self.frames[chosen]
 
 
 def warp(launched: Any) -> Warp:
@@ -53,4 +35,4 @@ def warp(launched: Any) -> Warp:
     frames = [
         warp_svg.Frame(step, number, len(steps), source, number + 1, lanes[number]) for number, step in enumerate(steps)
     ]
-    return Warp(frames)
+    return Warp([warp_svg.draw(f) for f in frames], [f.caption() for f in frames])

@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lockstep.show.palette import INK
-from lockstep.show.svg import MONO, document, element, faint, line, text, title
+from lockstep.show.svg import MONO, WIDTH, document, element, faint, line, text, title
 
 if TYPE_CHECKING:
     from lockstep.simt.recorder import Step
 
 LANES, SECTOR, WORD, BANKS = 32, 32, 4, 32
-WIDTH, ROW, LEFT, CELL = 860.0, 16.0, 18.0, 25.6
+ROW, LEFT = 16.0, 14.0
+CELL = (WIDTH - 2 * LEFT) / LANES
 ON, OFF, TOUCHED, CROWDED = "#0072B2", "#DDE1E6", "#E69F00", "#D55E00"
-MOST_LINES, MOST_COLUMNS = 26, 108  # of source
+MOST_LINES, MOST_COLUMNS = 26, 65  # of source
 
 
 @dataclass(frozen=True)
@@ -100,9 +101,15 @@ def _source(frame: Frame, shown: Sequence[tuple[int, str]]) -> list[str]:
         if now:
             drawn.append(element("rect", x=LEFT, y=y - 12, width=WIDTH - 2 * LEFT, height=ROW, rx=2, fill="#FFE8B8"))
         drawn.append(faint(LEFT + 26, y, str(number), text_anchor="end", font_family=MONO))
-        colour = {"fill": INK} if now else {"fill": INK, "class_": "ls-ink"}
-        drawn.append(text(LEFT + 36, y, words[:MOST_COLUMNS], 12, font_family=MONO, style="white-space:pre", **colour))
+        colour: dict[str, Any] = {"fill": INK} if now else {"fill": INK, "class_": "ls-ink"}
+        drawn.append(
+            text(LEFT + 36, y, shortened(words, MOST_COLUMNS), font_family=MONO, style="white-space:pre", **colour)
+        )
     return drawn
+
+
+def shortened(words: str, most: int) -> str:
+    return words if len(words) <= most else words[: most - 1] + "…"
 
 
 def _x(place: float) -> float:
@@ -117,8 +124,9 @@ def _lanes(frame: Frame, top: float) -> list[str]:
         drawn.append(
             element("rect", told, x=_x(lane) + 1, y=top + 6, width=CELL - 2, height=20, rx=3, fill=ON if on else OFF)
         )
-        colour = "#FFFFFF" if on else "#6A737D"
-        drawn.append(text(_x(lane + 0.5), top + 20, str(lane), 10, fill=colour, text_anchor="middle"))
+        if lane % 4 == 0:
+            colour = "#FFFFFF" if on else "#6A737D"
+            drawn.append(text(_x(lane + 0.5), top + 20, str(lane), fill=colour, text_anchor="middle"))
     return drawn
 
 
@@ -142,7 +150,7 @@ def _memory(frame: Frame, top: float) -> list[str]:
                 "rect", told, x=at[place] - width / 2 + 1, y=y, width=max(1.0, width - 2), height=18, rx=2, fill=fill
             )
         )
-    drawn.append(text(LEFT, y + 40, touched(frame), 12))
+    drawn.append(text(LEFT, y + 40, touched(frame)))
     return drawn
 
 

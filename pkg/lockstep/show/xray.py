@@ -2,57 +2,34 @@
 
 from __future__ import annotations
 
-from textwrap import wrap
-from typing import Any
-
-import traitlets
-
 from lockstep.dye.dyed import Dyed
 from lockstep.dye.wanted import Wanted
 from lockstep.errors import UsageError
-from lockstep.show import xray_svg
-from lockstep.show.figure import Figure, script
+from lockstep.show import svg, xray_svg
+from lockstep.show.player import Player
 from lockstep.show.quantities import count
 from lockstep.show.xray_model import Frame, frames
 from lockstep.show.xray_svg import Sheet
 
 LARGEST = 9  # ranks: 81 chunks can be seen on one page
-WORDS = 125  # characters of a line
 
 
-class XRay(Figure):
-    """The widget: ``step`` is the slider's place, the last one is the result. See ``xray``."""
+class XRay(Player):
+    """A frame for each round, and the result at the end, which is shown at first. See ``xray``."""
 
-    _esm = script("player", "xray")
-    step = traitlets.Int(0).tag(sync=True)
-    frames = traitlets.List(traitlets.Unicode()).tag(sync=True)
-    captions = traitlets.List(traitlets.Unicode()).tag(sync=True)
+    label = "Who is in the result"
 
     def __init__(self, dyed: Dyed, wanted: Wanted | None = None, said: str = "") -> None:
         steps = frames(dyed, wanted)
         sheet = Sheet(steps, names(dyed), wanted is not None)
         captions = [caption(steps, number, said) for number in range(len(steps))]
-        lines = [wrap(told, WORDS) for told in captions]
+        lines = [svg.wrapped(told, svg.WIDTH - 28) if told else [] for told in captions]
         tallest = max(map(len, lines))  # so that nothing moves from step to step
         drawn = [
             xray_svg.draw(sheet, step, title(steps, number), lines[number] + [""] * (tallest - len(lines[number])))
             for number, step in enumerate(steps)
         ]
-        super().__init__(frames=drawn, captions=captions, step=len(steps) - 1)
-
-    @traitlets.validate("step")
-    def _clamp(self, proposal: Any) -> int:
-        return int(min(max(0, proposal["value"]), len(self.frames) - 1))
-
-    def caption(self) -> str:
-        return f"Who is in the result. {self.captions[self.step]}".strip()
-
-    def svg(self, step: int | None = None) -> str:
-        """The static figure of ``step``, or of the step that is shown: at first the last one, the result."""
-        chosen = self.step if step is None else step
-        if not 0 <= chosen < len(self.frames):
-            raise UsageError(f"This figure has the steps 0 to {len(self.frames) - 1}, not {chosen}.")
-        return self.frames[chosen]
+        super().__init__(drawn, captions, step=len(steps) - 1)
 
 
 def xray(dyed: Dyed, wanted: Wanted | None = None, said: str = "") -> XRay:

@@ -16,9 +16,10 @@ from lockstep.show.xray_model import Band, Frame, Seen, Slot
 PARTIAL = palette.COLOURS["reduce_scatter"]
 RIGHT = palette.COLOURS["all_reduce"]
 STRANGE = palette.COLOURS["send"]
-WIDTH, LEFT, EDGE, TOP = 860.0, 84.0, 14.0, 62.0
+WIDTH, LEFT, EDGE, TOP = svg.WIDTH, 78.0, 14.0, 62.0
 LINE, GAP, LANE = 20.0, 7.0, 6.0  # of slots; between cells; between messages
-LETTER = 6.6  # pixels of a letter of a label
+LETTER = 7.4  # pixels of a letter of a label
+KEY = 20.0  # from line to line of the key
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ def draw(sheet: Sheet, frame: Frame, title: str, lines: Sequence[str]) -> str:
     grid = Grid(sheet, len(lines))
     body = [
         svg.text(EDGE, 26, title, 14, font_weight=600),
-        *(svg.faint(EDGE, 45 + 17 * i, line, 12) for i, line in enumerate(lines)),
+        *(svg.faint(EDGE, 45 + 17 * i, line) for i, line in enumerate(lines)),
         *_heads(grid),
         *(part for number, band in enumerate(frame.bands) for part in _band(grid, number, band)),
         *(part for number, band in enumerate(frame.bands) for part in _moves(grid, number, lanes(frame, band))),
@@ -50,9 +51,9 @@ class Grid:
 
     def __init__(self, sheet: Sheet, lines: int) -> None:
         ranks, cells = len(sheet.names), [c for f in sheet.frames for b in f.bands for c in b.cells if c]
-        self.sheet, self.top = sheet, TOP + 17 * lines
+        self.sheet, self.top, self.key = sheet, TOP + 17 * lines, key(sheet)
         self.pitch = (WIDTH - LEFT - EDGE) / ranks
-        self.cell = min(self.pitch - 10, 190.0)
+        self.cell = min(self.pitch - 6, 190.0)
         longest = max((len(s.label) for c in cells for s in c.slots), default=1)
         room = max(1, min(ranks, int((self.cell - 6) / (LETTER * longest + 6))))
         self.in_a_line = -(-ranks // -(-ranks // room))
@@ -63,7 +64,7 @@ class Grid:
 
     @property
     def height(self) -> float:
-        return self.top + len(self.sheet.frames[0].bands) * (self.tall + self.gap) + 44
+        return self.top + len(self.sheet.frames[0].bands) * (self.tall + self.gap) + 24 + KEY * len(self.key)
 
     def x(self, rank: int) -> float:
         return LEFT + self.pitch * rank + (self.pitch - self.cell) / 2
@@ -74,12 +75,12 @@ class Grid:
 
 def _heads(grid: Grid) -> Iterator[str]:
     for rank, name in enumerate(grid.sheet.names):
-        yield svg.text(grid.x(rank) + grid.cell / 2, grid.top - 4, name, 12, text_anchor="middle")
-    yield svg.faint(EDGE, grid.top - 4, "elements", 11)
+        yield svg.text(grid.x(rank) + grid.cell / 2, grid.top - 4, name, text_anchor="middle")
+    yield svg.faint(EDGE, grid.top - 4, "elements")
 
 
 def _band(grid: Grid, number: int, band: Band) -> Iterator[str]:
-    yield svg.faint(EDGE, grid.y(number) + grid.tall / 2 + 4, band.label, 12)
+    yield svg.faint(EDGE, grid.y(number) + grid.tall / 2 + 4, band.label)
     for rank, cell in enumerate(band.cells):
         if cell is not None:
             yield _cell(grid, grid.x(rank), grid.y(number), cell, _told(band, rank, cell))
@@ -93,7 +94,7 @@ def _cell(grid: Grid, x: float, y: float, cell: Seen, told: str) -> str:
         line, seat = divmod(slot.rank, grid.in_a_line)
         drawn.append(_slot(slot, cell.is_right, x + 3 + seat * grid.slot, y + 3 + line * LINE, grid.slot))
     if cell.alone:
-        drawn.append(svg.text(x + 8, y + grid.tall - 8, f"{_signed(cell.alone)} from nobody", 11, font_weight=600))
+        drawn.append(svg.text(x + 8, y + grid.tall - 8, f"{_signed(cell.alone)} from nobody", font_weight=600))
     return svg.element("g", *drawn)
 
 
@@ -103,11 +104,11 @@ def _slot(slot: Slot, is_right: bool, x: float, y: float, wide: float) -> str:
     middle, base = x + wide / 2, y + LINE / 2 + 4
     if fill:
         ink = palette.text_on(fill)
-        label = svg.text(middle, base, slot.label, 11, fill=ink, font_weight=600, text_anchor="middle")
+        label = svg.text(middle, base, slot.label, fill=ink, font_weight=600, text_anchor="middle")
         return svg.element("rect", **box, fill=fill) + label
     if slot.state == "missing":
         rim = svg.element("rect", **box, **_dashed())
-        return rim + svg.text(middle, base, slot.label, 11, text_anchor="middle")
+        return rim + svg.text(middle, base, slot.label, text_anchor="middle")
     return svg.faint(middle, base, "·", text_anchor="middle")
 
 
@@ -161,22 +162,41 @@ def _move(grid: Grid, move: Move, top: float, height: float) -> str:
 
 
 def _key(grid: Grid) -> Iterator[str]:
-    """What the slots mean, of those that are in any frame."""
-    cells = [c for f in grid.sheet.frames for b in f.bands for c in b.cells if c]
+    for line, entries in enumerate(grid.key):
+        x, y = EDGE, grid.height - 16 - KEY * (len(grid.key) - 1 - line)
+        for look, told in entries:
+            yield svg.element("rect", x=x, y=y - 10, width=12, height=12, rx=2, **look)
+            yield svg.text(x + 18, y, told)
+            x += _entry(told)
+
+
+def key(sheet: Sheet) -> list[list[tuple[dict[str, str], str]]]:
+    """What the slots mean, of those that are in any frame, in lines."""
+    cells = [c for f in sheet.frames for b in f.bands for c in b.cells if c]
     partial = {s.state for c in cells if not c.is_right for s in c.slots}
-    judged = grid.sheet.is_judged
+    judged = sheet.is_judged
     entries = [
         ({"fill": RIGHT}, "as it should be" if judged else "all ranks are in it", any(c.is_right for c in cells)),
         ({"fill": PARTIAL}, "rightly in it" if judged else "in it", "in" in partial),
         ({"fill": STRANGE}, "too often (×), of another element ([ ]), or wrongly in it", "strange" in partial),
         (_dashed(), "missing", "missing" in partial),
     ]
-    x, y = EDGE, grid.height - 16
+    lines: list[list[tuple[dict[str, str], str]]] = []
+    room = 0.0
     for look, told, is_there in entries:
-        if is_there:
-            yield svg.element("rect", x=x, y=y - 10, width=12, height=12, rx=2, **look)
-            yield svg.text(x + 18, y, told, 11)
-            x += 44 + 5.8 * len(told)
+        if not is_there:
+            continue
+        if room < _entry(told):
+            lines.append([])
+            room = WIDTH - EDGE
+        lines[-1].append((look, told))
+        room -= _entry(told)
+    return lines
+
+
+def _entry(told: str) -> float:
+    """How wide an entry of the key is."""
+    return 36 + 7.2 * len(told)
 
 
 def words(frame: Frame, lines: Sequence[str]) -> str:

@@ -17,6 +17,7 @@ from lockstep.classical.audit.verdict import Verdict, decide
 from lockstep.classical.knobs import SLEEPING
 from lockstep.classical.usage import Usage
 from lockstep.errors import LockstepError, UsageError
+from lockstep.tally import counted
 
 LIMIT = 300.0  # seconds for one row, on a very busy machine
 
@@ -48,7 +49,7 @@ def audit(wanted: Iterable[str] = (), rounds: int = 3) -> Iterator[Verdict]:
     """The verdict on each row as soon as it is measured: about 5 s for each. All rows, if none is named.
 
     More ``rounds`` of measuring make the shares more exact, and quiet moments for a speed-up more likely."""
-    for name in select(wanted):
+    for name in counted(select(wanted), "Measuring", each=5.0 * rounds / 3):
         yield measured(name, rounds)
 
 

@@ -17,15 +17,15 @@ def one_case(told: str) -> Callable[[int, int], list[Case]]:
     return lambda ranks, seed: [Case(1, seed, settings={"told": told})]
 
 
-def quarters(case: Case, number: int, *shape: int, dtype: str = "float32", most: int = 15) -> Array:
-    """Numbers from -most to most, in quarters: the ``number``-th array of the case."""
-    return (_draw(case, number).integers(-4 * most, 4 * most + 1, shape) / 4).astype(dtype)
+def quarters(case: Case, number: int, *shape: int, most: int = 15) -> Array:
+    """float32 from -most to most, in quarters: the ``number``-th array of the case."""
+    return (_draw(case, number).integers(-4 * most, 4 * most + 1, shape) / 4).astype("float32")
 
 
-def wide(case: Case, number: int, *shape: int, bits: int = 30) -> Array:
-    """Quarters, and a few units of 2**bits: float64 has them, and float32 rounds them."""
-    large: Array = _draw(case, -number - 1).integers(-7, 8, shape) * 2.0**bits
-    return large + quarters(case, number, *shape, dtype="float64")
+def wide(case: Case, number: int, *shape: int) -> Array:
+    """Quarters, and a few units of 2**30: float64 has them, and float32 rounds them. None is below 0, so that what a
+    sum in float32 is off by stays small beside it."""
+    return _draw(case, -number - 1).integers(1, 8, shape) * 2.0**30 + quarters(case, number, *shape)
 
 
 def _draw(case: Case, number: int) -> np.random.Generator:

@@ -13,6 +13,10 @@ def device(peak: float, bandwidth: float) -> Device:
     return Device("a device", rates, bandwidth, 16 * 10**9, 0.0, "Drawn for this exercise.")
 
 
+def ridge(device: Device) -> float:
+    return device.peak("float32") / device.memory_bandwidth
+
+
 def attainable(flops: float, nbytes: float, device: Device) -> tuple[float, str]:
     """(FLOP/s at most, "memory" or "compute")."""
     slanted = flops / nbytes * device.memory_bandwidth if nbytes else math.inf

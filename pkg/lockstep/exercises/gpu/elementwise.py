@@ -7,29 +7,26 @@ from typing import Any
 
 from lockstep.checks.budget import Budget
 from lockstep.checks.case import Case
-from lockstep.exercises.gpu.launches import GLOBAL_BYTES, REQUESTS, SECTORS, kernel, launches, quarters
+from lockstep.exercises.gpu.launches import GLOBAL_BYTES, REQUESTS, SECTORS, Call, kernel, quarters, rows, sizes
 
-on_grids = partial(launches, "n = {n} on a grid of {blocks} x {threads} threads", "n blocks threads")
-
-
-def vectors(case: Case) -> tuple[Any, Any]:
-    n = case.settings["n"]
-    return quarters(case, 1, 2**16, n), quarters(case, 2, 2**16, n)
+on_grids = partial(rows, "n = {n} on a grid of {blocks} x {threads} threads", "n blocks threads")
 
 
-def grid(case: Case) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    return (case.settings["blocks"],), (case.settings["threads"],)
+def on_vectors(case: Case, *, first: tuple[Any, ...] = (), last: tuple[Any, ...] = ()) -> Call:
+    """Two vectors between the other arguments."""
+    n, blocks, threads = sizes(case)
+    return (blocks,), (threads,), (*first, quarters(case, 1, 2**16, n), quarters(case, 2, 2**16, n), *last)
 
 
 elementwise = partial(
     kernel,
     points=2,
     budgets=(
-        Budget(GLOBAL_BYTES, lambda case: 12 * case.settings["n"], "12·n", at_least=1,
+        Budget(GLOBAL_BYTES, lambda case: 12 * sizes(case)[0], "12·n", at_least=1,
                advice="Read two numbers for each element, and write one."),
-        Budget(REQUESTS, lambda case: 3 * -(-case.settings["n"] // 32), at_most=2,
+        Budget(REQUESTS, lambda case: 3 * sizes(case, 32)[0], at_most=2,
                advice="A request is one load or store of a whole warp, for up to 32 elements."),
-        Budget(SECTORS, lambda case: 3 * -(-case.settings["n"] // 8), at_most=1.7,
+        Budget(SECTORS, lambda case: 3 * sizes(case, 8)[0], at_most=1.7,
                advice="Neighbouring threads must take neighbouring elements at the same time."),
     ),
 )  # fmt: skip

@@ -1,59 +1,48 @@
 """Kernels that a learner writes: each case is one launch on the warp machine, and here is what is written down of it.
 
-An exercise gives ``call(case)``, which is (grid, block, arguments), and ``wanted(case)``: what the last array should
-hold. The other arrays must stay as they are. ``watch`` notes arrays, counts and hazards; the budgets are on the counts.
+An exercise gives ``call(case)``, which is (grid, block, arguments), and what the last array is ``wanted`` to hold then;
+the other arrays must stay as they are. ``watch`` notes arrays, counts and hazards; the budgets are on the counts.
 """
 
 from __future__ import annotations
 
-import ast
 import inspect
-import textwrap
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import asdict
-from functools import partial
 from typing import Any
 
 import numpy as np
 import torch
 
+from lockstep.checks.arrays import Arrays
 from lockstep.checks.budget import Budget, Measure
 from lockstep.checks.case import Case
-from lockstep.checks.exercise import Compared, Exercise
+from lockstep.checks.exercise import Exercise
 from lockstep.checks.guard import NotWritten, refuses
-from lockstep.checks.judge import Fault
-from lockstep.checks.numbers import apart
 from lockstep.checks.observation import Seen
-from lockstep.checks.wording import counted
+from lockstep.checks.rules import Evidence, Rule
+from lockstep.simt.findings import Finding
 
-Call = Callable[[Case], tuple[tuple[int, ...], tuple[int, ...], tuple[Any, ...]]]  # grid, block, arguments
-Wanted = Callable[[Case], Any]
-
-UNTOUCHED = 99 + 1 / 64  # what results hold before: no sum or product of quarters is that
+Call = tuple[tuple[int, ...], tuple[int, ...], tuple[Any, ...]]  # grid, block, arguments
 
 
-def kernel(call: Call, wanted: Wanted, **asked: Any) -> Exercise:
+def kernel(call: Callable[[Case], Call], wanted: Callable[..., Any], **asked: Any) -> Exercise:
     """An exercise whose answer is a kernel."""
-    return Exercise(
-        inputs=lambda case, rank: (call(case),),
-        examine=partial(_examine, call, wanted),
-        compared=partial(_compared, call, wanted),
-        alike=_alike,
-        footprint=_footprint,
-        watch=watch,
-        picture=picture,
-        worlds=(1,),
-        pure=True,
-        **asked,
-    )
+    judge = Arrays(lambda case: [call(case)], wanted, RULES, arguments=lambda call: call[2])
+    return judge.exercise(alike=_alike, footprint=_footprint, watch=watch, picture=picture, **asked)
 
 
-def launches(told: str, names: str, *rows: tuple[int, ...]) -> Callable[[int, int], list[Case]]:
+def rows(told: str, names: str, *numbers: tuple[int, ...]) -> Callable[[int, int], list[Case]]:
     """A case for each row: its numbers by ``names``, told as in "n = {n}"."""
-    settings = [dict(zip(names.split(), row, strict=True)) for row in rows]
+    settings = [dict(zip(names.split(), row, strict=True)) for row in numbers]
     return lambda ranks, seed: [
         Case(1, seed + number, settings={"told": told.format(**row), **row}) for number, row in enumerate(settings)
     ]
+
+
+def sizes(case: Case, items: int = 1) -> tuple[int, ...]:
+    """The numbers of its row, in pieces of so many; the last piece may be smaller."""
+    return tuple(-(-number // items) for name, number in case.settings.items() if name != "told")
 
 
 def quarters(case: Case, salt: int, most: int, *shape: int) -> Any:
@@ -63,48 +52,39 @@ def quarters(case: Case, salt: int, most: int, *shape: int) -> Any:
 
 
 def empty(*shape: int) -> Any:
-    return np.full(shape, UNTOUCHED, np.float32)
+    """What results hold before: no sum or product of quarters is that."""
+    return np.full(shape, 99 + 1 / 64, np.float32)
 
 
-# ---- what is written down
-
-
-def watch(fn: Callable[..., Any], call: tuple[Any, ...]) -> dict[str, Any]:
-    """Launch ``fn`` as the call says: the evidence."""
+def watch(fn: Callable[..., Any], call: Call) -> dict[str, Any]:
+    """Launch ``fn`` as the call says: the evidence. What still raises NotImplementedError, and a function of
+    Lockstep's own, say so."""
     from lockstep.simt import launch  # loads numba
     from lockstep.simt.errors import KernelError
 
     function = getattr(fn, "py_func", fn)
-    _refuse_unwritten(function)
+    if refuses(function):
+        function()
+    if "NotImplementedError" in function.__code__.co_names:
+        raise NotWritten
     grid, block, arguments = call
     given = tuple(a.copy() if isinstance(a, np.ndarray) else a for a in arguments)
     try:
         ran = launch(function, grid, block, *given)
     except KernelError as error:
         return {"error": str(error)}
+    names = list(inspect.signature(function).parameters)
+    *kept, result = [torch.from_numpy(a) if isinstance(a, np.ndarray) else None for a in given]
     return {
-        "error": "",
-        "names": list(inspect.signature(function).parameters),
-        "arrays": [torch.from_numpy(a) if isinstance(a, np.ndarray) else None for a in given],
-        "counts": ran.counts(),
-        "lines": [asdict(line) for line in ran.lines],
-        "hazards": [{"kind": f.kind, "array": f.array, "line": f.line, "message": f.message} for f in ran.findings],
-    }
+        "error": "", "names": names, "arrays": kept, "name": names[-1], "result": result, "counts": ran.counts(),
+        "lines": [asdict(line) for line in ran.lines], "sick": [f.line for f in ran.findings],
+        "hazards": {_sort(f, names): f.message for f in reversed(ran.findings)},
+    }  # fmt: skip
 
 
-def _refuse_unwritten(function: Callable[..., Any]) -> None:
-    """A cell that still raises NotImplementedError, and a function of Lockstep's own, say so by being called."""
-    if refuses(function):
-        function()
-    tree = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
-    if any(isinstance(n, ast.Raise) and _named(n) == "NotImplementedError" for n in ast.walk(tree)):
-        raise NotWritten
-
-
-def _named(statement: ast.Raise) -> str:
-    """The exception that it raises: ValueError, or ValueError("...")."""
-    raised = statement.exc.func if isinstance(statement.exc, ast.Call) else statement.exc
-    return raised.id if isinstance(raised, ast.Name) else ""
+def _sort(found: Finding, arguments: list[str]) -> str:
+    """Its key in HAZARDS: a race for an array that was passed in loses updates."""
+    return "lost" if found.kind == "race" and found.array in arguments else found.kind
 
 
 def picture(seen: Seen) -> str:
@@ -112,73 +92,41 @@ def picture(seen: Seen) -> str:
     from lockstep.show import counts_svg
 
     ran = _ran(seen)
-    return "" if ran["error"] else counts_svg.draw(ran["lines"], [h["line"] for h in ran["hazards"]])
+    return "" if ran["error"] else counts_svg.draw(ran["lines"], ran["sick"])
 
 
-def _ran(seen: Seen) -> dict[str, Any]:
-    evidence: dict[str, Any] = seen.returned[0][0]
+def _ran(seen: Seen) -> Evidence:
+    evidence: Evidence = seen.returned[0][0]
     return evidence
 
 
-# ---- what is right
+def _hazard(kind: str, misconception: str, advice: str) -> Rule:
+    return Rule(misconception, lambda e: kind in e["hazards"], f"{{hazards[{kind}]}} {advice}", telling=True)
 
 
-def _examine(call: Call, wanted: Wanted, seen: Seen) -> Fault | None:
-    """A kernel that no GPU takes; else the most telling hazard; else the first array that is not as it should be."""
-    ran = _ran(seen)
-    if ran["error"]:
-        return Fault("no-kernel", f"With {seen.case}: {ran['error']}")
-    if ran["hazards"]:
-        hazard = min(ran["hazards"], key=lambda hazard: list(HAZARDS).index(_sort(ran, hazard)))
-        misconception, advice = HAZARDS[_sort(ran, hazard)]
-        return Fault(misconception, f"With {seen.case}: {hazard['message']} {advice}", telling=True)
-    _, _, arguments = call(seen.case)
-    for name, held, given in list(zip(ran["names"], ran["arrays"], arguments, strict=True))[:-1]:
-        if held is not None and not np.array_equal(held.numpy(), given):
-            told = f"With {seen.case}: your kernel changes {name}. Only {ran['names'][-1]} is to be written."
-            return Fault("wrong-array", told, telling=True)
-    return _difference(seen, ran["names"][-1], ran["arrays"][-1].numpy(), wanted(seen.case))
-
-
-def _difference(seen: Seen, name: str, held: Any, want: Any) -> Fault | None:
-    wrong = np.argwhere(held != want)
-    if not len(wrong):
-        return None
-    at = tuple(int(i) for i in wrong[0])
-    there, right = apart(float(held[at]), float(want[at]))
-    is_there = "was never written" if held[at] == UNTOUCHED else f"is {there}, not {right}"
-    number = f" ({len(wrong):,} of {counted(want.size, 'element')} differ)" if want.size > 1 else ""
-    return Fault("wrong-values", f"With {seen.case}: {name}[{', '.join(map(str, at))}] {is_there}{number}.")
-
-
-HAZARDS: Mapping[str, tuple[str, str]] = {  # the most telling first
-    "out_of_bounds": ("out-of-bounds", "Before a thread touches an element, let it look whether the array has it."),
-    "negative_index": ("out-of-bounds", "An index below 0 counts from the end in Python, and leaves the array in C."),
-    "inactive_lane": ("inactive-lanes", "All 32 lanes must come to a shuffle, also those without an element, and its "
-                      "mask names them, one bit a lane: 0xFFFFFFFF."),
-    "divergent_barrier": ("divergent-barrier", "All threads of a block must come to the same barrier, with or without "
-                          "work: no branch and no early return may keep some of them from it."),
-    "uninitialised_read": ("uninitialised", "What nobody has written holds anything: write each word before it is "
-                           "read."),
-    "race": ("race", "Warps run in no order: put a cuda.syncthreads() between the write of one thread and the access "
-             "of another."),
-    "lost": ("lost-update", "Give each element to one thread, or let threads add to it with cuda.atomic.add."),
-}  # fmt: skip
-
-
-def _sort(ran: Mapping[str, Any], hazard: Mapping[str, Any]) -> str:
-    """Its key in HAZARDS: a race for an array that was passed in loses updates."""
-    return "lost" if hazard["kind"] == "race" and hazard["array"] in ran["names"] else str(hazard["kind"])
-
-
-# ---- what is alike
+RULES = (  # the most telling first
+    Rule("no-kernel", lambda e: e["error"], "{error}"),
+    _hazard("out_of_bounds", "out-of-bounds", "Before a thread touches an element, let it look whether the array has "
+            "it."),
+    _hazard("negative_index", "out-of-bounds", "An index below 0 counts from the end in Python, and leaves the array "
+            "in C."),
+    _hazard("inactive_lane", "inactive-lanes", "All 32 lanes must come to a shuffle, also those without an element, "
+            "and its mask names them, one bit a lane: 0xFFFFFFFF."),
+    _hazard("divergent_barrier", "divergent-barrier", "All threads of a block must come to the same barrier, with or "
+            "without work: no branch and no early return may keep some of them from it."),
+    _hazard("uninitialised_read", "uninitialised", "What nobody has written holds anything: write each word before it "
+            "is read."),
+    _hazard("race", "race", "Warps run in no order: put a cuda.syncthreads() between the write of one thread and the "
+            "access of another."),
+    _hazard("lost", "lost-update", "Give each element to one thread, or let threads add to it with cuda.atomic.add."),
+)  # fmt: skip
 
 
 def _alike(seen: Seen) -> Any:
     """The arrays to the last bit, and the kinds of hazards."""
     ran = _ran(seen)
-    arrays = [None if a is None else a.view(torch.int32) for a in ran.get("arrays", ())]
-    return arrays, sorted({_sort(ran, hazard) for hazard in ran.get("hazards", ())})
+    arrays = [None if a is None else a.view(torch.int32) for a in (*ran.get("arrays", ()), ran.get("result"))]
+    return arrays, sorted(ran.get("hazards", ()))
 
 
 def _footprint(seen: Seen) -> Any:
@@ -187,15 +135,20 @@ def _footprint(seen: Seen) -> Any:
     return [_ran(seen)["counts"][name] for name in names]
 
 
-def _compared(call: Call, wanted: Wanted, seen: Seen) -> Compared:
-    return [_ran(seen)["arrays"][-1]], [torch.from_numpy(wanted(seen.case))], [torch.from_numpy(call(seen.case)[2][-1])]
-
-
 # ---- what it costs: measures of a launch
 
 
-def _measure(name: str, count: str, noun: str, have: str) -> Measure:
-    return Measure(lambda seen: _ran(seen)["counts"][count], noun, have, "{}", name)
+def _measure(name: str, noun: str, have: str) -> Measure:
+    return Measure(lambda seen: _ran(seen)["counts"][name.replace(" ", "_")], noun, have, "{}", name)
+
+
+REQUESTS = _measure("global requests", "request", "your warps make {} to global memory")
+GLOBAL_BYTES = _measure("global bytes", "byte", "your threads read and write {} of global memory")
+SECTORS = _measure("sectors", "sector", "{} of 32 bytes are moved")
+SHARED_REQUESTS = _measure("shared requests", "request", "your warps make {} to shared memory")
+BARRIERS = _measure("barriers", "time", "your warps come to a barrier {}")
+ATOMICS = _measure("atomics", "atomic operation", "there are {}")
+INSTRUCTIONS = _measure("instructions", "instruction", "your warps issue {}")
 
 
 def _wavefronts(seen: Seen) -> float:
@@ -203,13 +156,6 @@ def _wavefronts(seen: Seen) -> float:
     return float(counts["wavefronts"] / max(1, counts["shared_requests"]))
 
 
-REQUESTS = _measure("requests", "global_requests", "request", "your warps make {} to global memory")
-GLOBAL_BYTES = _measure("global bytes", "global_bytes", "byte", "your threads read and write {} of global memory")
-SECTORS = _measure("sectors", "sectors", "sector", "{} of 32 bytes are moved")
-SHARED_REQUESTS = _measure("shared requests", "shared_requests", "request", "your warps make {} to shared memory")
-BARRIERS = _measure("barriers", "barriers", "time", "your warps come to a barrier {}")
-ATOMICS = _measure("atomics", "atomics", "atomic operation", "there are {}")
-INSTRUCTIONS = _measure("instructions", "instructions", "instruction", "your warps issue {}")
 WAVEFRONTS = Measure(_wavefronts, "wavefront", "a request to shared memory takes {}", "{} a request", "wavefronts")
 
 

@@ -3,28 +3,18 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import numpy as np
 
 from lockstep.checks.budget import Budget
 from lockstep.checks.case import Case
-from lockstep.exercises.gpu.launches import ATOMICS, REQUESTS, kernel, launches, quarters
+from lockstep.exercises.gpu.launches import ATOMICS, REQUESTS, Call, kernel, quarters, rows, sizes
 
-THREADS, WARPS = 128, 4  # of a block
-
-
-def values(case: Case) -> Any:
-    return quarters(case, 1, 2**12, case.settings["n"])
+WARPS = 4  # of a block
 
 
 def blocks(case: Case) -> int:
-    return int(case.settings["blocks"])
-
-
-def loaded(case: Case) -> int:
-    """Requests that read each value once."""
-    return int(-(-case.settings["n"] // 32))
+    return sizes(case)[1]
 
 
 def atomics(each: int) -> Budget:
@@ -34,17 +24,22 @@ def atomics(each: int) -> Budget:
 
 def reads(adding: int) -> Budget:
     """Each value once, and so many requests of a block to out[0]."""
-    return Budget(REQUESTS, lambda case: loaded(case) + adding * blocks(case), at_most=1.5,
+    return Budget(REQUESTS, lambda case: sizes(case, 32)[0] + adding * blocks(case), at_most=1.5,
                   advice="Let each thread read its own element, so that a warp reads 32 at once.")  # fmt: skip
+
+
+def call(case: Case) -> Call:
+    n, blocks = sizes(case)
+    return (blocks,), (32 * WARPS,), (quarters(case, 1, 2**12, n), np.zeros(1, np.float32))
 
 
 reduction = partial(
     kernel,
     points=2,
     parameters="values, out",
-    cases=launches(
+    cases=rows(
         "n = {n} on a grid of {blocks} x 128 threads", "n blocks", (500, 4), (256, 2), (128, 1), (257, 3), (1, 1)
     ),
-    call=lambda case: ((blocks(case),), (THREADS,), (values(case), np.zeros(1, np.float32))),
-    wanted=lambda case: values(case).sum(keepdims=True),
+    call=call,
+    wanted=lambda values, out: values.sum(keepdims=True),
 )

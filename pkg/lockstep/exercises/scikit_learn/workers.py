@@ -1,18 +1,22 @@
-"""What the exercises on joblib's Parallel share: the sentences on what was handed to its workers."""
-
-from __future__ import annotations
+"""Exercises on joblib's Parallel: what is written down of a call, and told of what the workers were handed."""
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext, suppress
+from dataclasses import replace
 from typing import Any
 
-from lockstep.checks.case import Inputs
+from lockstep.checks.case import Case, Inputs
+from lockstep.checks.exercise import Exercise, Watch
 from lockstep.checks.judge import Fault
 from lockstep.checks.observation import Seen
+from lockstep.checks.transport import encoded
 from lockstep.checks.wording import counted
-from lockstep.classical.tasks import Handed
+from lockstep.classical.fits import Fits
+from lockstep.classical.tasks import recorded
 
 Answer = dict[str, Any]  # what a watch wrote down of one call
 Rule = Callable[[Any, Answer], Fault | None]  # what is wrong with the answer to a call
+Note = Callable[[tuple[Any, ...], Any, Fits], Answer]  # of the arguments and the result: its "value", and what else
 
 REFUSED = {  # by Handed.refused
     "value": ("called-at-once", "Parallel was handed no task but {}: you called your function yourself, one call after "
@@ -20,7 +24,7 @@ REFUSED = {  # by Handed.refused
               "delayed writes the call down for a worker."),
     "function": ("called-at-once", "delayed was handed {}, not a function: what should be done by a worker is done "
                  "already. Write delayed(f)(x): the function's name without brackets comes first."),
-    "no arguments": ("never-called", "Parallel was handed delayed({}), which is no task yet: it has no arguments. Put "
+    "no arguments": ("never-called", "Parallel was handed delayed({0}), which is no task yet: it has no arguments. Put "
                      "them behind it, in brackets of their own: delayed({0})(...)."),
     "one task": ("one-task", "Parallel was handed one task, or a bare function. It wants a list of tasks, or a "
                  "generator of them: Parallel(n_jobs=n_jobs)(delayed(f)(x) for x in ...)."),
@@ -30,30 +34,61 @@ REFUSED = {  # by Handed.refused
     "stuck result": ("cannot-be-copied", "what a task returns cannot be copied back from another process: it holds {}. "
                      "Return numbers, arrays or estimators. (A function with yield in it returns a generator.)"),
 }  # fmt: skip
-_WAITS = (
-    "If it stands where Parallel is called, a task does not end: a loop in it never stops, or it waits for what nobody "
-    "gives it, such as a lock that another task has taken and not released (write `with lock:`)."
-)
 HINTS = (
-    ("crashed:TimeLimit", _WAITS),
-    ("crashed:Stuck", _WAITS),
+    ("crashed:TimeLimit", "If it stands where Parallel is called, a task does not end: a loop in it never stops, or it "
+     "waits for what nobody gives it, such as a lock that another task has taken and not released (write `with "
+     "lock:`)."),
     (r"PicklingError(.|\n)*\b(Pool|pool)\b", "That is a pool of multiprocessing. Hand the tasks to joblib: "
      "Parallel(n_jobs=n_jobs)(delayed(f)(x) for x in ...)."),
 )  # fmt: skip
 
 
-def watching(one: Callable[[Callable[..., Any], Any], Answer]) -> Callable[..., list[Answer]]:
-    """What ``one(fn, call)`` writes down of each call, up to the first that does not come to its end."""
+def on_workers(
+    told: str, noun: str, tasks: Callable[[Any], int], inputs: Inputs, watch: Watch, wrong: Rule, **asked: Any
+) -> Exercise:
+    """An exercise of one case with several calls. ``wrong``: what is wrong with the value of a call. ``noun`` names one
+    of the ``tasks(call)`` that there could be at least."""
 
-    def watch(fn: Callable[..., Any], calls: tuple[Any, ...]) -> list[Answer]:
-        answers: list[Answer] = []
-        for call in calls:
-            answers.append(one(fn, call))
-            if not answers[-1]["ended"]:
-                break
-        return answers
+    def faults(seen: Seen, rule: Rule) -> list[Fault]:
+        found = [(a, rule(call, a)) for call, a in zip(inputs(seen.case, 0), seen.returned[0], strict=True)]
+        return [replace(f, message=f"With n_jobs={a['n_jobs']}: {f.message}") for a, f in found if f]
 
-    return watch
+    return Exercise(
+        cases=lambda ranks, seed: [Case(1, seed, settings={"told": told})],
+        inputs=inputs,
+        watch=watch,
+        beside=watch,
+        alike=lambda seen: [answer["value"] for answer in seen.returned[0]],
+        examine=lambda seen: next(iter(faults(seen, lambda call, a: misused(a) or wrong(call, a))), None),
+        economise=lambda seen: faults(seen, lambda call, a: wasted(a, tasks(call), noun) if a["n_jobs"] > 1 else None),
+        points=3,
+        hints=HINTS,
+        worlds=(1,),
+        pure=True,
+        real=True,
+        **asked,
+    )  # fmt: skip
+
+
+def observed(
+    fn: Callable[..., Any],
+    arguments: Callable[[], tuple[Any, ...]],
+    note: Note,
+    n_jobs: int,
+    watching: AbstractContextManager[Fits] | None = None,
+) -> Answer:
+    """What ``fn`` gives, and hands to its workers. It is called twice: is its value "unused" of them, the same when all
+    tasks return what the first one did?"""
+    with recorded() as handed, watching or nullcontext(Fits()) as fits:
+        given = arguments()
+        result, ended = called(fn, given, lambda: handed.explains or fits.contested > 1)
+    answer: Answer = {"n_jobs": n_jobs, "calls": handed.calls, "refused": handed.refused, "lost": handed.lost}
+    answer |= {"silent": handed.silent, "fits": fits.counts, "contested": fits.contested, **note(given, result, fits)}
+    with suppress(Exception), recorded(alike=True):  # whoever stumbles over these results has used them
+        given = arguments()
+        again = note(given, fn(*given), Fits()) if ended and n_jobs > 1 and handed.calls else {"value": None}
+        answer["unused"] = encoded(again["value"]) == encoded(answer["value"])
+    return {"unused": False, **answer}  # fmt: skip
 
 
 def called(fn: Callable[..., Any], arguments: Any, explained: Callable[[], bool]) -> tuple[Any, bool]:
@@ -66,34 +101,11 @@ def called(fn: Callable[..., Any], arguments: Any, explained: Callable[[], bool]
         return None, False
 
 
-def facts(handed: Handed, ended: bool, n_jobs: int) -> Answer:
-    return {"n_jobs": n_jobs, "calls": handed.calls, "refused": handed.refused, "lost": handed.lost, "ended": ended}
-
-
-def examining(inputs: Inputs, rule: Rule) -> Callable[[Seen], Fault | None]:
-    """The first fault of a call: what is no task, or what ``rule`` finds."""
-
-    def examine(seen: Seen) -> Fault | None:
-        for call, answer in zip(inputs(seen.case, 0)[0], seen.returned[0][0], strict=False):
-            fault = misused(answer) or rule(call, answer)
-            if fault:
-                return Fault(fault.misconception, f"With n_jobs={answer['n_jobs']}: {fault.message}")
-        return None
-
-    return examine
-
-
-def economising(inputs: Inputs, rule: Rule) -> Callable[[Seen], list[Fault]]:
-    """The same of costs; with one worker there are none."""
-    examine = examining(inputs, lambda call, answer: rule(call, answer) if answer["n_jobs"] > 1 else None)
-    return lambda seen: [fault for fault in [examine(seen)] if fault]
-
-
 def misused(answer: Answer) -> Fault | None:
     """What Parallel was handed that is no task; who else called it."""
     if answer["refused"]:
-        id, told = REFUSED[answer["refused"][0]]
-        return Fault(id, told.replace("{0}", "{}").replace("{}", answer["refused"][1]))
+        kind, what = answer["refused"]
+        return Fault(REFUSED[kind][0], REFUSED[kind][1].format(what))
     library = next((call["by"] for call in answer["calls"] if call["by"].startswith("sklearn.")), "")
     told = f"Parallel is called by {library}, and not by you. Here you write it yourself: make the list of tasks."
     return Fault("library-call", told) if library else None
@@ -105,34 +117,25 @@ def lost(answer: Answer, what: str) -> Fault | None:
     return Fault("shared-list", f"{told}yours is lost. Return {what}.") if answer["lost"] else None
 
 
-def handed_out(answer: Answer, tasks: int, noun: str) -> Fault | None:
-    """None if one call of Parallel got ``tasks`` tasks or more, with ``n_jobs`` workers. ``noun`` names a task."""
-    calls = answer["calls"]
-    if not calls:
-        return Fault("serial", "nothing was handed to joblib: Parallel(n_jobs=n_jobs)(delayed(f)(...) for ...).")
-    largest = max(calls, key=lambda call: (call["tasks"], call["n_jobs"]))
-    if largest["n_jobs"] != answer["n_jobs"]:
-        told = (
-            f"you call Parallel with {counted(largest['n_jobs'], 'worker')}: hand n_jobs on, Parallel(n_jobs=n_jobs)."
-        )
-        return Fault("ignores-n_jobs", told)
-    if largest["tasks"] >= tasks:
-        return None
-    if len(calls) > 1:
-        told = (
-            f"you call Parallel {len(calls)} times, with at most {counted(largest['tasks'], 'task')} each. Each call "
-        )
-        advice = f"waits for its slowest task. Make one list of tasks, one for each {noun}, and call Parallel once."
-        return Fault("barriers", told + advice)
-    told = f"you hand out {counted(largest['tasks'], 'task')} where there could be {tasks}, one for each {noun}. "
-    return Fault("too-coarse", f"{told}Small tasks keep all workers busy to the end, whichever of them is slow.")
-
-
-def done_by_caller(answer: Answer, needed: int) -> Fault | None:
-    """Fits that no worker did, by ``answer["fits"]``: [in tasks, in all]."""
-    inside, every = answer["fits"]
-    told = (
-        f"{every - inside} of {every} fits were done by the caller, in no task. What stands in the brackets of a task "
-        "is computed at once, before any worker begins: put the fit into the function that delayed gets."
-    )
-    return Fault("called-at-once", told) if inside < needed else None
+def wasted(answer: Answer, tasks: int, noun: str) -> Fault | None:
+    """None if one call of Parallel got ``tasks`` tasks or more, with ``n_jobs`` workers, and these did the work."""
+    calls, (inside, every) = answer["calls"], answer["fits"]
+    largest = max(calls, key=lambda call: (call["tasks"], call["n_jobs"]), default={"n_jobs": 1, "tasks": 0})
+    workers, most = counted(largest["n_jobs"], "worker"), counted(largest["tasks"], "task")
+    silent = answer["silent"] and every  # threads may write their results where they are seen
+    rules = (
+        (not calls, "serial", "nothing was handed to joblib: Parallel(n_jobs=n_jobs)(delayed(f)(...) for ...)."),
+        (largest["n_jobs"] != answer["n_jobs"], "ignores-n_jobs", f"you call Parallel with {workers}: hand n_jobs on, "
+         "Parallel(n_jobs=n_jobs)."),
+        (largest["tasks"] < tasks and len(calls) > 1, "barriers", f"you call Parallel {len(calls)} times, with at most "
+         f"{most} each. Each call waits for its slowest task. Make one list of tasks, one for each {noun}, and call "
+         "Parallel once."),
+        (largest["tasks"] < tasks, "too-coarse", f"you hand out {most} where there could be {tasks}, one for each "
+         f"{noun}. Small tasks keep all workers busy to the end, whichever of them is slow."),
+        (every > inside, "called-at-once", f"{every - inside} of {every} fits were done by the caller, in no task. "
+         "What stands in the brackets of a task is computed before any worker begins: put the fit into the function "
+         "that delayed gets."),
+        (answer["unused"] and not silent, "not-by-messages", "your result stays the same when every task returns what "
+         "the first one did: it is not made of what the workers send back. Compute with what Parallel returns."),
+    )  # fmt: skip
+    return next((Fault(id, told) for holds, id, told in rules if holds), None)

@@ -1,7 +1,5 @@
 """What the exercises of both laws share: a share p and numbers of workers, and the figure of the learner's speedups."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from random import Random
 from typing import Any

@@ -6,96 +6,49 @@ from typing import Any
 
 from lockstep.checks.case import Case
 from lockstep.checks.exercise import Exercise
-from lockstep.checks.judge import Fault
-from lockstep.checks.numbers import apart, number_of
 from lockstep.checks.observation import Seen
 from lockstep.checks.plain import plain
 from lockstep.checks.standard import equal
-from lockstep.checks.transforms import changed_numbers
-from lockstep.checks.values import told
 from lockstep.exercises.cpu.arrays import one_case
-from lockstep.exercises.cpu.roofs import attainable, device
+from lockstep.exercises.cpu.roofs import device, ridge
 from lockstep.machines import Device
 
-KERNELS: dict[str, Callable[[int], tuple[int, int]]] = {  # n → (operations, bytes)
-    "saxpy": lambda n: (2 * n, 12 * n),
-    "dot": lambda n: (2 * n, 8 * n),
-    "polynomial": lambda n: (18 * n, 8 * n),
-    "matvec": lambda n: (2 * n**2, 4 * (n**2 + 2 * n)),
-    "matmul": lambda n: (2 * n**3, 12 * n**2),
+INTENSITIES: dict[str, Callable[[int], float]] = {
+    "saxpy": lambda n: 2 / 12,
+    "dot": lambda n: 2 / 8,
+    "polynomial": lambda n: 18 / 8,
+    "matvec": lambda n: 2 * n / (4 * (n + 2)),
+    "matmul": lambda n: 2 * n / 12,
 }
-RIDGES = ((100, 0.15), (64, 0.2), (3000, 0.4), (48, 1.5), (1000, 6.0), (24, 30.0))
+RIDGES = ((100, 0.15), (64, 0.2), (3000, 0.4), (48, 1.5), (1000, 6.0), (24, 30.0))  # n, ridge
+Call = tuple[str, int, Device]
 
 
-def inputs(case: Case, rank: int) -> tuple[tuple[int, Device], ...]:
+def inputs(case: Case, rank: int) -> list[Call]:
     """On the last device memory and computing take equally long for the polynomial."""
     draw = random.Random(case.seed)
-    drawn = [(n, device(1e11, 1e11 / (ridge * draw.uniform(0.97, 1.03)))) for n, ridge in RIDGES]
-    return (*drawn, (512, device(9 * 2.0**35, 4 * 2.0**35)))
+    rows = [(n, device(1e11, 1e11 / (ridge * draw.uniform(0.97, 1.03)))) for n, ridge in RIDGES]
+    return [(name, *row) for name in INTENSITIES for row in (*rows, (512, device(9 * 2.0**35, 4 * 2.0**35)))]
 
 
-def watch(fn: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-    answer = fn(*arguments)
-    return {str(name): plain(pair) for name, pair in answer.items()} if isinstance(answer, dict) else plain(answer)
+def watch(fn: Callable[..., Any], call: Call) -> Any:
+    """What the dict has for the kernel; anything else as it is."""
+    answer = fn(*call[1:])
+    return plain(answer.get(call[0], f"keys: {', '.join(map(str, answer))}") if isinstance(answer, dict) else answer)
 
 
-def intensity(name: str, n: int) -> float:
-    flops, nbytes = KERNELS[name](n)
-    return flops / nbytes
-
-
-def examine(seen: Seen) -> Fault | None:
-    rows = list(zip(inputs(seen.case, 0), seen.returned[0], strict=True))
-    for (n, _), answer in rows:
-        if odd := misshapen(answer):
-            return Fault("wrong-type", f"With n = {n:,}: {odd}")
-    if not (name := wrong_kernel(seen)):
-        return next((fault for (n, d), answer in rows if (fault := wrong_bound(n, d, answer))), None)
-    n, given = next((n, a[name][0]) for (n, _), a in rows if not equal(a[name][0], intensity(name, n)))
-    texts = apart(float(given), intensity(name, n))
-    begin = f"With n = {n:,}: {name} has an intensity of {texts[0]} FLOP/byte; {texts[1]} is right."
-    every = [(float(a[kernel][0]), intensity(kernel, n)) for kernel in KERNELS for (n, _), a in rows]
-    change = changed_numbers([given for given, _ in every], [wanted for _, wanted in every])
-    if not change:
-        return Fault("wrong-values", begin)
-    return Fault("rounded" if change[0] == "rounded" else "wrong-values", f"{begin} {change[1]}")
-
-
-def misshapen(answer: Any) -> str:
-    if not isinstance(answer, dict):
-        return f"it returns {told(answer)}; a dict is wanted: name → (intensity, bound)."
-    if answer.keys() != KERNELS.keys():
-        return f"the dict's keys are {', '.join(answer)}, not {', '.join(KERNELS)}."
-    odd = [n for n, p in answer.items() if not (isinstance(p, list) and len(p) == 2 and number_of(p[0]) is not None)]
-    wanted = 'a pair is wanted: FLOP/byte, and "memory" or "compute".'
-    return f"{odd[0]} has {told(answer[odd[0]])}; {wanted}" if odd else ""
-
-
-def wrong_kernel(seen: Seen) -> str:
-    """The first kernel with a wrong intensity; empty if none has."""
-    rows = list(zip(inputs(seen.case, 0), seen.returned[0], strict=True))
-    wrong = (name for name in KERNELS if not all(equal(a[name][0], intensity(name, n)) for (n, _), a in rows))
-    return next(wrong, "")
-
-
-def wrong_bound(n: int, d: Device, answer: Any) -> Fault | None:
-    """Where both take equally long, either name is right."""
-    ridge = d.peak("float32") / d.memory_bandwidth
-    for name, count in KERNELS.items():
-        given, bound = answer[name][1], attainable(*count(n), d)[1]
-        if given != bound and not (equal(intensity(name, n), ridge) and given in ("memory", "compute")):
-            told = f"With n = {n:,}: {name} has {intensity(name, n):.4g} FLOP/byte, and the device's ridge is at"
-            side = "Left of the ridge the memory limits, right of it the computing."
-            return Fault("wrong-bound", f"{told} {ridge:.4g}. You answer {given!r}; {bound!r} is right. {side}")
-    return None
+def right(name: str, n: int, d: Device) -> tuple[float, frozenset[str]]:
+    """Where both take equally long, either name is."""
+    beyond = INTENSITIES[name](n) / ridge(d)
+    return INTENSITIES[name](n), frozenset(["memory"] * (beyond < 1 + 1e-9) + ["compute"] * (beyond > 1 - 1e-9))
 
 
 def alike(seen: Seen) -> list[Any]:
-    """The first kernel that is wrong, and its intensities: each kernel has its own mistakes."""
-    if any(map(misshapen, seen.returned[0])):
-        return []
-    name = wrong_kernel(seen)
-    return [name, *(float(answer[name][0]) for answer in seen.returned[0] if name)]
+    """The first kernel whose intensities are wrong, and these: each kernel has its own mistakes."""
+    pairs = zip(inputs(seen.case, 0), *seen.returned, strict=True)
+    rows = [(name, answer[0], INTENSITIES[name](n)) for (name, n, _), answer in pairs]
+    wrong = next((name for name, given, want in rows if not equal(given, want)), "")
+    return [wrong, *(given for name, given, _ in rows if name == wrong)]
 
 
 EXERCISE = Exercise(
@@ -108,9 +61,13 @@ EXERCISE = Exercise(
     reference="lockstep.cpu.kernels:place_kernels",
     cases=one_case("five kernels, seven sizes and devices"),
     inputs=inputs,
-    examine=examine,
-    alike=alike,
     watch=watch,
+    wanted=lambda case: [right(*call) for call in inputs(case, 0)],
+    asked='a dict is wanted, name → (FLOP/byte, "memory" or "compute"): a pair',
+    steps=lambda name, n, d: f"this is {name} with n = {n:,}, on a device whose ridge is at {ridge(d):.4g} FLOP/byte.",
+    values=1.0,
+    shared=True,
+    alike=alike,
     worlds=(1,),
     pure=True,
-)
+)  # fmt: skip

@@ -8,41 +8,35 @@ from lockstep.checks.exercise import Exercise
 from lockstep.checks.observation import Seen
 from lockstep.checks.standard import equal
 from lockstep.exercises.cpu.arrays import one_case
-from lockstep.exercises.cpu.roofs import attainable, device
+from lockstep.exercises.cpu.roofs import attainable, device, ridge
 from lockstep.machines import Device
 
 ROOFS = ((1e11, 2e10), (2e13, 2e12), (3e9, 6e9))  # FLOP/s and bytes/s
 
 
-def inputs(case: Case, rank: int) -> tuple[tuple[float, float, Device], ...]:
+def inputs(case: Case, rank: int) -> list[tuple[float, float, Device]]:
     """Also no operations at all, and no bytes at all."""
     draw = random.Random(case.seed)
     rows: list[tuple[float, float, Device]] = []
     for peak, bandwidth in ROOFS:
         here = device(peak * draw.uniform(0.9, 1.1), bandwidth * draw.uniform(0.9, 1.1))
-        for factor in (0.01, 0.3, 0.9, 1.1, 3.0, 200.0):
-            nbytes = draw.randint(1000, 10**6)
-            ridge = here.peak("float32") / here.memory_bandwidth
-            rows.append((round(nbytes * ridge * factor * 64) / 64, nbytes, here))
+        sizes = [(factor, draw.randint(1000, 10**6)) for factor in (0.01, 0.3, 0.9, 1.1, 3.0, 200.0)]
+        rows += [(round(q * ridge(here) * factor * 64) / 64, q, here) for factor, q in sizes]
         rows += [(0.0, 4096, here), (1000.0, 0, here)]
-    return tuple(rows)
-
-
-def steps(flops: float, nbytes: float, d: Device) -> str:
-    at = f"{flops:,.6g} operations and {nbytes:,.6g} bytes" + (
-        f" make {flops / nbytes:.4g} FLOP/byte" if nbytes else ""
-    )
-    roofs = f"peak is {d.peak('float32'):.4g} FLOP/s, and its bandwidth {d.memory_bandwidth:.4g} bytes/s"
-    return f"{at}; the device's {roofs}."
+    return rows
 
 
 def alike(seen: Seen) -> list[Any]:
     """The rates where there are operations and bytes, since a wrong formula often has a case of its own elsewhere; or,
     if these are right, what limits them."""
-    calls = inputs(seen.case, 0)
-    rows = [(call, answer) for call, answer in zip(calls, seen.returned[0], strict=True) if call[0] and call[1]]
+    rows = [(call, answer) for call, answer in zip(inputs(seen.case, 0), *seen.returned, strict=True) if all(call[:2])]
     right = all(equal(answer[0], attainable(*call)[0]) for call, answer in rows)
     return [answer[right] for _, answer in rows]
+
+
+def steps(flops: float, nbytes: float, d: Device) -> str:
+    roofs = f"{d.peak('float32'):.4g} FLOP/s and {d.memory_bandwidth:.4g} bytes/s"
+    return f"{flops:,.6g} operations, {nbytes:,} bytes, on a device of {roofs}."
 
 
 EXERCISE = Exercise(
@@ -58,13 +52,9 @@ EXERCISE = Exercise(
     wanted=lambda case: [attainable(*call) for call in inputs(case, 0)],
     asked='a pair, FLOP/s and "memory" or "compute",',
     steps=steps,
+    values=1.0,
     alike=alike,
-    hints=(
-        (
-            "ZeroDivisionError",
-            "nbytes may be 0: a kernel that moves nothing is limited by computing. Ask for that before you divide.",
-        ),
-    ),
+    hints=(("ZeroDivisionError", "nbytes may be 0: ask for that before you divide. Then computing is the limit."),),
     worlds=(1,),
     pure=True,
 )

@@ -1,8 +1,6 @@
 """y = alpha·x + y in a loop as wide as the grid."""
 
-from lockstep.exercises.gpu.elementwise import elementwise, grid, on_grids, vectors
-
-ALPHA = 2.5
+from lockstep.exercises.gpu.elementwise import elementwise, on_grids, on_vectors
 
 EXERCISE = elementwise(
     number=2,
@@ -11,7 +9,7 @@ EXERCISE = elementwise(
     parameters="alpha, x, y",
     reference="lockstep.simt.kernels:saxpy_grid_stride",
     cases=on_grids((1000, 2, 64), (1000, 4, 64), (800, 1, 128), (700, 3, 96), (501, 3, 50), (100, 2, 128), (1, 1, 32)),
-    call=lambda case: (*grid(case), (ALPHA, *vectors(case))),
-    wanted=lambda case: ALPHA * vectors(case)[0] + vectors(case)[1],
+    call=lambda case: on_vectors(case, first=(2.5,)),
+    wanted=lambda alpha, x, y: alpha * x + y,
     of="a loop as wide as the grid",
 )

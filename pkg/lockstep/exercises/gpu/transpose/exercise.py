@@ -1,35 +1,22 @@
 """A transpose through a tile in shared memory: rows in, rows out, and no two lanes in a bank."""
 
-from typing import Any
-
 from lockstep.checks.budget import Budget
 from lockstep.checks.case import Case
-from lockstep.exercises.gpu.launches import (
-    GLOBAL_BYTES,
-    SECTORS,
-    SHARED_REQUESTS,
-    empty,
-    kernel,
-    launches,
-    quarters,
-    without_conflicts,
-)
+from lockstep.exercises.gpu import launches
+from lockstep.exercises.gpu.launches import Call, empty, kernel, quarters, sizes
 
 TILE = 32
 
 
-def shape(case: Case) -> tuple[int, int]:
-    return case.settings["rows"], case.settings["columns"]
-
-
-def source(case: Case) -> Any:
-    return quarters(case, 1, 2**20, *shape(case))
+def call(case: Case) -> Call:
+    rows, columns = sizes(case)
+    return sizes(case, TILE)[::-1], (TILE, TILE), (quarters(case, 1, 2**20, rows, columns), empty(columns, rows))
 
 
 def in_rows(case: Case, items: int) -> int:
     """Pieces of so many neighbours that the rows of both matrices consist of."""
-    rows, columns = shape(case)
-    return rows * -(-columns // items) + columns * -(-rows // items)
+    (rows, columns), (pieces_of_a_column, pieces_of_a_row) = sizes(case), sizes(case, items)
+    return rows * pieces_of_a_row + columns * pieces_of_a_column
 
 
 EXERCISE = kernel(
@@ -39,22 +26,18 @@ EXERCISE = kernel(
     minutes=25,
     parameters="source, target",
     reference="lockstep.simt.kernels:transpose",
-    cases=launches(
+    cases=launches.rows(
         "a matrix of {rows} x {columns}", "rows columns", (64, 96), (40, 70), (32, 32), (70, 33), (1, 45), (45, 1)
     ),
-    call=lambda case: (
-        (-(-shape(case)[1] // TILE), -(-shape(case)[0] // TILE)),
-        (TILE, TILE),
-        (source(case), empty(*shape(case)[::-1])),
-    ),
-    wanted=lambda case: source(case).T.copy(),
+    call=call,
+    wanted=lambda source, target: source.T,
     of="a transpose through a tile",
     budgets=(
-        Budget(GLOBAL_BYTES, lambda case: 8 * source(case).size, "8·rows·columns", at_least=1,
+        Budget(launches.GLOBAL_BYTES, lambda case: 4 * in_rows(case, 1), "8·rows·columns", at_least=1,
                advice="Read each element once, and write it once."),
-        Budget(SECTORS, lambda case: in_rows(case, 8), at_most=1.6,
+        Budget(launches.SECTORS, lambda case: in_rows(case, 8), at_most=1.6,
                advice="The 32 lanes of a warp must read neighbours, and write neighbours."),
-        Budget(SHARED_REQUESTS, lambda case: in_rows(case, 32), at_most=None, at_least=1),
-        without_conflicts(1.1),
+        Budget(launches.SHARED_REQUESTS, lambda case: in_rows(case, 32), at_most=None, at_least=1),
+        launches.without_conflicts(1.1),
     ),
 )  # fmt: skip

@@ -1,7 +1,7 @@
 """Vector addition: one element a thread, neighbours for neighbours."""
 
-from lockstep.exercises.gpu.elementwise import elementwise, grid, on_grids, vectors
-from lockstep.exercises.gpu.launches import empty
+from lockstep.exercises.gpu.elementwise import elementwise, on_grids, on_vectors
+from lockstep.exercises.gpu.launches import empty, sizes
 
 EXERCISE = elementwise(
     number=1,
@@ -10,7 +10,7 @@ EXERCISE = elementwise(
     parameters="a, b, out",
     reference="lockstep.simt.kernels:vector_add",
     cases=on_grids((300, 3, 128), (256, 4, 64), (331, 7, 50), (100, 1, 128), (1, 1, 32)),
-    call=lambda case: (*grid(case), (*vectors(case), empty(case.settings["n"]))),
-    wanted=lambda case: sum(vectors(case)),
+    call=lambda case: on_vectors(case, last=(empty(sizes(case)[0]),)),
+    wanted=lambda a, b, out: a + b,
     of="one element a thread",
 )

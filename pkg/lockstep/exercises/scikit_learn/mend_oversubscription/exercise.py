@@ -1,7 +1,5 @@
 """Too many threads, to be mended: judged by the threads and the fits that there are at once, and by nothing else."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
@@ -14,100 +12,71 @@ from lockstep.checks.values import told
 from lockstep.checks.wording import counted
 from lockstep.classical.room import Fit, Room
 from lockstep.classical.tasks import recorded
-from lockstep.exercises.scikit_learn.alive import drawn
-from lockstep.exercises.scikit_learn.workers import HINTS, called, facts, misused
+from lockstep.exercises.scikit_learn.workers import HINTS, called, misused
+from lockstep.show.alive import drawn
 
 SETTINGS = ((4, 4), (2, 8), (9, 4), (5, 8), (3, 8), (1, 4))  # fits, cores
 
 
-def cases(ranks: int, seed: int) -> list[Case]:
-    return [Case(1, seed, settings={"told": f"{counted(fits, 'fit')} on {cores} cores", "fits": fits, "cores": cores})
-            for fits, cores in SETTINGS]  # fmt: skip
-
-
-def inputs(case: Case, rank: int) -> tuple[Any, ...]:
-    """What each fit returns: not in order, so that a list in the order of ending is told from one in order."""
-    return ((([(case.seed + 37 * i * i) % 101 for i in range(case.settings["fits"])], case.settings["cores"]),),)
+def results(case: Case) -> list[int]:
+    """Of the fits: not in order, so that a list in the order of ending is told from one in order."""
+    return [(case.seed + 37 * i * i) % 101 for i in range(case.settings["fits"])]
 
 
 def watch(fn: Callable[..., Any], call: tuple[Any, ...]) -> dict[str, Any]:
-    ((results, cores),) = call
-    room = Room(len(results), cores)
-    fits = [Fit(room, result) for result in results]
+    ((right, cores),) = call
+    room = Room(len(right), cores)
     with recorded() as handed:
-        returned, ended = called(fn, (fits, cores), lambda: bool(room.misused or handed.refused or 0 in room.asked))
-    return {
-        **facts(handed, ended, 0), "returned": plain(returned), "misused": room.misused,
-        "history": room.history[:1000], "asked": room.asked[:1000], "fits": room.most_fits,
-    }  # fmt: skip
+        returned, _ = called(fn, ([Fit(room, r) for r in right], cores), lambda: bool(room.misused or handed.refused))
+    return {"returned": plain(returned), "refused": handed.refused, "calls": handed.calls, "misused": room.misused,
+            "history": [0, *room.history[:1000]], "asked": [0, *room.asked[:1000]], "fits": room.most_fits}  # fmt: skip
 
 
 def examine(seen: Seen) -> Fault | None:
-    fault = results(seen) or too_many(seen)
-    return fault and Fault(fault.misconception, f"With {seen.case}: {fault.message}")
-
-
-def results(seen: Seen) -> Fault | None:
-    (((right, _),),), (answer,) = inputs(seen.case, 0), seen.returned[0]
-    returned, asked = answer["returned"], answer["asked"]
-    if answer["refused"] and answer["refused"][0] == "stuck":
-        return Fault("needs-threads", "these fits are objects of this process and cannot be sent to another one. They "
-                     'release the GIL: hand them to threads, Parallel(n_jobs=..., prefer="threads").')  # fmt: skip
-    if answer["misused"]:
-        return Fault("fraction-of-a-thread", f"you call fit({answer['misused']}). A number of threads is a whole "
-                     "number: divide by //, which rounds down.")  # fmt: skip
-    if 0 in asked:
-        return Fault("no-threads", "you call a fit with 0 threads: cores // fits is 0 when there are more fits than "
-                     "cores. Then only as many fits as cores run at once, with 1 thread each.")  # fmt: skip
-    if misused(answer):
-        return misused(answer)
-    if len(asked) != len(right):
-        return Fault("skips-fits", f"{counted(len(asked), 'fit')} were called, not {len(right)}. Call each once.")
-    if not isinstance(returned, list):
-        return Fault("wrong-type", f"a list of the fits' results is wanted; this is {told(returned)}.")
-    if returned != right:
-        order = len(returned) == len(right) and all(r in returned for r in right)
-        which = "the right results, in another order than the fits" if order else told(returned)
-        return Fault(
-            "unordered" if order else "wrong-results", f"you return {which}. Return the result of each, in order."
-        )
-    return None
-
-
-def too_many(seen: Seen) -> Fault | None:
-    """What the exercise is about: as long as there are too many threads, nothing is mended."""
-    (answer,), cores = seen.returned[0], seen.case.settings["cores"]
-    alive, most = max(answer["history"]), max(answer["asked"])
-    if alive <= cores:
-        return None
-    each = f"up to {most} threads" if most > 1 else "1 thread"
-    told = f"{alive} threads were alive at once; {counted(answer['fits'], 'fit')} ran at once, with {each} each."
-    return Fault("oversubscribed", f"{told} Fits at once, times the threads of each, must not exceed the cores.")
+    """What the exercise is about comes last: as long as there are too many threads, nothing is mended."""
+    (answer,), right, cores = seen.returned[0], results(seen.case), seen.case.settings["cores"]
+    returned, (_, *asked), alive = answer["returned"], answer["asked"], max(answer["history"])
+    each, at_once = counted(max(answer["asked"]), "thread"), counted(answer["fits"], "fit")
+    no_task = misused(answer)
+    rules = (
+        (answer["refused"][:1] == ["stuck"], "needs-threads", "these fits are objects of this process and cannot be "
+         'sent to another one. They release the GIL: hand them to threads, Parallel(n_jobs=..., prefer="threads").'),
+        (answer["misused"], "no-number-of-threads", f"you call fit({answer['misused']}). A number of threads is whole, "
+         "and 1 or more: divide by //. With more fits than cores, as many as cores run at once, with 1 thread each."),
+        (no_task, no_task and no_task.misconception, no_task and no_task.message),
+        (len(asked) != len(right), "skips-fits", f"{counted(len(asked), 'fit')} were called, not {len(right)}. Call "
+         "each once."),
+        (returned != right, "wrong-results", f"you return {told(returned)}: return the result of each fit, in order."),
+        (alive > cores, "oversubscribed", f"{alive} threads were alive at once; {at_once} ran at once, with up to "
+         f"{each} each. Fits at once, times the threads of each, must not exceed the cores."),
+    )  # fmt: skip
+    return next((Fault(str(id), f"With {seen.case}: {said}") for holds, id, said in rules if holds), None)
 
 
 def economise(seen: Seen) -> list[Fault]:
     """Idle cores: fewer threads, or fewer fits, than there could be at once."""
-    (answer,), fits, cores = seen.returned[0], seen.case.settings["fits"], seen.case.settings["cores"]
-    outer = min(fits, cores)
-    alive, inner = max(answer["history"]), cores // outer
-    begin = f"With {seen.case}, at most {counted(answer['fits'], 'fit')} ran at once, with {counted(alive, 'thread')} "
-    if alive < outer * inner:
-        told = f"in all. {counted(outer, 'fit')} could run at once, with {counted(inner, 'thread')} each."
-        return [Fault("idle-cores", begin + told)]
-    if answer["fits"] < outer:
-        told = (
-            f"in all; {outer} could. Fits need nothing of each other; the threads inside a fit wait for one another. "
-        )
-        return [Fault("one-at-a-time", f"{begin}{told}Share the cores among the fits first.")]
-    return []
-
-
-def picture(seen: Seen) -> str:
-    (answer,) = seen.returned[0]
-    return drawn(answer["history"], seen.case.settings["cores"], str(seen.case))
+    (answer,), cores = seen.returned[0], seen.case.settings["cores"]
+    alive, outer = max(answer["history"]), min(seen.case.settings["fits"], cores)
+    fits, inner = counted(outer, "fit"), counted(cores // outer, "thread")
+    ran = f"{counted(answer['fits'], 'fit')} ran at once, with {counted(alive, 'thread')} in all"
+    rules = (
+        (alive < outer * (cores // outer), "idle-cores", f"{fits} could run at once, with {inner} each."),
+        (answer["fits"] < outer, "one-at-a-time", f"{fits} could. Fits need nothing of each other; the threads inside "
+         "a fit wait for one another. Share the cores among the fits first."),
+    )  # fmt: skip
+    return [Fault(id, f"With {seen.case}, at most {ran}; {said}") for holds, id, said in rules if holds]
 
 
 EXERCISE = Exercise(
+    cases=lambda ranks, seed: [
+        Case(1, seed, settings={"told": f"{counted(fits, 'fit')} on {cores} cores", "fits": fits, "cores": cores})
+        for fits, cores in SETTINGS
+    ],
+    inputs=lambda case, rank: (((results(case), case.settings["cores"]),),),
+    watch=watch,
+    examine=examine,
+    economise=economise,
+    picture=lambda seen: drawn(seen.returned[0][0]["history"], seen.case.settings["cores"], str(seen.case)),
     number=5,
     title="Mend the oversubscription",
     points=2,
@@ -116,14 +85,8 @@ EXERCISE = Exercise(
     kind="mend",
     parameters="fits, cores",
     reference="lockstep.classical.nested:mend_oversubscription",
-    cases=cases,
-    inputs=inputs,
-    watch=watch,
-    examine=examine,
-    economise=economise,
     hints=HINTS,
     worlds=(1,),
     pure=True,
     real=True,
-    picture=picture,
 )

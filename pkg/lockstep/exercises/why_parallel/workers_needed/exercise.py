@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from random import Random
 
 from lockstep.checks.judge import Fault
-from lockstep.checks.numbers import apart, exact
-from lockstep.checks.wording import counted
-from lockstep.cost.speedup import amdahl, workers_needed
+from lockstep.checks.numbers import exact
+from lockstep.cost.speedup import amdahl
 from lockstep.exercises.arithmetic import Calls, Tried, arithmetic
 
 LEAST = (2, 2, 2, 5, 5, 5, 20, 20, 20, 100, 100, 100)  # workers; twice as many at most
@@ -30,16 +29,6 @@ def met(dice: Random, least: Sequence[int]) -> Calls:
     return [(hours, p, hours / amdahl(p, s)) for (hours, p), s in zip(jobs(dice, len(least)), workers, strict=True)]
 
 
-def steps(hours: float, p: float, deadline: float) -> str:
-    fewest = workers_needed(hours, p, deadline)
-    if fewest is None:
-        return f"the serial part alone takes {(1 - p) * hours:.6g} hours."
-    if fewest == 1:
-        return f"one worker takes {hours:g} hours."
-    late, early = apart(hours / amdahl(p, fewest - 1), hours / amdahl(p, fewest))
-    return f"{counted(fewest - 1, 'worker')} would take {late} hours, and {fewest:,} take {early}."
-
-
 EXERCISE = arithmetic(
     {
         "deadlines that can be met": lambda dice: met(dice, LEAST),
@@ -60,7 +49,10 @@ EXERCISE = arithmetic(
     agrees=exact,
     asked="a whole number, or None,",
     none="that no number of workers is enough",
-    steps=steps,
+    steps=lambda hours, p, deadline: (
+        f"the serial part takes {(1 - p) * hours:.6g} of the {deadline:.6g} hours; the parallel part, {p * hours:.6g} "
+        "on one worker, has what is left."
+    ),
     economise=lambda seen: [
         Fault("not-an-integer", f"But {a} is a float: return an integer, int({a}).")
         for a in seen.returned[0]

@@ -3,7 +3,7 @@
 import numpy as np
 from numba import njit
 
-MISCONCEPTION = "not-blocked"
+MISCONCEPTION = "too-many-misses"
 
 
 @njit

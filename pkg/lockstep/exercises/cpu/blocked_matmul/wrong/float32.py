@@ -3,7 +3,7 @@
 import numpy as np
 from numba import njit
 
-MISCONCEPTION = "wrong-dtype"
+MISCONCEPTION = "single-precision"
 
 
 @njit

@@ -4,6 +4,10 @@ import numpy as np
 from numba import njit
 
 MISCONCEPTION = "walks-columns"
+TELL = (
+    "About one miss for each product: the innermost loop walks down a column of B, each element of which lies in another "
+    "line. Let j be the innermost loop, and use blocks."
+)
 
 
 @njit

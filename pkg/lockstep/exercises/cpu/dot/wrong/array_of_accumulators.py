@@ -1,9 +1,9 @@
-"""The learner thought: Accumulators are an array: then k can be any number."""
+"""The learner thought: Accumulators are an array: then k can be any number. (Eight of them, one at a time.)"""
 
 import numpy as np
 from numba import njit
 
-MISCONCEPTION = "accumulators-in-memory"
+MISCONCEPTION = "scalar-code"
 
 
 @njit

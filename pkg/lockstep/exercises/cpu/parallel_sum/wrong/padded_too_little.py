@@ -3,7 +3,7 @@
 import numpy as np
 from numba import njit, prange
 
-MISCONCEPTION = "false-sharing"
+MISCONCEPTION = "too-many-transfers"
 
 
 @njit(parallel=True)

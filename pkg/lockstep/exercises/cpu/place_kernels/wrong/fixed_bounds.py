@@ -1,6 +1,6 @@
 """The learner thought: A matrix product is limited by computing, everything else by memory."""
 
-MISCONCEPTION = "wrong-bound"
+MISCONCEPTION = "wrong-values"
 
 
 def place_kernels(n, device):

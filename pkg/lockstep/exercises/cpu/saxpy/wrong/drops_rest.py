@@ -3,7 +3,7 @@
 import numpy as np
 from numba import njit
 
-MISCONCEPTION = "never-written"
+MISCONCEPTION = "never-read"
 
 
 @njit

@@ -4,6 +4,7 @@ import numpy as np
 from numba import njit
 
 MISCONCEPTION = "unchanged"
+TELL = "What you return is not looked at. Assign to the elements of y: y[i] = ..."
 
 
 @njit

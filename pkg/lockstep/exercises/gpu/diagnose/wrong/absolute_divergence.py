@@ -1,6 +1,7 @@
 """The learner thought: many instructions mean divergence."""
 
 MISCONCEPTION = "healthy-as-divergence"
+TELL = "Many instructions only mean a large kernel. Divergence is a low share of lanes at work: lanes / (32 · instructions)."
 
 
 def diagnose(counts):

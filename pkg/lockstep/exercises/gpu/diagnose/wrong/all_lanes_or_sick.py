@@ -1,6 +1,7 @@
 """The learner thought: a healthy kernel has all of its lanes at work."""
 
 MISCONCEPTION = "healthy-as-divergence"
+TELL = "A last block that is not full, or one lane that adds atomically, is no illness: divergence is a share of lanes far below 1."
 
 
 def diagnose(counts):

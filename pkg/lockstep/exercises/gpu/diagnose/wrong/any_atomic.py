@@ -1,6 +1,7 @@
 """The learner thought: an atomic operation is an illness."""
 
 MISCONCEPTION = "healthy-as-serial-atomics"
+TELL = "A healthy kernel may add atomically once a warp. Serial atomics are about as many as there are threads."
 
 
 def diagnose(counts):

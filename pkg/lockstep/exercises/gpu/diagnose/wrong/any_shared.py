@@ -1,6 +1,7 @@
 """The learner thought: wavefronts are conflicts."""
 
 MISCONCEPTION = "healthy-as-bank-conflicts"
+TELL = "Every request of shared memory takes a wavefront. A conflict is many wavefronts for a request."
 
 
 def diagnose(counts):

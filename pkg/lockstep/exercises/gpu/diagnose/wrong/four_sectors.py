@@ -1,6 +1,7 @@
 """The learner thought: more than four sectors for a request is uncoalesced."""
 
 MISCONCEPTION = "healthy-as-uncoalesced"
+TELL = "32 float64 fill eight sectors, and none is wasted. Compare the bytes moved, 32 · sectors, with those asked for, global_bytes."
 
 
 def diagnose(counts):

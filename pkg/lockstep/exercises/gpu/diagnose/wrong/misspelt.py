@@ -1,6 +1,6 @@
 """The learner thought: the name is what it is called."""
 
-MISCONCEPTION = "unknown-name"
+MISCONCEPTION = "wrong-values"
 
 
 def diagnose(counts):

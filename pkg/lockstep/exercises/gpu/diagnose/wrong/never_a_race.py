@@ -1,6 +1,7 @@
 """The learner thought: the result was right, so there was no race."""
 
 MISCONCEPTION = "misses-race"
+TELL = "A race may give the right result by luck. If races is not 0, the kernel is wrong, whatever else it is."
 
 
 def diagnose(counts):

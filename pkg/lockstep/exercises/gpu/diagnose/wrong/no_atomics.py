@@ -1,6 +1,7 @@
 """The learner thought: an atomic is as fast as an addition."""
 
 MISCONCEPTION = "misses-serial-atomics"
+TELL = "About as many atomics as threads: those on one address wait for each other."
 
 
 def diagnose(counts):

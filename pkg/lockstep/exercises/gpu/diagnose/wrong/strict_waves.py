@@ -1,6 +1,7 @@
 """The learner thought: one wavefront a request is right, and more are a conflict."""
 
 MISCONCEPTION = "healthy-as-bank-conflicts"
+TELL = "A request of 32 float64 takes two wavefronts without any conflict."
 
 
 def diagnose(counts):

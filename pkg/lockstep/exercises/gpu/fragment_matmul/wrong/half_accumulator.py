@@ -5,6 +5,7 @@ import numpy as np
 from lockstep.simt.tensor_core import A_PLACES, B_PLACES, C_PLACES, load_fragment, store_fragment
 
 MISCONCEPTION = "half-accumulator"
+TELL = "An accumulator of float16 keeps 11 binary digits, and the sums need more: begin with float32."
 
 
 def fragment_matmul(A, B, mma):

@@ -2,7 +2,7 @@
 
 from numba import cuda, float32
 
-MISCONCEPTION = "too-many-requests"
+MISCONCEPTION = "too-many-global-requests"
 
 
 @cuda.jit

@@ -2,7 +2,7 @@
 
 from numba import cuda
 
-MISCONCEPTION = "too-many-requests"
+MISCONCEPTION = "too-many-global-requests"
 
 
 @cuda.jit

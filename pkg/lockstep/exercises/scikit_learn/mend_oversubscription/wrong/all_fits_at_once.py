@@ -2,7 +2,7 @@
 
 from joblib import Parallel, delayed
 
-MISCONCEPTION = "no-threads"
+MISCONCEPTION = "no-number-of-threads"
 
 
 def mend_oversubscription(fits, cores):

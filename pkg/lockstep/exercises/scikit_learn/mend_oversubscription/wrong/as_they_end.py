@@ -2,7 +2,7 @@
 
 from joblib import Parallel, delayed
 
-MISCONCEPTION = "unordered"
+MISCONCEPTION = "wrong-results"
 
 
 def mend_oversubscription(fits, cores):

@@ -2,7 +2,7 @@
 
 from joblib import Parallel, delayed
 
-MISCONCEPTION = "fraction-of-a-thread"
+MISCONCEPTION = "no-number-of-threads"
 
 
 def mend_oversubscription(fits, cores):

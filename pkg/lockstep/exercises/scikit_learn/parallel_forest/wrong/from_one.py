@@ -5,6 +5,7 @@ from joblib import Parallel, delayed
 from sklearn.tree import DecisionTreeClassifier
 
 MISCONCEPTION = "other-seeds"
+TELL = "The first tree is tree 0: i begins with 0, not with 1."
 
 
 def grow(X, y, seed, i):

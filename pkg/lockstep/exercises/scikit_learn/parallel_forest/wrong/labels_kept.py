@@ -5,6 +5,7 @@ from joblib import Parallel, delayed
 from sklearn.tree import DecisionTreeClassifier
 
 MISCONCEPTION = "other-labels"
+TELL = "Each tree is fitted to its rows of X, with labels of other rows: y[rows]."
 
 
 def grow(X, y, seed, i):

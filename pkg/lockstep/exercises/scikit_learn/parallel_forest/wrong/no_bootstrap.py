@@ -5,6 +5,8 @@ from joblib import Parallel, delayed
 from sklearn.tree import DecisionTreeClassifier
 
 MISCONCEPTION = "no-bootstrap"
+TELL = "Every tree is fitted to each row once: draw rows with replacement, and fit to X[rows]."
+ALSO = ["other-rows"]
 
 
 def grow(X, y, random):

@@ -5,6 +5,7 @@ from joblib import Parallel, delayed
 from sklearn.tree import DecisionTreeClassifier
 
 MISCONCEPTION = "wrong-type"
+TELL = "They are not fitted: call .fit(X[rows], y[rows])."
 
 
 def grow(X, y, seed, i):

@@ -5,6 +5,7 @@ from joblib import Parallel, delayed
 from sklearn.tree import DecisionTreeClassifier
 
 MISCONCEPTION = "wrong-type"
+TELL = "Put the workers' lists together to one."
 
 
 def grow(X, y, random):

@@ -5,6 +5,7 @@ from joblib import Parallel, delayed
 from sklearn.tree import DecisionTreeClassifier
 
 MISCONCEPTION = "other-seeds"
+TELL = "Every tree has the same seed, and draws the same: [seed, i] for tree i."
 
 
 def grow(X, y, random):

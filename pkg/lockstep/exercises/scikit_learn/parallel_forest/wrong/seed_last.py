@@ -5,6 +5,7 @@ from joblib import Parallel, delayed
 from sklearn.tree import DecisionTreeClassifier
 
 MISCONCEPTION = "other-seeds"
+TELL = "seed comes first: [seed, i]."
 
 
 def grow(X, y, seed, i):

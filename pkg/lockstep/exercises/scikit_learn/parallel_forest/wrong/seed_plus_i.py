@@ -5,6 +5,7 @@ from joblib import Parallel, delayed
 from sklearn.tree import DecisionTreeClassifier
 
 MISCONCEPTION = "other-seeds"
+TELL = "Forests of seeds 1 and 2 would share almost all their trees: [seed, i] for tree i."
 
 
 def grow(X, y, random):

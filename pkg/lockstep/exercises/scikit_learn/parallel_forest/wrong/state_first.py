@@ -5,6 +5,7 @@ from joblib import Parallel, delayed
 from sklearn.tree import DecisionTreeClassifier
 
 MISCONCEPTION = "other-rows"
+TELL = "The random_state is drawn before the rows: first the rows, random.integers(n, size=n)."
 
 
 def grow(X, y, seed, i):

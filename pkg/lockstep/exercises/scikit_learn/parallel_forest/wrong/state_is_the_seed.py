@@ -4,7 +4,8 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn.tree import DecisionTreeClassifier
 
-MISCONCEPTION = "random-state"
+MISCONCEPTION = "other-random_state"
+TELL = "The random_state is the second draw of the tree's own generator: int(random.integers(2**31))."
 
 
 def grow(X, y, seed, i):

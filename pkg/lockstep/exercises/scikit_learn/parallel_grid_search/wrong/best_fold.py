@@ -6,6 +6,7 @@ from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 
 MISCONCEPTION = "not-the-mean"
+TELL = "These are the scores of the best fold of each candidate: take the mean over its folds."
 
 
 def parallel_grid_search(estimator, grid, X, y, cv, n_jobs):

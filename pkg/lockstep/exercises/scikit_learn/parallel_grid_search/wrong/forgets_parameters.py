@@ -6,6 +6,7 @@ from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 
 MISCONCEPTION = "same-parameters"
+TELL = "All trees are fitted with the same parameters: set_params(**parameters)."
 
 
 def score(estimator, parameters, X, y, train, test):

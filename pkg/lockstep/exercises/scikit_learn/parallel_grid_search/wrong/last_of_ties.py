@@ -6,6 +6,8 @@ from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 
 MISCONCEPTION = "last-of-ties"
+TELL = "Two candidates have the same score, and you take the last. The first of the best is wanted."
+ALSO = ["wrong-best"]
 
 
 def score(estimator, parameters, X, y, train, test):

@@ -6,6 +6,7 @@ from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 
 MISCONCEPTION = "scores-known-rows"
+TELL = "The rows that a tree is scored on are known to it, so it looks better than it is: fit to train, score on test."
 
 
 def score(estimator, parameters, X, y, train, test):

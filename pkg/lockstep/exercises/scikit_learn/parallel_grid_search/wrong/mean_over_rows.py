@@ -6,6 +6,9 @@ from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 
 MISCONCEPTION = "not-the-mean"
+TELL = (
+    "These are means over the rows. Folds are of unequal sizes, and each counts alike: take the mean of their scores."
+)
 
 
 def parallel_grid_search(estimator, grid, X, y, cv, n_jobs):

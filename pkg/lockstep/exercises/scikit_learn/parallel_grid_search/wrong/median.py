@@ -6,6 +6,7 @@ from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 
 MISCONCEPTION = "not-the-mean"
+TELL = "These are medians over the folds: the mean is wanted."
 
 
 def parallel_grid_search(estimator, grid, X, y, cv, n_jobs):

@@ -6,6 +6,10 @@ from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 
 MISCONCEPTION = "mixed-up"
+TELL = (
+    "Scores of different candidates are averaged. Look at the order of your tasks: which index runs faster, that of the "
+    "fold or that of the candidate?"
+)
 
 
 def score(estimator, parameters, X, y, train, test):

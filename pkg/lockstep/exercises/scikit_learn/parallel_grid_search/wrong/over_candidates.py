@@ -5,7 +5,7 @@ from joblib import Parallel, delayed
 from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 
-MISCONCEPTION = "wrong-shape"
+MISCONCEPTION = "wrong-type"
 
 
 def parallel_grid_search(estimator, grid, X, y, cv, n_jobs):

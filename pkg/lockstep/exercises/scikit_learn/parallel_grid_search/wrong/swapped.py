@@ -6,6 +6,7 @@ from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 
 MISCONCEPTION = "swapped"
+TELL = "The rows to fit to and those to score on are exchanged: cv.split gives (train, test)."
 
 
 def score(estimator, parameters, X, y, train, test):

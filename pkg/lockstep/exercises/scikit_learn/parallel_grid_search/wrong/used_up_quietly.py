@@ -7,6 +7,7 @@ from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 
 MISCONCEPTION = "used-up"
+TELL = "cv.split gives the folds one after the other, once: make a list before any loop, list(cv.split(X, y))."
 
 
 def parallel_grid_search(estimator, grid, X, y, cv, n_jobs):

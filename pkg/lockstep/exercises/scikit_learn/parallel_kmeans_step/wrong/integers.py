@@ -4,6 +4,7 @@ import numpy as np
 from joblib import Parallel, delayed
 
 MISCONCEPTION = "cut-to-whole"
+TELL = "These are the right centres, cut to whole numbers: an array of integers holds nothing else."
 
 
 def partial(part, centres):

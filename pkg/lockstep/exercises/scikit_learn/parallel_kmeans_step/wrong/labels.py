@@ -3,7 +3,7 @@
 import numpy as np
 from joblib import Parallel, delayed
 
-MISCONCEPTION = "sends-labels"
+MISCONCEPTION = "too-many-bytes-returned"
 
 
 def nearest(part, centres):

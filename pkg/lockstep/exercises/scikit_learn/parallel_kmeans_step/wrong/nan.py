@@ -4,6 +4,7 @@ import numpy as np
 from joblib import Parallel, delayed
 
 MISCONCEPTION = "empty-centre"
+TELL = "The centre that no row is nearest to moves here. It stays where it is: divide only where there are rows."
 
 
 def nearest(part, centres):

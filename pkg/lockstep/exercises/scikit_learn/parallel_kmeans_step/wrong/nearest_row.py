@@ -8,12 +8,8 @@ RAISES = r"index \d+ is out of bounds for axis 0 with size (.|\n)*argmin"
 TELL = "The distances have a row for each row of X: argmin(axis=1) is the nearest centre of each."
 
 
-def nearest(part, centres):
-    return ((part[:, None] - centres[None]) ** 2).sum(axis=2).argmin(axis=0)
-
-
 def partial(part, centres):
-    chosen = np.eye(len(centres))[nearest(part, centres)]
+    chosen = np.eye(len(centres))[((part[:, None] - centres[None]) ** 2).sum(axis=2).argmin(axis=0)]
     return chosen.T @ part, chosen.sum(axis=0)
 
 

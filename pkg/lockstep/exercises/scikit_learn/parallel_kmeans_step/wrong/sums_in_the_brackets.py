@@ -4,6 +4,10 @@ import numpy as np
 from joblib import Parallel, delayed
 
 MISCONCEPTION = "called-at-once"
+TELL = (
+    "The rows are added up before any worker begins: what stands in the brackets of a task is computed at once, by "
+    "the caller. Hand each worker its rows, delayed(f)(part)."
+)
 
 
 def partial(part, centres):

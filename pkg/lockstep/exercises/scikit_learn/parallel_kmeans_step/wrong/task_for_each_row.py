@@ -3,7 +3,7 @@
 import numpy as np
 from joblib import Parallel, delayed
 
-MISCONCEPTION = "sends-everything"
+MISCONCEPTION = "too-many-bytes-sent"
 
 
 def nearest(row, centres):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from lockstep.show import svg
 
-WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 640.0, 210.0, 56.0, 620.0, 48.0, 180.0
+WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = svg.WIDTH, 210.0, 64.0, 526.0, 48.0, 180.0
 FITTING, TOO_MANY = "#0072B2", "#D55E00"
 
 
@@ -21,11 +21,11 @@ def drawn(history: Sequence[int], cores: int, setting: str) -> str:
         for at, (alive, top) in enumerate(zip(history, tops[:-1], strict=True))
     ]  # fmt: skip
     body = [
-        svg.text(20, 26, f"Threads alive at once, {setting}", 13, font_weight=600),
+        svg.text(14, 26, f"Threads alive at once, {setting}", 13, font_weight=600),
         svg.lane(LEFT, TOP, RIGHT - LEFT, BOTTOM - TOP),
         *bars,
         svg.line(LEFT, tops[-1], RIGHT, tops[-1], stroke_dasharray="6 3", stroke_width=1.5),
-        svg.text(LEFT - 6, tops[-1] + 4, f"{cores} cores", 11.5, text_anchor="end"),
-        svg.faint((LEFT + RIGHT) / 2, BOTTOM + 18, "a step for each fit that comes or goes", 11, text_anchor="middle"),
+        svg.text(LEFT - 6, tops[-1] + 4, f"{cores} cores", text_anchor="end"),
+        svg.faint((LEFT + RIGHT) / 2, BOTTOM + 18, "a step for each fit that comes or goes", text_anchor="middle"),
     ]  # fmt: skip
     return svg.document(WIDTH, HEIGHT, "Threads alive at once", words, body)

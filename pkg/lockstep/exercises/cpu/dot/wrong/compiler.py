@@ -1,7 +1,9 @@
-"""A plain loop: the compiler may make the accumulators."""
+"""The learner thought: fastmath makes the accumulators, so I need none."""
 
 import numpy as np
 from numba import njit
+
+MISCONCEPTION = "few-accumulators"
 
 
 @njit(fastmath=True)

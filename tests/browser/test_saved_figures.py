@@ -1,0 +1,115 @@
+"""A lesson that was saved: its figures without their kernel, in JupyterLab and as a page without network."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+from harness import Lab
+from nbclient import NotebookClient
+from nbconvert import HTMLExporter
+from nbformat.v4 import new_code_cell, new_notebook
+
+SOURCES = (
+    "from lockstep import predict, run, show\nimport torch, torch.distributed as dist\nshow.ring(ranks=4)",
+    "predict('saved-figures', 'How many ms?', unit='ms')",
+    "show.timeline(run(lambda: dist.all_reduce(torch.ones(9)), ranks=2, on='laptop'))",
+    "show.sgd_map()",
+    "show.survey()",
+    "show.amdahl()",
+)
+RING, PREDICTION, TIMELINE = range(3)
+READ = """() => ({
+  fits: document.documentElement.scrollWidth <= document.documentElement.clientWidth
+    && [...document.querySelectorAll('.jp-OutputArea-output')].every((e) => e.scrollWidth <= e.clientWidth),
+  smallest: Math.min(...[...document.querySelectorAll('.ls-figure svg text')].map((e) =>
+    e.getAttribute('font-size') * e.ownerSVGElement.getBoundingClientRect().width
+      / e.ownerSVGElement.viewBox.baseVal.width)),
+})"""
+
+
+@pytest.fixture(scope="module")
+def executed() -> nbformat.NotebookNode:
+    """A notebook as a learner left it yesterday: run, saved, and its kernel is gone."""
+    kernel = {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}
+    notebook = new_notebook(cells=[new_code_cell(s) for s in SOURCES], metadata={"kernelspec": kernel})
+    NotebookClient(notebook, timeout=120).execute()
+    return notebook
+
+
+@pytest.fixture(scope="module")
+def saved(course: Path, executed: nbformat.NotebookNode) -> str:
+    nbformat.write(executed, course / "course" / "saved.ipynb")
+    return "course/saved.ipynb"
+
+
+def test_a_saved_lesson_shows_its_figures_without_a_kernel(lab: Lab, saved: str) -> None:
+    """All were "Error displaying widget: model not found". JupyterLab runs no script of a notebook that it does not
+    trust: there each figure is the still picture. Trusted, it moves; only the field waits for its kernel."""
+    lab.page.set_viewport_size({"width": 960, "height": 900})
+    lab.open(saved)
+    for cell in range(len(SOURCES)):
+        still = lab.output(cell).locator("img.ls-still")
+        still.wait_for()
+        assert still.get_attribute("alt")
+        assert still.evaluate("e => e.naturalWidth") == 540
+    assert lab.page.evaluate(READ)["fits"]
+    lab.screenshot("saved-untrusted")
+
+    lab.page.evaluate("() => { window.jupyterapp.commands.execute('notebook:trust'); }")
+    lab.page.locator(".jp-Dialog .jp-mod-accept").click()
+    ring = lab.output(RING)
+    before = ring.locator("svg").first.inner_html()
+    lab.move_slider(ring, steps=2)
+    assert ring.locator("svg").first.inner_html() != before
+    lab.output(TIMELINE).get_by_role("button", name="zoom in").click()
+    assert lab.output(PREDICTION).locator("img.ls-still").count() == 1
+    assert lab.page.get_by_text("Error displaying widget").count() == 0
+    for width in (960, 1280, 1920):
+        lab.page.set_viewport_size({"width": width, "height": 900})
+        for cell in range(len(SOURCES)):
+            lab.look(cell, f"saved-trusted-{width}-{cell}")
+            seen = lab.page.evaluate(READ)
+            assert seen["fits"], (width, cell)
+            assert seen["smallest"] >= 11, (width, cell)
+
+
+def test_a_field_lives_across_a_reload_of_the_page(lab: Lab, saved: str) -> None:
+    lab.open(saved)
+    lab.run_all()
+    field = lab.output(PREDICTION).locator("input")
+    field.fill("about three")
+    lab.output(PREDICTION).get_by_role("button").click()
+    lab.output(PREDICTION).get_by_text("is not a number").wait_for(timeout=20_000)
+    lab.page.evaluate("async () => { await window.jupyterapp.commands.execute('docmanager:save'); }")
+    lab.page.reload()
+    lab._wait_for_notebook("saved.ipynb")
+    lab.output(PREDICTION).locator("input").wait_for(timeout=20_000)
+    lab.commit(PREDICTION, "4")
+    assert lab.output(PREDICTION).locator("input").is_disabled()
+
+
+def test_an_exported_lesson_needs_no_network(browser: Any, executed: nbformat.NotebookNode, lab: Lab) -> None:
+    html, _ = HTMLExporter().from_notebook_node(executed)
+    (lab.shots / "exported.html").write_text(html)
+    context = browser.new_context(offline=True, viewport={"width": 960, "height": 900})
+    page = context.new_page()
+    page.goto((lab.shots / "exported.html").as_uri(), wait_until="domcontentloaded")
+    page.locator(".ls-figure canvas").wait_for()
+    assert page.locator(".ls-figure").count() == len(SOURCES) - 1
+    assert page.locator("img.ls-still").count() == 1
+    ring = page.locator(".ls-figure").first
+    ring.get_by_role("button", name="step forward").click()
+    assert "step 1 of 6" in ring.inner_text()
+    assert page.get_by_text("Error displaying widget").count() == 0
+    seen = page.evaluate(READ)
+    assert seen["fits"]
+    assert seen["smallest"] >= 11
+    page.screenshot(path=lab.shots / "exported.png", full_page=True)
+    page.emulate_media(media="print")
+    assert page.get_by_role("button", name="step forward").first.is_hidden()
+    assert ring.locator("svg").is_visible()
+    page.pdf(path=lab.shots / "exported.pdf")
+    context.close()

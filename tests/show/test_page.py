@@ -1,0 +1,120 @@
+"""Every figure comes into a page: with its alternative text, with words that can be read, and without network."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from drawn_traces import ring_trace
+from numba import cuda
+from test_audit_figure import ROWS
+from test_survey_figure import BARE, SERVER
+
+from lockstep import show
+from lockstep.collectives import ring_all_reduce
+from lockstep.dye import dye, total
+from lockstep.errors import Deadlock, RankState
+from lockstep.show.figure import LONG, page, script
+from lockstep.show.growth import Growth
+from lockstep.simt import launch
+
+SVG = "{http://www.w3.org/2000/svg}"
+NARROWEST = 508 / 540  # what JupyterLab leaves of a figure's width in a window of 960 pixels
+STATES = [
+    RankState(r, "waiting", f"send(dst={1 - r})", "Cell In[4], line 5", "dist.send(x, 1 - r)", (1 - r,)) for r in (0, 1)
+]
+
+
+def halves(values: Any) -> None:
+    i = cuda.grid(1)
+    if i % 2 == 0:
+        values[i] = 3
+
+
+def grown() -> Any:
+    return show.all_reduce_growth(Growth(a, k, 2 * (k - 1), 2 * (k - 1), 2.0) for a in ("star", "ring") for k in (2, 4))
+
+
+FIGURES: dict[str, Callable[[], Any]] = {
+    "all_reduce_growth": grown,
+    "amdahl": lambda: show.amdahl(0.95, 16, {1: 1.0, 2: 0.6}),
+    "audit": lambda: show.audit(ROWS),
+    "costs": lambda: show.costs(ranks=16),
+    "deadlock": lambda: show.timeline(Deadlock("A circle.", STATES, ring_trace(2))),
+    "message_times": lambda: show.message_times([8, 800, 80_000, 8_000_000], [2e-5, 2.1e-5, 5e-5, 3e-3], 2e-5, 4e-10),
+    "predict": lambda: show.predict(
+        "page", "How many ms does a ring of 64 ranks take, with 16 MB on each of them?", "ms"
+    ),
+    "reconcile": lambda: show.reconcile("page", 3.0, 4.0),
+    "ring": lambda: show.ring(8),
+    "roofline": lambda: show.roofline(
+        1e11, {"L1": 2e11, "memory": 2e10}, {"dot": (2e6, 8e6, 5e-4), "matmul": (2e9, 1e7)}
+    ),
+    "sgd_map": show.sgd_map,
+    "survey": lambda: show.survey(SERVER),
+    "survey of little": lambda: show.survey(BARE),
+    "timeline": lambda: show.timeline(ring_trace(4)),
+    "warp": lambda: show.warp(launch(halves, 1, 32, np.zeros(32, np.float32), record=(0, 0))),
+    "xray": lambda: show.xray(dyed := dye(ring_all_reduce, ranks=4, steps=True), total(dyed)),
+}
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_a_figure_says_itself_and_can_be_read_at_960_pixels(name: str) -> None:
+    figure = FIGURES[name]()
+    root = ElementTree.fromstring(figure.svg())
+    title, told = root.findtext(f"{SVG}title"), root.findtext(f"{SVG}desc")
+    assert title
+    assert told
+    html = figure.html()
+    (alt,) = re.findall(r'<img class="ls-still"[^>]* alt="([^"]+)" src="data:image/svg\+xml;base64,', html)
+    assert len(alt) > 20
+    assert float(root.get("width", 0)) == 540
+    sizes = [
+        float(e.get("font-size", "0").removesuffix("px")) for e in root.iter(f"{SVG}text") if "".join(e.itertext())
+    ]
+    assert min(sizes) * NARROWEST >= 11
+    assert "widget-view" not in repr(figure._repr_mimebundle_())
+
+
+def test_every_figure_of_the_library_is_among_them() -> None:
+    assert set(show.__all__) - {"chart", "progress"} <= set(FIGURES)
+
+
+def test_a_page_loads_nothing_and_what_a_learner_named_cannot_break_out() -> None:
+    nasty = "</script><img src=x onerror=alert(1)>\u2028"
+    html = page("<svg/>", f'"{nasty}', script("picture"), {"label": nasty})
+    assert html.count("</script>") == 1
+    assert "<img src=x" not in html
+    outside = re.findall(r"https?://[^\"'\s)]+", html)
+    assert set(outside) <= {"http://www.w3.org/2000/svg"}
+
+
+def test_a_long_state_is_compressed_and_the_same_page_is_the_same_text() -> None:
+    state = {"frames": ["<rect/>" * LONG]}
+    html = page("<svg/>", "words", script("picture"), state)
+    assert "await unpacked(" in html
+    assert len(html) < LONG
+    assert html == page("<svg/>", "words", script("picture"), state)
+
+
+def test_a_deadlock_before_the_clock_moved_has_no_empty_timeline() -> None:
+    figure = show.timeline(Deadlock("A circle.", STATES, ring_trace(2)))
+    assert figure.state()["data"]
+    still = ring_trace(2)
+    stuck = [e._replace(start=0.0, end=0.0) for e in still]
+    figure = show.timeline(Deadlock("A circle.", STATES, still.of(stuck, 2, "virtual")))
+    assert figure.state()["data"] is None
+    assert "rank 0 waits in send(dst=1)" in figure.svg()
+    assert "virtual time" not in figure.svg()
+
+
+def test_long_lines_of_a_deadlock_are_shown_whole() -> None:
+    line = "dist.send(tensor[rank * chunk_length:(rank + 1) * chunk_length], group_dst=right_neighbour_of(rank))"
+    states = [RankState(0, "waiting", "send(dst=1)", "Cell In[4], line 5, in ring_all_reduce", line, (1,)), STATES[1]]
+    told = "".join(ElementTree.fromstring(show.timeline(Deadlock("", states)).svg()).itertext())
+    assert line.replace(" ", "") in told.replace(" ", "")
