@@ -19,6 +19,7 @@ LAYERS = [
         "errors",
         "events",
         "progress",
+        "tables",
         "tally",
         "machines",
         "cost",

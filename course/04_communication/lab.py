@@ -4,28 +4,33 @@
 # You write the algorithms that every large training run stands on: broadcast, reduce and all-reduce, from nothing but
 # send and receive. Then you mend programs that hang, and hide a transfer behind a computation.
 #
-# The lesson of this unit, `course/04_communication/lesson.ipynb`, explains what you need.
+# [The lesson](../../course/04_communication/lesson.ipynb) explains what you need. Each exercise names its section.
 
 # %% [markdown] lab="readonly how"
 # ## How to work
 #
-# - Write each function in its cell, in place of `raise NotImplementedError()`. The names of the functions stay.
-# - Run the cell below it. It runs your function on 1 to 8 ranks of a virtual cluster, and looks at the results *and* at
-#   what was sent to whom. Then it says what it saw, and how many points that gives. Try as often as you like.
-# - Your functions call plain `torch.distributed`. They would run unchanged on a real cluster.
-# - `group` is a process group, and `None` means all ranks. Ask `dist.get_rank(group)` and `dist.get_world_size(group)`:
-#   in a group, ranks are counted from 0 again. `src` and `dst` of `dist.send` and `dist.recv` are **global** ranks;
-#   `group_src` and `group_dst` are ranks of the group. So `dist.send(x, group=group, group_dst=1)` is right for every
-#   group.
-# - Every function must also work for a group of one rank. It has no neighbour: there is nothing to send.
-# - Wait for everything that `isend`, `irecv` and `async_op=True` return, before you use the tensor again.
-# - On GPUs there is one trap more. What two ranks post to each other, NCCL carries out one after the other. If both
-#   post the receive first, or a long send, both wait for ever. `dist.batch_isend_irecv` posts several at once, and is
-#   right everywhere. NCCL also ignores tags. The checks ask for neither; `run(..., rules="nccl")` shows both.
-# - `check` shows nothing of what you print. To look inside, call `run(...)` on your function, as below.
-# - A program that hangs is stopped. You will be told who waits for whom, and on which line.
+# Write each function in its cell, in place of `raise NotImplementedError()`. Run the cell below it: it runs your
+# function on 1 to 8 ranks of a virtual cluster, looks at the results *and* at what was sent to whom, and says what it
+# saw. Try as often as you like. Each exercise has three folded hints. A program that hangs is stopped.
 #
-# Try things out in cells of your own, as here:
+# **Groups.** `group` is a process group; `None` means all ranks. In a group, ranks are counted from 0 again:
+#
+# | you want | write |
+# |---|---|
+# | your rank, and how many there are | `dist.get_rank(group)`, `dist.get_world_size(group)` |
+# | to send to rank 1 of the group | `dist.send(x, group=group, group_dst=1)` |
+# | to receive from rank 0 of the group | `dist.recv(x, group=group, group_src=0)` |
+# | the rank in the group of a **global** rank `src` | `dist.get_group_rank(group or dist.group.WORLD, src)` |
+#
+# **One rank.** A group of one rank has no neighbour: there is nothing to send.
+#
+# **Wait** for all that `isend`, `irecv` and `async_op=True` return, before you use the tensor again.
+#
+# **On GPUs** there is one trap more. What two ranks post to each other, NCCL carries out one after the other. If both
+# post the receive first, or a long send, both wait for ever. `dist.batch_isend_irecv` posts several at once, and is
+# right everywhere. NCCL also ignores tags. The checks ask for neither; `run(..., rules="nccl")` shows both.
+#
+# `check` shows nothing of what you print. To look inside, call `run` on your function, as here:
 
 # %% lab="readonly imports"
 import time
@@ -48,15 +53,38 @@ print(result.values)
 result.show()
 
 # %% [markdown] lab="readonly about-ping_pong"
-# ## 1. Ping-pong (15 minutes)
+# ## 1. Ping-pong ({minutes} minutes, {points} points)
 #
-# How long does a message take? Rank 0 sends `nbytes` bytes to rank 1, rank 1 sends them back: that is one repeat.
-# Return the mean time of **one way**, in seconds, over all repeats.
+# How long does a message take? Alpha and beta come from this measurement. (Section 3 of the lesson.)
 #
-# - Count the time with `time.perf_counter()`.
-# - A tensor of `nbytes` bytes: `torch.zeros(nbytes, dtype=torch.uint8)`.
-# - Ranks 0 and 1 of the group return the time. All others stay idle and return 0.0. So does a rank that is alone.
-# - You may send one more ping-pong before you start the clock. On real machines the first message is slow.
+# - **You get** `nbytes` and `repeats`. One repeat: rank 0 sends `nbytes` bytes to rank 1, and rank 1 sends them back.
+# - **You return** the mean time of **one way**, in seconds, over all repeats, on ranks 0 and 1 of the group. All others
+#   stay idle and return 0.0. So does a rank that is alone.
+# - **You may use** `time.perf_counter()`, send and receive, and `torch.zeros(nbytes, dtype=torch.uint8)`.
+# - **It may cost** 2·`repeats` messages, and one more ping-pong before you start the clock: on real machines the first
+#   message is slow.
+
+# %% [markdown] lab="hint ping_pong"
+# Draw two lanes, rank 0 and rank 1, and `repeats = 2`. How many arrows are there? How many of them is the time of one way?
+#
+# ---
+#
+# Ranks 0 and 1 do the same things in opposite order: one sends first, the other receives first. Start the clock before the
+# loop and stop it after. The loop holds `2 * repeats` ways. What do the other ranks do, and a rank that is alone?
+#
+# ---
+#
+# ```python
+# rank = dist.get_rank(group)
+# if ...:  # neither rank 0 nor rank 1, or alone
+#     return 0.0
+# message, start = torch.zeros(nbytes, dtype=torch.uint8), time.perf_counter()
+# for _ in range(repeats):
+#     ...  # rank 0: send, then receive; rank 1: the other way round
+# return (time.perf_counter() - start) / ...
+# ```
+#
+# The check tells you when you return a round trip, or a sum.
 
 
 # %% lab="answer ping_pong"
@@ -83,18 +111,41 @@ def ping_pong(nbytes, repeats, group=None):
 check("communication.ping_pong", ping_pong)
 
 # %% [markdown] lab="readonly about-tree_broadcast"
-# ## 2. Broadcast along a tree (25 minutes)
+# ## 2. Broadcast along a tree ({minutes} minutes, {points} points)
 #
-# Rank `src` has a tensor. Every rank of the group shall have it. If `src` sends it to everyone, that takes K−1 rounds.
-# But a rank that has received the tensor can help: after one round 2 ranks have it, after two rounds 4, and so on.
+# Every rank needs the tensor of one. You have seen the tree in section 4 of the lesson.
 #
-# - Write into `tensor`, in place; or return the result. Either is accepted, here and in the exercises below.
-# - K−1 messages in all, in at most ⌈log₂ K⌉ rounds, for every K.
-# - `src` is a global rank. Its rank in the group is `dist.get_group_rank(group or dist.group.WORLD, src)`. (The
-#   function does not take `None` for the world.)
-# - Use send and recv only. (`dist.broadcast` would be someone else's tree.)
+# - **You get** a tensor, and `src`, the **global** rank that has the right one.
+# - **You return** it on every rank of the group: written into `tensor`, in place, or returned. Either is accepted, here
+#   and below.
+# - **You may use** send and receive only. (`dist.broadcast` would be someone else's tree.)
+# - **It may cost** K−1 messages in all, in at most ⌈log₂ K⌉ rounds, for every K.
 #
-# Hint: count from the root. With v = (rank − src) mod K, the root has v = 0.
+# `src` need not be rank 0, and K need not be a power of two.
+
+# %% [markdown] lab="hint tree_broadcast"
+# Draw K = 6 with root 0. In round 1, 0 sends to 1. Who sends to whom in rounds 2 and 3, so that all have it after three?
+#
+# ---
+#
+# In the round of distance d = 1, 2, 4 …, the ranks below d have the tensor, and each sends to the rank d further on, if
+# there is one. For another root, count from the root: v = (rank − root) mod K. Then the root has v = 0.
+#
+# ---
+#
+# ```python
+# rank, K = dist.get_rank(group), dist.get_world_size(group)
+# root = dist.get_group_rank(group or dist.group.WORLD, src)
+# v, d = (rank - root) % K, 1
+# while d < K:
+#     if ...:  # v has it, and v + d exists
+#         dist.send(tensor, group=group, group_dst=(rank + d) % K)
+#     elif ...:  # v gets it in this round
+#         dist.recv(tensor, group=group, group_src=...)
+#     d *= 2
+# ```
+#
+# The check tells you which K fail, and how many rounds you took.
 
 
 # %% lab="answer tree_broadcast"
@@ -119,21 +170,47 @@ def tree_broadcast(tensor, src, group=None):
 check("communication.tree_broadcast", tree_broadcast)
 
 # %% [markdown] lab="readonly about-ring_all_reduce"
-# ## 3. The ring all-reduce (40 minutes)
+# ## 3. The ring all-reduce ({minutes} minutes, {points} points)
 #
-# Every rank shall have the sum. The ring does it with the fewest bytes that are possible. Cut the tensor into K chunks.
-# In each round every rank sends one chunk to its right neighbour, and receives one from its left neighbour.
+# Every rank needs the sum. The ring gets there with the fewest bytes that are possible. (Section 5 of the lesson. Your
+# `chunk_to_send` is its heart; `show.ring(ranks=4)` steps through it.)
 #
-# - First trip, K−1 rounds: add what arrives. Then each rank holds one chunk that is complete.
-# - Second trip, K−1 rounds: store what arrives. Then each rank holds all of them.
+# - **You get** a tensor of any dtype and shape, with any number of elements: fewer than K, or none.
+# - **You return** the sum over the ranks, in place or returned.
+# - **You may use** send and receive, `isend` and `irecv`. `tensor_split(K)` cuts sizes that do not divide.
+# - **It may cost** 2(K−1)/K·N bytes and 2(K−1) messages a rank.
 #
-# In place or returned, as you like. The tensor may have any number of elements: fewer than K, or none. It may have any
-# dtype and any shape. `tensor_split(K)` cuts sizes that do not divide.
+# First trip, K−1 rounds: add what arrives. Second trip, K−1 rounds: store what arrives. A send waits for its receiver. If
+# all ranks send first, all wait for ever: let `dist.isend` send while you receive, and `wait()` on what it returns.
+
+# %% [markdown] lab="hint ring_all_reduce"
+# Take K = 3 and paper. Write a row for each rank and a column for each chunk. Which chunk does rank 0 send in steps 0, 1,
+# 2, 3? `show.ring(ranks=3)` shows it. Which chunk arrives?
 #
-# A send waits for its receiver. If all ranks send first, all wait for ever. Let `dist.isend` send while you receive,
-# and call `wait()` on what it returns.
+# ---
 #
-# The step-by-step figure of the lesson helps with the indices: `show.ring(ranks=4)`.
+# In step s you send chunk (rank − s) mod K to the right, and chunk (rank − s − 1) mod K arrives from the left. In the first
+# K−1 steps you add it, in the last K−1 steps you store it. The trap: chunks of `tensor.view(-1).tensor_split(K)` are views,
+# so adding to them in place changes the tensor; a tensor that is not contiguous has no such view.
+#
+# ---
+#
+# ```python
+# rank, K = dist.get_rank(group), dist.get_world_size(group)
+# total = tensor.clone(memory_format=torch.contiguous_format)
+# chunks = total.view(-1).tensor_split(K)
+# for step in range(...):
+#     outgoing, target = chunks[...], chunks[...]
+#     incoming = torch.empty_like(target)
+#     ...  # isend to the right, recv from the left, wait
+#     if ...:
+#         target += incoming
+#     else:
+#         ...
+# return total
+# ```
+#
+# The check draws who is in which chunk of your result.
 
 
 # %% lab="answer ring_all_reduce"
@@ -165,11 +242,33 @@ def ring_all_reduce(tensor, group=None):
 check("communication.ring_all_reduce", ring_all_reduce)
 
 # %% [markdown] lab="readonly about-mend_ring_of_sends"
-# ## 4. Mend: a ring of sends (15 minutes)
+# ## 4. Mend: a ring of sends ({minutes} minutes, {points} points)
 #
-# Each rank wants the tensor of its left neighbour, and returns it. This program hangs. Run the check as it is first:
-# read who waits for whom. Then mend the program. One message in and one out for each rank; no rank shall wait for
-# a long chain of others.
+# Each rank wants the tensor of its left neighbour. This program hangs. Run the check as it is first: read who waits for
+# whom. Then mend it. (Section 8 of the lesson.)
+#
+# - **You get** a tensor on each rank.
+# - **You return** the tensor of rank − 1; rank 0 returns that of the last rank. A rank that is alone returns its own.
+# - **You may use** send and receive in all their forms.
+# - **It may cost** one message in and one out for each rank, and no rank waits for a long chain of others.
+
+# %% [markdown] lab="hint mend_ring_of_sends"
+# Which single line would have to return, so that everybody could go on?
+#
+# ---
+#
+# A blocking send returns when its receiver is there. `isend` returns at once. Letting one rank receive first ends the
+# hang too, but then the messages go round one after another.
+#
+# ---
+#
+# ```python
+# sending = dist.isend(...)
+# dist.recv(...)
+# ...  # what must be true before the function returns?
+# ```
+#
+# The check tells you how long the chain of waiting is. And mind the rank that is alone.
 
 
 # %% lab="given mend_ring_of_sends"
@@ -205,13 +304,34 @@ def mend_ring_of_sends(tensor, group=None):
 check("communication.mend_ring_of_sends", mend_ring_of_sends)
 
 # %% [markdown] lab="readonly about-overlapped_step"
-# ## 5. Hide the transfer (25 minutes)
+# ## 5. Hide the transfer ({minutes} minutes, {points} points)
 #
-# A gradient must be summed over the ranks. The next product, `x @ weights`, does not need it. Do both at the same time,
-# and return the pair: the summed gradient, and the product.
+# A gradient must be summed over the ranks. The next product does not need it. Do both at the same time. (Section 9 of the
+# lesson.)
 #
-# You may call `dist.all_reduce` here. With `async_op=True` it returns at once, and what it returns has a `wait()`.
-# Where you call it decides everything.
+# - **You get** a gradient, and two matrices, `x` and `weights`.
+# - **You return** the pair: the summed gradient, and `x @ weights`.
+# - **You may use** `dist.all_reduce`. With `async_op=True` it returns at once, and what it returns has a `wait()`.
+# - **It may cost** the time of the longer of the two, not their sum.
+
+# %% [markdown] lab="hint overlapped_step"
+# Draw two lanes for one rank: its link and its processor. What fills each? When may the function return?
+#
+# ---
+#
+# Three lines in the right order: start the transfer, compute, wait. Whoever waits before the product, or starts after it,
+# hides nothing.
+#
+# ---
+#
+# ```python
+# transfer = ...
+# product = ...
+# ...
+# return gradient, product
+# ```
+#
+# The check looks at the order of events, and at virtual time.
 
 
 # %% lab="answer overlapped_step"
@@ -235,9 +355,9 @@ check("communication.overlapped_step", overlapped_step)
 # its text. The grade stands on the exercises above; the points of these are yours alone, in `lockstep progress`.
 
 # %% [markdown] lab="readonly about-tree_reduce"
-# ## 6. Reduce along a tree (20 minutes)
+# ## 6. Reduce along a tree ({minutes} minutes, {points} points)
 #
-# The other way round: every rank has a tensor, and rank `dst` shall have their **sum** in its own, in place. What is in
+# The other way round: every rank has a tensor, and rank `dst` needs their **sum** in its own, in place. What is in
 # the tensors of the other ranks afterwards does not matter.
 #
 # The same tree serves, from the leaves to the root: K−1 messages, at most ⌈log₂ K⌉ rounds. A rank adds what it
@@ -269,7 +389,7 @@ def tree_reduce(tensor, dst, group=None):
 check("communication.tree_reduce", tree_reduce)
 
 # %% [markdown] lab="readonly about-fit_alpha_beta"
-# ## 7. Fit alpha and beta (15 minutes)
+# ## 7. Fit alpha and beta ({minutes} minutes, {points} points)
 #
 # You measured the time of messages of several sizes. They lie near a line: $t = \alpha + n\beta$. Find alpha, in
 # seconds, and beta, in seconds per byte, by least squares over all measurements.
@@ -294,7 +414,7 @@ def fit_alpha_beta(nbytes, seconds):
 check("communication.fit_alpha_beta", fit_alpha_beta)
 
 # %% [markdown] lab="readonly about-halving_doubling_all_reduce"
-# ## 8. Halving and doubling (40 minutes)
+# ## 8. Halving and doubling ({minutes} minutes, {points} points)
 #
 # The ring moves few bytes, but it takes 2(K−1) rounds. If the message is short, each round costs a full alpha. For K a
 # power of two, 2·log₂ K rounds are enough, with the same bytes:
@@ -341,23 +461,60 @@ def halving_doubling_all_reduce(tensor, group=None):
 # %% lab="tests halving_doubling_all_reduce"
 check("communication.halving_doubling_all_reduce", halving_doubling_all_reduce)
 
+# %% [markdown] lab="readonly about-recursive_doubling_all_reduce"
+# ## 9. Recursive doubling ({minutes} minutes, {points} points)
+#
+# For a short message only rounds count. Nothing takes fewer than this. (Section 6 of the lesson, where your `partner`
+# drives it.)
+#
+# - **You get** a tensor on each of K ranks, K a power of two.
+# - **You return** the sum over the ranks, in place or returned.
+# - **You may use** send and receive, `isend` and `irecv`.
+# - **It may cost** log₂ K messages a rank, in log₂ K rounds: both partners send and receive at once.
+
+
+# %% lab="answer recursive_doubling_all_reduce"
+def recursive_doubling_all_reduce(tensor, group=None):
+    """Every rank's tensor becomes the sum over the ranks; the number of ranks is a power of two."""
+    ### BEGIN SOLUTION
+    rank, K = dist.get_rank(group), dist.get_world_size(group)
+    total, distance = tensor.clone(memory_format=torch.contiguous_format), 1
+    while distance < K:
+        incoming = torch.empty_like(total)
+        posted = [
+            dist.P2POp(dist.isend, total, group=group, group_peer=rank ^ distance),
+            dist.P2POp(dist.irecv, incoming, group=group, group_peer=rank ^ distance),
+        ]
+        for work in dist.batch_isend_irecv(posted):
+            work.wait()
+        total += incoming
+        distance *= 2
+    return total
+    ### END SOLUTION
+
+
+# %% lab="tests recursive_doubling_all_reduce"
+check("communication.recursive_doubling_all_reduce", recursive_doubling_all_reduce)
+
 # %% [markdown] lab="readonly about-choose_algorithm"
-# ## 9. Choose (20 minutes)
+# ## 10. Choose ({minutes} minutes, {points} points)
 #
-# Which all-reduce is the fastest for a message of `nbytes` bytes on `ranks` ranks? By alpha-beta:
+# Which of these four takes the least time? A library asks itself this before every call. (Section 7 of the lesson.)
 #
-# | algorithm | seconds |
+# | algorithm | seconds, by alpha-beta |
 # |---|---|
 # | `"ring"` | 2(K−1)·α + 2(K−1)/K·n·β |
 # | `"tree"` (a reduce, then a broadcast) | 2·⌈log₂ K⌉·(α + n·β) |
 # | `"halving_doubling"` (powers of two only) | 2·log₂ K·α + 2(K−1)/K·n·β |
+# | `"recursive_doubling"` (powers of two only) | log₂ K·(α + n·β) |
 #
-# Return the name of the cheapest. If two cost the same, either is right.
+# - **You get** the bytes n of the message, the number of ranks K, and α and β in seconds.
+# - **You return** the name of the cheapest. If two cost the same, either is right.
 
 
 # %% lab="answer choose_algorithm"
 def choose_algorithm(nbytes, ranks, alpha, beta):
-    """The name of the cheapest all-reduce: "ring", "tree" or "halving_doubling"."""
+    """The name of the cheapest: "ring", "tree", "halving_doubling" or "recursive_doubling"."""
     ### BEGIN SOLUTION
     rounds = (ranks - 1).bit_length()  # log2 of the number of ranks, rounded up
     moved = 2 * (ranks - 1) / ranks * nbytes * beta
@@ -367,6 +524,7 @@ def choose_algorithm(nbytes, ranks, alpha, beta):
     }
     if 2**rounds == ranks:
         times["halving_doubling"] = 2 * rounds * alpha + moved
+        times["recursive_doubling"] = rounds * (alpha + nbytes * beta)
     return min(times, key=times.get)
     ### END SOLUTION
 
@@ -375,9 +533,9 @@ def choose_algorithm(nbytes, ranks, alpha, beta):
 check("communication.choose_algorithm", choose_algorithm)
 
 # %% [markdown] lab="readonly about-mend_skipped_collective"
-# ## 10. Mend: a collective that some ranks skip (15 minutes)
+# ## 11. Mend: a collective that some ranks skip ({minutes} minutes, {points} points)
 #
-# Only tensors whose elements sum to more than zero shall count. Every rank wants the total of those; a rank with
+# Only tensors whose elements sum to more than zero count. Every rank wants the total of those; a rank with
 # nothing to give counts as zeros. The program below lets such ranks skip the all-reduce. Mend it.
 
 
@@ -405,7 +563,7 @@ def mend_skipped_collective(tensor, group=None):
 check("communication.mend_skipped_collective", mend_skipped_collective)
 
 # %% [markdown] lab="readonly about-mend_out_of_order_tags"
-# ## 11. Mend: tags out of order (15 minutes)
+# ## 12. Mend: tags out of order ({minutes} minutes, {points} points)
 #
 # Rank 0 has two tensors for rank 1. It sends the first one first; rank 1 asks for the second one first. A tag names a
 # message, it does not let it overtake. Mend the program: rank 1 returns rank 0's `(first, second)`, every other rank
@@ -445,7 +603,7 @@ def mend_out_of_order_tags(first, second, group=None):
 check("communication.mend_out_of_order_tags", mend_out_of_order_tags)
 
 # %% [markdown] lab="readonly about-is_all_reduce"
-# ## 12. Catch a wrong all-reduce (30 minutes)
+# ## 13. Catch a wrong all-reduce ({minutes} minutes, {points} points)
 #
 # Now you write the test. Somebody hands you a function `fn(tensor, group=None)` that should be an all-reduce: on every
 # rank of the group it leaves the sum, in `tensor` itself or returned. Say `True` if it does, and `False` if it does

@@ -1,41 +1,41 @@
 # %% [markdown]
 # # 04 Communication
 #
+# **How long until every rank has the sum?**
+#
 # Several machines learn one model. Each computes a gradient on its own data. Before anyone can take a step, all of them
-# need the **sum** of these gradients. How do you add up tensors that lie on different machines, and how long does it
-# take?
+# need the sum. In the course's formula $A_t = F(A_{t-1}, \Delta(\text{data}, A_{t-1}))$, every rank computes its own
+# $\Delta$. This unit is about $F$: bringing the updates together.
 #
-# Start with a number of your own.
-
-# %%
-from lockstep import predict
-
-predict(
-    "communication-star-over-ring",
-    "4 ranks hold 16 MB each, and all want the sum. Way A: rank 0 collects everything and sends the sum back. "
-    "Way B: the ranks pass pieces round a ring. How many times longer does A take than B?",
-    unit="times",
-)
-
-# %% [markdown]
-# Commit it. A guess is fine: you will find out what decides it. You will simulate both ways on a virtual cluster,
-# measure both on this machine, and explain the difference at the end.
+# | | minutes | what |
+# |---|---|---|
+# | Whole lesson | 70 | sections 1 to 9 |
+# | Short path | 20 | sections 5 and 8, the wrap-up; then `ring_all_reduce` in the lab |
+# | [Lab](../../labs/04_communication/lab.ipynb) | 120 | five exercises, and more for those who want them |
 #
-# In the course's formula $A_t = F(A_{t-1}, \Delta(\text{data}, A_{t-1}))$ every rank computes its own $\Delta$.
-# This unit is about $F$: bringing the updates together.
-
-# %% [markdown]
-# ## 1. Ranks share nothing
-#
-# Threads of one program share their memory: what one writes, the others read. Machines do not. A **rank** is one of
-# `world size` programs that run the same function, each with memory of its own. `run` starts them.
+# You need nothing from earlier units but a function and a tensor.
 
 # %%
 import torch
 import torch.distributed as dist
+from IPython.display import display
 
-from lockstep import run
+from lockstep import collectives, predict, quiz, reconcile, run, show, your_turn
+from lockstep.collectives.counts import timed
+from lockstep.collectives.notes import all_reduce_table
+from lockstep.collectives.patterns import patterns
+from lockstep.cost.fit import fit_alpha_beta
+from lockstep.dye import dye, total
+from lockstep.errors import Deadlock
 
+# %% [markdown]
+# ## 1. Ranks share nothing · 6 minutes
+#
+# Threads of one program share their memory: what one writes, the others read. Machines do not. A **rank** is one of
+# `world size` programs that run the same function, each with memory of its own. `run` starts them.
+
+
+# %%
 notes = []
 
 
@@ -44,443 +44,491 @@ def remember():
     return notes
 
 
-result = run(remember, ranks=3)
-print("what the ranks returned:", result.values)
+print("what the ranks returned:", run(remember, ranks=3).values)
 print("what we have here:      ", notes)
 
 # %% [markdown]
 # Every rank had its own copy of `notes`. What a rank wants others to know, it must **send**.
 #
-# Outside `run` there are no ranks. So you hand over the function, `run(remember, ranks=3)`, and do not call it.
-
-# %% [markdown]
-# ## 2. Messages
-#
-# A message needs two: one that sends, one that receives. Here rank 0 pushes a tensor to rank 1. Then rank 1 pulls one
-# from rank 0: it asks, and gets an answer. A pull is two messages.
+# A message needs two: one that sends, one that receives. Below, rank 0 pushes a tensor to rank 1. Then rank 1 pulls
+# one from rank 0: it asks, and gets an answer. A pull is two messages.
 
 
 # %%
 def push_and_pull():
-    x = torch.arange(4.0)
-    request = torch.zeros(1)
+    x, question = torch.arange(4.0), torch.zeros(1)
     if dist.get_rank() == 0:
         dist.send(10 * x, dst=1)  # push
-        dist.recv(request, src=1)  # wait for the question ...
+        dist.recv(question, src=1)  # wait for the question ...
         dist.send(100 * x, dst=1)  # ... and answer it
         return None
     pushed, pulled = torch.empty(4), torch.empty(4)
     dist.recv(pushed, src=0)
-    dist.send(request, dst=0)  # pull
+    dist.send(question, dst=0)  # pull
     dist.recv(pulled, src=0)
     return pushed.tolist(), pulled.tolist()
 
 
-result = run(push_and_pull, ranks=2, on="virtual")
+result = run(push_and_pull, ranks=2, on="commodity-10g")
 print(result.values[1])
 result.show()
 
 # %% [markdown]
-# This is a **timeline**: one lane for each rank, time to the right, an arrow for each message. Point at a bar to see
-# how many bytes it moved and which line of yours it comes from. Where a bar is pale, the message waits: for its other
-# end, or for a port. Zoom with the wheel, or with + and −.
+# This is a **timeline**: one lane for each rank, time to the right, an arrow for each message. Point at a bar: it tells
+# the bytes, and your line. Where a bar is pale, the message waits for its other end.
 #
-# It ran on a *virtual cluster*: the same function, in virtual time, on a model of this machine. A run on it is the same
-# every time. `run(push_and_pull, ranks=2)` without `on` takes real processes. Nothing in the function changes.
-# Curious? [How the virtual cluster works](../../docs/virtual-cluster.md).
+# It ran on a *virtual cluster*: your function, in virtual time, on a model of two servers. Such a run is the same every
+# time. Without `on`, `run` takes real processes. Nothing in the function changes.
+# [How it works](../../docs/virtual-cluster.md).
 
 # %% [markdown]
-# `send` and `recv` are **synchronous**: they return when the transfer is over. `isend` and `irecv` are
-# **asynchronous**: they return at once, and the transfer goes on while you do something else. What they return has a
-# `wait()`. Until then, leave the tensor alone. A **barrier** waits until every rank has come to it.
-
-
-# %%
-def neighbours():
-    rank, size = dist.get_rank(), dist.get_world_size()
-    mine, theirs = torch.full((2,), float(rank)), torch.empty(2)
-    sending = dist.isend(mine, dst=(rank + 1) % size)
-    dist.recv(theirs, src=(rank - 1) % size)
-    sending.wait()
-    dist.barrier()
-    return theirs.tolist()
-
-
-print(run(neighbours, ranks=4, on="virtual").values)
-
-# %% [markdown]
-# ## 3. Patterns with a name
+# ## 2. Patterns with a name · 3 minutes
 #
 # The same few patterns come back in every distributed program. They are called **collectives**: all ranks of a group
-# call them, in the same order. Look at what each rank has afterwards.
-
-# %%
-from IPython.display import Markdown, display
-
-
-def patterns():
-    rank, size = dist.get_rank(), dist.get_world_size()
-
-    def mine():
-        return torch.arange(size) + 10 * (rank + 1)
-
-    seen = {"before": mine()}
-    seen["broadcast from 0"] = mine()
-    dist.broadcast(seen["broadcast from 0"], src=0)
-    seen["reduce to 0"] = mine()
-    dist.reduce(seen["reduce to 0"], dst=0)
-    if rank != 0:
-        seen["reduce to 0"] = "–"
-    seen["all-reduce"] = mine()
-    dist.all_reduce(seen["all-reduce"])
-    seen["scatter from 0"] = torch.empty(1, dtype=torch.long)
-    dist.scatter(seen["scatter from 0"], list(mine().split(1)) if rank == 0 else None, src=0)
-    gathered = [torch.empty(size, dtype=torch.long) for _ in range(size)] if rank == 0 else None
-    dist.gather(mine(), gathered, dst=0)
-    seen["gather to 0"] = torch.cat(gathered) if rank == 0 else "–"
-    seen["all-gather"] = torch.empty(size * size, dtype=torch.long)
-    dist.all_gather_into_tensor(seen["all-gather"], mine())
-    seen["reduce-scatter"] = torch.empty(1, dtype=torch.long)
-    dist.reduce_scatter_tensor(seen["reduce-scatter"], mine())
-    seen["all-to-all"] = torch.empty(size, dtype=torch.long)
-    dist.all_to_all_single(seen["all-to-all"], mine())
-    return {name: x if isinstance(x, str) else " ".join(map(str, x.tolist())) for name, x in seen.items()}
-
-
-ranks = run(patterns, ranks=3, on="virtual").values
-rows = [f"| {name} | " + " | ".join(r[name] for r in ranks) + " |" for name in ranks[0]]
-Markdown("| | rank 0 | rank 1 | rank 2 |\n|---|---|---|---|\n" + "\n".join(rows))
-
-# %% [markdown]
-# Two of these make a third: an all-reduce is a **reduce-scatter**, then an **all-gather**. You will build it that way.
+# call them, in the same order. Their names come from **MPI**, the language of scientific computing since 1994. It says
+# what an all-reduce *does*. How, is up to a **backend**:
 #
-# A reduce **sums** unless you say otherwise. Some texts have it average. Forget that, and a gradient is K times too
-# large. Ask for another operation by name:
-
-
-# %%
-def operations():
-    results = {}
-    for name in ("SUM", "MAX", "MIN", "PRODUCT"):
-        x = torch.tensor([float(dist.get_rank() + 1)])
-        dist.all_reduce(x, op=getattr(dist.ReduceOp, name))
-        results[name] = x.item()
-    return results
-
-
-run(operations, ranks=4, on="virtual").values[0]
-
-# %% [markdown]
-# **Who speaks this language?** It comes from MPI, the standard of scientific computing since 1994. MPI says what an
-# all-reduce *does*, not how. `torch.distributed` hands your calls to a **backend**, which decides how:
-#
-# | backend | where | what it can do |
+# | backend of PyTorch | where | what it can do |
 # |---|---|---|
-# | gloo | CPUs (this machine) | everything above; with tensors on a GPU, only some of it |
-# | nccl | NVIDIA GPUs | everything above, from GPU to GPU; no receive from any source, no tags |
-# | mpi | clusters with an MPI library | most of it; you must build PyTorch against that library yourself |
+# | gloo | CPUs, this machine too | all of the below; with tensors on a GPU, some of it |
+# | nccl | NVIDIA GPUs | all of the below; no receive from any source, no tags |
+# | mpi | clusters with an MPI library | most of it; PyTorch must be built against that library |
 #
-# What does this PyTorch have?
+# Three ranks have called each collective below. Which two rows, one after the other, make *all-reduce*?
 
 # %%
-{"gloo": dist.is_gloo_available(), "nccl": dist.is_nccl_available(), "mpi": dist.is_mpi_available()}
+patterns(ranks=3)
 
 # %% [markdown]
-# ## 4. What does a message cost?
+# A reduce-scatter, then an all-gather: you will build it that way.
 #
-# Predict before you look.
+# Look at *reduce to 0*: 10 + 20 + 30 = 60. A reduce **sums**. The lecture notes behind this unit let it average, which
+# would give 20. Remember that when you divide a gradient by the number of ranks.
+#
+# `dist.barrier()` moves nothing: it waits until every rank has come to it. With `async_op=True` a collective returns at
+# once, with something that has a `wait()`. Until then, leave the tensor alone. `isend` and `irecv` do the same.
 
-# %%
-predict(
-    "communication-empty-message",
-    "Two processes of this machine. How long does one message of 8 bytes take, from one to the other?",
-    unit="µs",
+# %% lesson="quiz reduce-scatter"
+quiz(
+    "reduce-scatter",
+    "4 ranks have 12 elements each. How many elements does each have after a reduce-scatter?",
+    unit="elements",
+    answer=3,
+    because="Each rank gets its quarter of the sum: 12 / 4 = 3.",
+    wrong={
+        12: "That is an all-reduce. After the scatter, each rank has its own part of the sum only.",
+        48: "That is an all-gather: everybody has what everybody had.",
+        4: "There are 4 parts. How large is each?",
+    },
 )
 
 # %% [markdown]
-# A clock on rank 0 cannot tell when a message arrives at rank 1. So send it there and back, many times, and divide by
-# two. `collectives.ping_pong` does that; you write your own in the lab. Measure several sizes:
+# ## 3. What does a message cost? · 7 minutes
+#
+# Rank 0's clock can't tell when a message arrives at rank 1. So send it there and back, many times, and divide by two.
+# That is a **ping-pong**. You will write one in the lab.
 
-# %%
-from lockstep import collectives
+# %% lesson="predict empty-message"
+predict(
+    "empty-message",
+    "Two processes of this machine. How long does a message of 8 bytes take from one to the other?",
+    unit="µs",
+)
 
+# %% lesson="after empty-message"
 sizes = [8, 2**10, 2**14, 2**16, 2**18, 2**20, 2**22]
 
 
-def all_sizes():
-    return [min(collectives.ping_pong(n, repeats=8) for _ in range(5)) for n in sizes]  # the best of five
+def all_sizes():  # the best of five, for each size
+    return [min(collectives.ping_pong(n, repeats=8) for _ in range(5)) for n in sizes]
 
 
 measured = run(all_sizes, ranks=2).values[0]
 simulated = run(all_sizes, ranks=2, on="virtual").values[0]
-for n, m, s in zip(sizes, measured, simulated):
-    print(f"{n:>10,} bytes    measured {1e6 * m:>9.1f} µs    simulated {1e6 * s:>9.1f} µs")
+alpha, beta = fit_alpha_beta(sizes, measured)
+one = [1e6 * times[0] for times in (simulated, measured)]
+display(reconcile("empty-message", simulated=one[0], measured=one[1]))
+show.message_times(sizes, measured, alpha, beta)
 
-# %% [markdown]
-# Small messages all cost about the same. Large ones cost in proportion to their size. One line describes both:
+# %% [markdown] lesson="reason empty-message"
+# **Our reason.** Eight bytes cost next to nothing. The time goes to what every message needs: two programs must be
+# woken, and each passes through the operating system. The virtual cluster took its number from a survey of this
+# machine, made when it was idle. If the measurement is much longer, something else was running.
+
+# %% [markdown] lesson="after empty-message"
+# Look at the left end of the figure: from 8 bytes to 1,024 the time hardly grows. On the right it grows with the size.
+# One line describes both ends (Hockney, 1994):
 #
 # $$t(n) = \alpha + n\beta$$
 #
-# **Alpha** is what a message costs before its first byte: seconds. **Beta** is what each byte adds: seconds per byte.
-# This is the alpha-beta model (Hockney, 1994). Fit it to your measurements:
+# **Alpha** is what a message costs before its first byte, in seconds. **Beta** is what each byte adds. Below α/β bytes
+# a message is mostly alpha: send **fewer messages**. Above, it is mostly beta: send **fewer bytes**.
 
-# %%
-import matplotlib.pyplot as plt
-
-from lockstep.cost.fit import fit_alpha_beta
-
-alpha, beta = fit_alpha_beta(sizes, measured)
-print(f"alpha = {1e6 * alpha:.1f} µs    beta = {1e9 * beta:.3f} ns per byte = {1e-9 / beta:.2f} GB/s")
-
-figure, axes = plt.subplots(figsize=(7, 3.5))
-axes.loglog(sizes, [1e6 * t for t in measured], "o", color="#0072B2", label="measured here")
-axes.loglog(sizes, [1e6 * (alpha + n * beta) for n in sizes], "-", color="#D55E00", label="alpha + n·beta")
-axes.axvline(alpha / beta, color="gray", linestyle=":", label=f"alpha / beta = {alpha / beta:,.0f} bytes")
-axes.set(xlabel="bytes", ylabel="µs", title="A message between two processes of this machine")
-axes.legend()
-figure.tight_layout()
+# %% lesson="quiz joined"
+quiz(
+    "joined",
+    "alpha = 20 µs, beta = 1 ns per byte. You send 1,000 tensors of 1,000 bytes, one by one. "
+    "How many times as fast is one message with all of them?",
+    unit="times",
+    answer=20.6,
+    within=0.005,
+    because="1,000·(20 + 1) = 21,000 µs against 20 + 1,000 = 1,020 µs. That is why DDP fills buckets.",
+    wrong={
+        1000: "You have saved 999 alphas, but the bytes still travel.",
+        20: "Nearly. Count the one alpha that is left, and the bytes of both ways.",
+        21: "Nearly: the joined message pays its alpha once, too.",
+        1: "The bytes are the same. How many alphas do you pay?",
+    },
+)
 
 # %% [markdown]
-# If your machine is busy, small messages take many times as long, and the line is poor. Then run these cells again when
-# it is quiet.
+# ## 4. From one to all · 9 minutes
 #
-# Left of the dotted line a message is mostly alpha: send **fewer** messages. Right of it, it is mostly beta: send
-# **fewer bytes**. This one line decides which algorithm is best.
-
-# %%
-from lockstep import reconcile
-
-reconcile("communication-empty-message", simulated=1e6 * simulated[0], measured=1e6 * measured[0])
-
-# %% [markdown]
-# The virtual cluster knows alpha and beta from a survey of this machine (`lockstep doctor --survey`). Why may a
-# measurement differ from it today? What else was your machine doing?
-
-# %% [markdown]
-# ## 5. From one to all
+# Rank 0 has a tensor that 63 others need. Two ways come to mind:
 #
-# Rank 0 has a tensor that everybody needs. It can send it to each of the others. Or it can send it to one, and then
-# *two* ranks have it, and can send it to two more.
+# - **Star**: rank 0 sends it to one rank after another.
+# - **Tree**: whoever has it helps. Rank 0 sends it to one rank. Then two have it, and both send it on.
+#
+# A rank sends one message at a time: it has one network card. Decide on a number. Then look at the tree with 8 ranks:
+# in which round do four messages travel?
+
+# %% lesson="predict star-over-tree"
+predict(
+    "star-over-tree",
+    "64 ranks, 1 MB, 10 Gbit/s. How many times as long as the tree does the star take?",
+    unit="times",
+)
 
 
-# %%
+# %% lesson="after star-over-tree"
 def star():
-    collectives.star_broadcast(torch.ones(250_000), src=0)  # 1 MB
+    collectives.star_broadcast(torch.ones(250_000), src=0)
 
 
 def tree():
     collectives.tree_broadcast(torch.ones(250_000), src=0)
 
 
-by_star, by_tree = run(star, ranks=8, on="commodity-10g"), run(tree, ranks=8, on="commodity-10g")
-print(f"star {1e3 * by_star.time:.2f} ms, tree {1e3 * by_tree.time:.2f} ms")
-by_star.show()
+by_star, by_tree = (run(way, ranks=64, on="commodity-10g") for way in (star, tree))
+display(reconcile("star-over-tree", simulated=by_star.time / by_tree.time))
+run(tree, ranks=8, on="commodity-10g").show()
 
-# %%
-by_tree.show()
+# %% [markdown] lesson="reason star-over-tree"
+# **Our reason.** The star takes 63 rounds: rank 0 sends 63 messages one after another. In the tree, the number of ranks
+# that have the tensor doubles each round: 1, 2, 4, … 64. That takes 6 rounds. 63 / 6 = 10.5.
+#
+# Both ways send 63 messages of 1 MB. The tree moves no fewer bytes. It keeps more cards busy at once.
 
 # %% [markdown]
-# The star takes K−1 rounds: rank 0 has one way out, and it is busy all the time. The tree takes ⌈log₂ K⌉ rounds.
-# Both move the same number of bytes, (K−1)·N. Only the waiting is different.
-#
-# Notes on this subject sometimes say that the star takes constant time. That would need a rank with K−1 network cards.
+# **Your turn.** How many rounds does the tree take with K ranks? Write one line. K need not be a power of two.
+
+
+# %% lesson="turn tree_rounds"
+def tree_rounds(K):
+    """One rank has the tensor. How many rounds until K ranks have it?"""
+    ### BEGIN SOLUTION
+    return (K - 1).bit_length()
+    ### END SOLUTION
+
+
+# %% lesson="behind tree_rounds"
+cases = [(K,) for K in (1, 2, 3, 4, 5, 6, 8, 9, 64, 1000)]
+wrong = {
+    lambda K: K - 1: "That is the star. In the tree, several ranks send in the same round.",
+    lambda K: K.bit_length() - 1: "You round log₂ K down. With 3 ranks, one round leaves a rank without the tensor.",
+    lambda K: K.bit_length(): "One too many when K is a power of two. With one rank there is nothing to send.",
+    lambda K: K // 2: "The number of ranks doubles each round. How often can you double 1 before you reach K?",
+}
+well = "Right: ⌈log₂ K⌉. With 1,000 ranks the star takes 999 rounds, and the tree 10."
+
+# %% lesson="quiz tree-messages"
+quiz(
+    "tree-messages",
+    "6 ranks. How many messages does the tree send in all?",
+    unit="messages",
+    answer=5,
+    because="Each rank but the root receives the tensor once: K − 1 messages, as in the star.",
+    wrong={
+        3: "That is the number of rounds. In the second round two messages travel at once.",
+        6: "The root has the tensor already.",
+        7: "After two rounds 4 ranks have it. Only two more need it.",
+    },
+)
 
 # %% [markdown]
-# ## 6. Everybody wants the sum
+# ## 5. Everybody wants the sum · 14 minutes · short path
 #
-# Now the all-reduce. The ring is the one that you must know. Cut the tensor into K chunks. Everyone sends a chunk to
-# the right, all at the same time. Move the slider and watch one chunk on its way round.
+# Now each rank has a gradient of N bytes, and each wants the sum: an **all-reduce**. You could send everything to rank
+# 0, add, and broadcast. Then rank 0 receives (K−1)·N bytes, and most cards idle.
+#
+# The **ring** gives every rank the same work. Cut the tensor into K chunks. In each round, every rank sends one chunk
+# to its right neighbour. Watch one chunk on its way: first it is added up, then it is handed round.
 
 # %%
-from lockstep import show
-
 show.ring(ranks=4)
 
-# %% [markdown]
-# After K−1 steps every rank holds one chunk that is complete. After 2(K−1) steps everyone has all of them. In each step
-# each rank sends N/K bytes. So a rank sends 2(K−1)/K·N bytes in all: less than 2N, *however many ranks there are*.
+# %% lesson="predict ring-bytes"
+predict(
+    "ring-bytes",
+    "64 ranks, 100 MB each. How many MB does one rank send, until everyone has the whole sum?",
+    unit="MB",
+)
+
+
+# %% lesson="after ring-bytes"
+def ring():
+    collectives.ring_all_reduce(torch.ones(64 * 100))
+
+
+sent = run(ring, ranks=64, on="commodity-10g").trace.sent(0).nbytes
+tensors = sent / (4 * 64 * 100)  # 4 bytes an element
+reconcile("ring-bytes", simulated=100 * tensors)
+
+# %% [markdown] lesson="reason ring-bytes"
+# **Our reason.** A chunk is 100/64 MB. A rank sends 63 chunks until the sums are complete, and 63 more until everyone
+# has them: 2·63/64·100 = 196.9 MB. In general 2(K−1)/K·N: less than 2N, *however many ranks there are*.
 #
-# You write this program in the lab. Here you see it run. Each step of the figure is one row of arrows:
-
-
-# %%
-def ring_once():
-    x = torch.arange(8.0) + dist.get_rank()
-    return collectives.ring_all_reduce(x).tolist()
-
-
-result = run(ring_once, ranks=4, on="commodity-10g")
-print(result.values[0])
-result.show()
+# In all, 2(K−1)·N bytes travel. No all-reduce moves fewer (Patarasuk & Yuan, 2009). The star and the tree reach that
+# too. What they don't reach is an equal load: here no port carries more than 2(K−1)/K·N.
 
 # %% [markdown]
-# Who is in a chunk on its way? Pour dye into the tensor of one rank, run the program, and look where the dye is. Do so
-# for each rank. An all-reduce only adds, so this tells all that there is to know of it. In the figure each cell is a
-# chunk, with a place for each rank whose numbers may be in it. Move the slider from round to round.
-
-# %%
-from lockstep.dye import dye, told, total
-
-dyed = dye(collectives.ring_all_reduce, ranks=4, steps=True)
-show.xray(dyed, total(dyed))
-
-# %% [markdown]
-# A mistake shows at once. This ring adds what arrives in the second trip, too. What travels there is complete already.
+# **Your turn.** In step 0 each rank sends the chunk that bears its own number. In the next step it sends what it has
+# just received, with its own part added. Which chunk is that?
 
 
-# %%
-def adds_twice(tensor, group=None):
+# %% lesson="turn chunk_to_send"
+def chunk_to_send(rank, step, K):
+    """Which chunk does `rank` send to its right neighbour in this step?"""
+    ### BEGIN SOLUTION
+    return (rank - step) % K
+    ### END SOLUTION
+
+
+# %% lesson="behind chunk_to_send"
+cases = [(rank, step, K) for K in (4, 3, 16) for step in range(2 * (K - 1)) for rank in range(K)]
+wrong = {
+    lambda rank, step, K: (
+        (rank + step) % K
+    ): "Your chunks walk the wrong way. What comes from the left began further left.",
+    lambda rank, step, K: rank: "Then you send the same chunk in every step, and the other chunks never move.",
+    lambda rank, step, K: rank - step: "Nearly: below zero it must begin again at K−1. Python's % does that.",
+    lambda rank, step, K: (rank - step - 1) % K: "That is the chunk that you *receive* in this step.",
+}
+well = "Right. Below, your line drives the ring."
+
+
+# %% lesson="after chunk_to_send"
+def my_ring(tensor, group=None):
+    """The whole ring, with your line in it."""
     rank, K = dist.get_rank(), dist.get_world_size()
     chunks = tensor.tensor_split(K)
     for step in range(2 * (K - 1)):
-        incoming = torch.empty_like(chunks[(rank - step - 1) % K])
-        sending = dist.isend(chunks[(rank - step) % K], (rank + 1) % K)
-        dist.recv(incoming, (rank - 1) % K)
+        number = chunk_to_send(rank, step, K)
+        arrives = chunks[(number - 1) % K]
+        incoming = torch.empty_like(arrives)
+        sending = dist.isend(chunks[number], dst=(rank + 1) % K)
+        dist.recv(incoming, src=(rank - 1) % K)
         sending.wait()
-        chunks[(rank - step - 1) % K].add_(incoming)
+        arrives.copy_(arrives + incoming if step < K - 1 else incoming)
+    return tensor
 
 
-wrong = dye(adds_twice, ranks=4, steps=True)
-show.xray(wrong, total(wrong), told(wrong, total(wrong)))
+run(my_ring, torch.arange(8.0), ranks=4, on="commodity-10g").show()
+
+# %% [markdown] lesson="after chunk_to_send"
+# Who is in a chunk on its way? Pour dye into one rank's tensor, run the program, and look where the dye is. Do that for
+# each rank. An all-reduce only adds, so the dye shows all there is to know. Step through the rounds: each cell is a
+# chunk, with a place for each rank. The lab's check draws this picture of your own ring when its sum is wrong.
+
+# %% lesson="after chunk_to_send"
+dyed = dye(my_ring, ranks=4, steps=True)
+show.xray(dyed, total(dyed))
+
+# %% lesson="quiz whole-ring"
+quiz(
+    "whole-ring",
+    "A colleague skips the chunks: whole tensors go round the ring, K−1 times. 8 ranks, 100 MB. "
+    "How many MB does one rank send?",
+    unit="MB",
+    answer=700,
+    because="7 rounds of 100 MB. The chunked ring sends 2·7/8·100 = 175 MB. A ring alone saves nothing: the chunks do.",
+    wrong={
+        175: "That is the ring with chunks. Here each message is the whole tensor.",
+        5600: "That is what all 8 ranks send together.",
+        800: "The tensor makes K−1 hops, not K: after the seventh everyone has seen it.",
+        1400: "One trip is enough here: each rank adds what passes by.",
+        87.5: "That is one trip of chunks.",
+    },
+)
 
 # %% [markdown]
-# The check of the lab draws the same picture of your own ring, when its sum is wrong.
+# **A good place for a break.** Your predictions and lines are kept.
 
 # %% [markdown]
-# ## 7. The table, measured
+# ## 6. Fewer rounds · 12 minutes
 #
-# There are many ways to an all-reduce. Books compare them in a table of O(…)s. You need not believe it: count. On the
-# virtual cluster you choose the machine. Take one where a message costs 1 second, however long it is: then the time is
-# the number of **rounds**. Take one where each byte costs 1 second: then it is the number of **bytes** that travel one
-# after the other.
+# The ring sends few bytes, but takes 2(K−1) rounds. **Halving-doubling** sends as few in 2·log₂ K rounds. You exchange
+# half of your tensor with the rank at distance K/2, then a quarter with the one at K/4, and so on; and back. This
+# simple form needs a power of two; libraries fold the other ranks in.
+#
+# **Recursive doubling** is simpler: exchange *whole* tensors at distances 1, 2, 4, … and add.
+#
+# Here is halving-doubling. The longest bars are the halves: which ranks exchange them?
+
 
 # %%
-from lockstep.machines import Cluster, Device, Link
+def halving_doubling():
+    collectives.halving_doubling_all_reduce(torch.ones(2_000_000))
 
-instant = Device("instant", {"float32": 1e30}, memory_bandwidth=1e30, memory=10**12, launch_overhead=0.0)
 
-
-def machine(alpha, beta):
-    return Cluster(f"alpha={alpha}, beta={beta}", instant, 1024, Link(alpha, beta), Link(alpha, beta))
-
+run(halving_doubling, ranks=8, on="commodity-10g").show()
 
 # %% [markdown]
-# These are the candidates. Each is a page in `pkg/lockstep/collectives`, built from send and receive.
+# **Your turn.** You and your partner exchange, so you are your partner's partner. With distance 4, ranks 0 and 4 are a
+# pair, 1 and 5, 2 and 6, 3 and 7. With distance 1: 0 and 1, 2 and 3, and so on.
 
-# %%
-WAYS = {
-    "star: all to one, and back": collectives.star_all_reduce,
-    "binomial tree, and back": lambda x: collectives.tree_broadcast(collectives.tree_reduce(x, 0), 0),
-    "naive: everyone to everyone": collectives.peers_all_reduce,
-    "ring, whole tensor": collectives.unchunked_ring_all_reduce,
-    "ring, K chunks": collectives.ring_all_reduce,
-    "recursive doubling": collectives.recursive_doubling_all_reduce,
-    "halving-doubling": collectives.halving_doubling_all_reduce,
+
+# %% lesson="turn partner"
+def partner(rank, distance):
+    """Who is `rank`'s partner at this distance, 1, 2, 4 …?"""
+    ### BEGIN SOLUTION
+    return rank ^ distance
+    ### END SOLUTION
+
+
+# %% lesson="behind partner"
+cases = [(rank, distance) for distance in (4, 1, 2, 8) for rank in range(16)]
+wrong = {
+    lambda rank, distance: rank + distance: "Right for rank 0. But rank 4's partner at distance 4 is 0, not 8.",
+    lambda rank, distance: rank - distance: "Right for rank 4 at distance 4. But rank 0 has no partner −4.",
+    lambda rank, distance: (rank + distance) % 8: "That wraps round at 8 ranks. Pairs don't wrap: 4 goes back to 0.",
+    lambda rank, distance: abs(rank - distance): "Rank 1 at distance 4 belongs to 5. Which bit of the two differs?",
 }
+well = "Right: the two numbers differ in one bit. A number XOR a power of two turns that bit round."
+
+
+# %% lesson="after partner"
+def my_doubling(tensor):
+    """Recursive doubling, with your line in it."""
+    distance = 1
+    while distance < dist.get_world_size():
+        other, incoming = partner(dist.get_rank(), distance), torch.empty_like(tensor)
+        sending = dist.isend(tensor.clone(), dst=other)
+        dist.recv(incoming, src=other)
+        sending.wait()
+        tensor += incoming
+        distance *= 2
+    return tensor.tolist()
+
+
+run(my_doubling, torch.ones(2), ranks=8, on="commodity-10g").values
+
+# %% lesson="predict doubling-or-halving"
+predict(
+    "doubling-or-halving",
+    "16 ranks, 16 MB, 10 Gbit/s. How many times as long as halving-doubling does recursive doubling take?",
+    unit="times",
+)
+
+
+# %% lesson="after doubling-or-halving"
+def seconds(way, nbytes):
+    tensor = torch.empty(nbytes // 4)  # fake: only its size counts
+    return run(way, tensor, ranks=16, on="commodity-10g", fake=True).time
+
+
+def ratio(nbytes):
+    doubling = seconds(collectives.recursive_doubling_all_reduce, nbytes)
+    return doubling / seconds(collectives.halving_doubling_all_reduce, nbytes)
+
+
+short, long = ratio(2**10), ratio(2**24)
+print(f"1 kB: {short:.2f} times    16 MB: {long:.2f} times")
+reconcile("doubling-or-halving", simulated=long)
+
+# %% [markdown] lesson="reason doubling-or-halving"
+# **Our reason.** At 16 MB nearly all of the time is β: doubling sends 4 N through each port, halving-doubling 1.875 N.
+# That is 2.13 times. At 1 kB nearly all is α, and doubling is faster: it takes 4 rounds where halving-doubling takes 8.
+# No way is the best for every size.
 
 # %% [markdown]
-# Run each on both machines. The trace knows every message: add up the bytes, and find the busiest port.
+# ## 7. Which way is best? · 10 minutes
+#
+# Short messages want few rounds, long ones few bytes. Where do the curves cross? Then set the ranks to 12: which curves
+# vanish?
+#
+# In this model every rank reaches every other one equally fast. A real ring talks to its neighbours only, so it can be
+# laid along the fast links. That is why libraries keep rings, and why NCCL chooses anew for each call.
+
+# %% lesson="after doubling-or-halving"
+ways = "star", "binomial_tree", "ring", "recursive_doubling", "halving_doubling"
+show.costs(alpha=25e-6, beta=0.8e-9, ranks=16, algorithms=ways)
+
+# %% [markdown] lesson="after doubling-or-halving"
+# Here is the table of the lecture notes, in their words, beside what we count. Each row is a program; the counts come
+# from its trace, with 4 ranks and with 16. See how each count grows. It takes about five seconds.
+
+# %% lesson="after doubling-or-halving"
+all_reduce_table(4, 16)
+
+# %% [markdown] lesson="after doubling-or-halving"
+# **Where we differ from the notes, and why**
+#
+# | the notes | we count | why |
+# |---|---|---|
+# | One-to-many takes O(1) | 6 → 30 rounds: O(K) | O(1) needs a master with K−1 ports. A rank here has one. |
+# | Naïve takes O(K) | 11 → 191 rounds: O(K²) | The same: each of its K reduces takes O(1) only with K−1 ports. |
+# | A ring moves O(K²) in all | 12 → 240 with whole tensors; 6 → 30 with chunks | O(K²) is the ring *without* chunks. With chunks it is 2(K−1). |
+# | Recursive halving moves O(K log K) | 8 → 64 for doubling; 6 → 30 for halving-doubling | Offsets 1, 2, 4 with whole tensors are recursive *doubling*. |
+# | Peak bandwidth O(1): doubling, ring | 2 → 4 and 3 → 15 tensors through one port | O(1) *at a time* is right. What fills the port is the sum over all rounds. |
+#
+# The binary tree agrees: its busiest rank sends the gradient and twice the model, and receives twice the gradient and
+# the model. So do the star's master, K−1 tensors each way, and its workers, one each way.
+
+# %% lesson="predict star-over-ring"
+predict(
+    "star-over-ring",
+    "4 ranks, 16 MB each. With a processor and a network card for every rank, a star all-reduce takes 4 times as long "
+    "as a ring. How many times as long does it take with 4 processes of this machine?",
+    unit="times",
+)
 
 
-# %%
-def measure(way, K):
-    """(rounds, N's one after the other, N's in all, N's through the busiest port) of an all-reduce on K ranks."""
-    n = 4 * K  # elements; N is 16 K bytes
-
-    def program():
-        way(torch.ones(n))
-
-    rounds = run(program, ranks=K, on=machine(alpha=1, beta=0)).time
-    run_of_bytes = run(program, ranks=K, on=machine(alpha=0, beta=1))
-    trace, N = run_of_bytes.trace, 4 * n
-    port = max(max(trace.sent(r).nbytes, trace.received(r).nbytes) for r in range(K))
-    return rounds, run_of_bytes.time / N, trace.sent().nbytes / N, port / N
+# %% lesson="after star-over-ring"
+def star_over_ring(world):
+    ways = collectives.star_all_reduce, collectives.ring_all_reduce
+    star, ring = (timed(way, nbytes=2**24, ranks=4, on=world) for way in ways)
+    return star / ring
 
 
-table = {(name, K): measure(way, K) for name, way in WAYS.items() for K in (2, 4, 8, 16, 32, 64)}
+here = star_over_ring("processes")
+reconcile("star-over-ring", simulated=star_over_ring("virtual"), measured=here)
 
+# %% [markdown] lesson="reason star-over-ring"
+# **Our reason.** Here a message is work for two cores, as long as it lasts: one copies the bytes in, the other copies
+# them out. Four ranks that all send and receive would like eight cores. With fewer they take turns, and then the bytes
+# *in all* count, not the busiest port. Star and ring move the same. `on="virtual"` knows your cores, and reckons with
+# them. On a busy machine the measurement varies by half.
 
-# %%
-def show_table(K):
-    head = f"| K = {K} | rounds | N·β | bytes in all | busiest port |\n|---|---|---|---|---|\n"
-    return Markdown(
-        head
-        + "\n".join(
-            f"| {name} | {rounds:.0f} | {serial:.2f} N | {total:.2f} N | {port:.2f} N |"
-            for (name, k), (rounds, serial, total, port) in table.items()
-            if k == K
-        )
-    )
-
-
-display(show_table(4), show_table(64))
+# %% lesson="quiz which-way"
+quiz(
+    "which-way",
+    "1,024 ranks sum a tensor of 4 bytes. Which way takes the fewest rounds?",
+    choices=["star", "ring", "halving-doubling", "recursive doubling"],
+    answer="recursive doubling",
+    because="10 rounds; halving-doubling 20, ring and star 2,046.",
+    wrong={
+        "star": "The star sends 2·1,023 messages through rank 0, one after another.",
+        "ring": "The ring saves bytes. Here there are none to save, and it takes 2,046 rounds.",
+        "halving-doubling": "Close: 20 rounds. Is there anything to halve in 4 bytes?",
+    },
+)
 
 # %% [markdown]
-# Look at how the columns grow with K. Draw it: double logarithmic axes turn K into a line of slope 1, K² into slope 2.
-
-# %%
-figure, axes = plt.subplots(1, 3, figsize=(12, 3.6), sharex=True)
-colors = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#000000"]
-for column, (title, ax) in enumerate(zip(("rounds", "bytes in all / N", "busiest port / N"), axes)):
-    for (name, way), color in zip(WAYS.items(), colors):
-        Ks = [2, 4, 8, 16, 32, 64]
-        ax.loglog(Ks, [table[name, K][(0, 2, 3)[column]] for K in Ks], "o-", color=color, label=name, markersize=3)
-    ax.set(xlabel="K", title=title)
-axes[2].legend(fontsize=7)
-figure.tight_layout()
-
-# %% [markdown]
-# Some published notes have this table with errors. What you counted says:
+# ## 8. Programs that hang · 5 minutes · short path
 #
-# - The ring with K chunks moves 2(K−1)·N bytes in all, so O(K). K² is the number of its *messages* (2K(K−1)), or the
-#   traffic of a ring that passes whole tensors.
-# - Exchanges at distances 1, 2, 4 with whole tensors are recursive **doubling**: K·log₂K·N bytes. Recursive *halving*,
-#   then doubling, moves only 2(K−1)·N.
-# - One to many in constant time assumes a master with as many ports as workers.
-#
-# Nobody can do with fewer than 2(K−1)·N bytes in all (Patarasuk & Yuan, 2009). The ring and halving-doubling reach it.
-
-# %% [markdown]
-# ## 8. Which one is best?
-#
-# That depends on alpha, beta, K and the size. Move the sliders. Where do the curves cross?
-
-# %%
-from lockstep.launch.survey import survey
-
-link = survey().inside  # alpha and beta of this machine, as the survey measured them
-show.costs(alpha=link.alpha, beta=link.beta, ranks=12)
-
-# %% [markdown]
-# Short messages: few rounds win, so trees. Long messages: few bytes win, so the ring.
-#
-# Now set the ranks to 16. Halving-doubling exists only for powers of two, and there nothing beats it: few rounds *and*
-# few bytes. Why do libraries still use rings and trees? The model lets every rank reach every other one equally fast.
-# A real ring talks to its neighbours only, so it can be laid along the fast links. A rank at distance K/2 is often at
-# the other end of a slow one. Libraries such as NCCL choose at run time, for every call. In the lab you write that
-# choice.
-#
-# On a cluster there are two kinds of links: fast ones inside a node, slower ones between nodes. Here are 64 A100 in 8
-# nodes, simulated from published numbers:
-
-
-# %%
-def all_reduce_by(way, nbytes):
-    def program():
-        way(torch.empty(nbytes // 4))
-
-    return run(program, ranks=64, on="dgx-a100").time
-
-
-for nbytes in (2**10, 2**24):
-    for name in ("star: all to one, and back", "ring, K chunks", "halving-doubling"):
-        print(f"{nbytes:>12,} bytes   {name:<28} {1e6 * all_reduce_by(WAYS[name], nbytes):>12,.0f} µs")
-
-# %% [markdown]
-# ## 9. Deadlock
-#
-# Every rank wants its left neighbour's tensor. So every rank sends to the right, and then receives from the left. Read
-# it. What can go wrong?
+# Every rank wants its left neighbour's tensor. So every rank sends to the right, then receives from the left. Read it.
+# What can go wrong?
 
 
 # %%
@@ -489,172 +537,72 @@ def ring_of_sends(tensor):
     received = torch.empty_like(tensor)
     dist.send(tensor, dst=(rank + 1) % size)
     dist.recv(received, src=(rank - 1) % size)
-    return received.tolist()
+    return received.sum().item()
 
 
-# %%
-from lockstep.errors import Deadlock
+def hang(program, *tensors, **how):
+    try:
+        print(run(program, *tensors, ranks=3, **how).values)
+    except Deadlock as deadlock:
+        print(deadlock, end="\n\n")
+        return show.timeline(deadlock)
 
-try:
-    run(ring_of_sends, torch.ones(4), ranks=3, on="virtual")
-except Deadlock as deadlock:
-    print(deadlock)
-    display(show.timeline(deadlock))
+
+hang(ring_of_sends, torch.ones(4))
 
 # %% [markdown]
-# A blocking `send` waits until its receiver is there. Everyone sends, so nobody receives. The figure draws the circle:
-# an arrow goes from each rank to the one that it waits for.
+# A blocking `send` waits until its receiver is there. Everyone sends, so nobody receives. These were real processes. A
+# watchdog saw that all of them stood in a wait, and ended them.
 #
-# The same happens on real processes. There, nobody can see it in advance: a watchdog notices that all ranks stand in a
-# wait and that nothing moves.
-
-# %%
-try:
-    run(ring_of_sends, torch.ones(4), ranks=3)
-except Deadlock as deadlock:
-    print(deadlock)
-
-# %% [markdown]
-# The cell ended, and the next one works. Now the trap. MPI libraries copy a *short* message into a buffer, and let
-# `send` return at once. This is called **eager**. NCCL does the same on GPUs. With their rules the same wrong program
-# seems to work:
-
-# %%
-run(ring_of_sends, torch.arange(3.0), ranks=3, on="virtual", rules="mpi").values
-
-# %% [markdown]
-# It works until somebody makes the message longer, or moves to another library: gloo never buffers. A program that is
-# right does not depend on it.
-#
-# Two more ways to hang. A collective that one rank skips:
+# The trap: MPI libraries copy a *short* message into a buffer and let `send` return at once: **eager** sending.
+# NCCL may do that as well. By MPI's rules the same program works, until somebody makes the tensor longer. Then two more
+# ways to hang: a collective that one rank skips, and messages received in another order than sent.
 
 
 # %%
-def skipped():
-    x = torch.ones(2)
+def skipped_by_rank_2(tensor):
     if dist.get_rank() != 2:
-        dist.all_reduce(x)
+        dist.all_reduce(tensor)
 
 
-try:
-    run(skipped, ranks=3, on="virtual")
-except Deadlock as deadlock:
-    display(show.timeline(deadlock))
-
-# %% [markdown]
-# And messages with tags, received in another order than they were sent in:
-
-
-# %%
-def out_of_order():
-    first, second = torch.ones(2), torch.zeros(2)
-    if dist.get_rank() == 0:
-        dist.send(first, dst=1, tag=1)
-        dist.send(second, dst=1, tag=2)
-    else:
-        dist.recv(second, src=0, tag=2)
-        dist.recv(first, src=0, tag=1)
-
-
-try:
-    run(out_of_order, ranks=2, on="virtual")
-except Deadlock as deadlock:
-    display(show.timeline(deadlock))
+hang(ring_of_sends, torch.ones(4), on="virtual", rules="mpi")
+hang(ring_of_sends, torch.ones(1_000_000), on="virtual", rules="mpi")
+hang(skipped_by_rank_2, torch.ones(2), on="virtual")
+hang(collectives.out_of_order_tags, torch.ones(2), torch.ones(2), on="virtual")
 
 # %% [markdown]
-# You mend all three in the lab.
-
-# %% [markdown]
-# ## 10. Hide it
+# ## 9. Hide it · 4 minutes
 #
-# The cheapest communication is the one that nobody waits for. A GPU's links carry messages while the GPU computes. Here
-# are four of them, first one after the other, then overlapped:
+# The cheapest communication is the one that nobody waits for. A GPU's links carry messages while the GPU computes.
+# Here are four GPUs that sum a gradient, then compute a product which does not need it; and below, the two at once.
+# Look at the longer bar: together they take as long as it does, not the sum.
+#
+# You write the second in the lab. On a machine without a free core nothing hides: a core that carries a message can't
+# compute.
 
 
 # %%
 def step(way):
-    gradient, x, weights = torch.ones(2_000_000), torch.ones(256, 1024), torch.ones(1024, 1024)
-    return way(gradient, x, weights)[1].shape
+    x, weights = torch.ones(256, 1024), torch.ones(1024, 1024)
+    way(torch.ones(2_000_000), x, weights)
 
 
-apart = run(step, collectives.one_after_the_other, ranks=4, on="dgx-a100")
-print(f"{1e6 * apart.time:.0f} µs")
-apart.show()
-
-# %%
-together = run(step, collectives.overlapped_step, ranks=4, on="dgx-a100")
-print(f"{1e6 * together.time:.0f} µs")
-together.show()
+ways = collectives.one_after_the_other, collectives.overlapped_step
+apart, together = (run(step, way, ranks=4, on="dgx-a100") for way in ways)
+print(f"{1e6 * apart.time:.0f} µs apart, {1e6 * together.time:.0f} µs together")
+display(apart.show(), together.show())
 
 # %% [markdown]
-# The same bytes travel. The time is that of the longer of the two, not their sum. This is the first program. What must
-# change to make it the second? You will write it.
-
-# %%
-import inspect
-
-print(inspect.getsource(collectives.one_after_the_other))
-
-# %% [markdown]
-# ## 11. Reconcile
+# ## Wrap-up
 #
-# Back to the first question. You know both ways now. Simulate them, and measure them here.
-
-# %%
-import time
-
-
-def seconds(way, repeats=3):
-    """The best of a few runs, in seconds: the slowest rank counts."""
-    x, best = torch.ones(4_000_000), float("inf")  # 16 MB
-    for _ in range(repeats):
-        dist.barrier()
-        start = time.perf_counter()
-        way(x)
-        best = min(best, time.perf_counter() - start)
-    return best
-
-
-def ratio(on):
-    a = max(run(seconds, collectives.star_all_reduce, ranks=4, on=on).values)
-    b = max(run(seconds, collectives.ring_all_reduce, ranks=4, on=on).values)
-    print(f"{on}: star {1e3 * a:.1f} ms, ring {1e3 * b:.1f} ms")
-    return a / b
-
-
-reconcile("communication-star-over-ring", simulated=ratio("virtual"), measured=ratio("processes"))
-
-# %% [markdown]
-# By the formula the star takes 2(K−1)·N·β and the ring 2(K−1)/K·N·β: a factor of K. That is for
-# ranks that have a processor and a network card of their own, as these four servers have:
-
-# %%
-print(f"{ratio('commodity-10g'):.2f}")
-
-# %% [markdown]
-# On your machine a message is work for two cores, as long as it lasts: one copies the bytes in, the other copies them
-# out. Four ranks that all send and receive would like eight cores. With fewer they take turns, and what counts is not
-# the busiest port, but *the bytes in all*. Look them up in your table: star and ring move the same. `on="virtual"`
-# knows how many cores you have, and reckons with it.
+# You can now say, without a formula sheet:
 #
-# For the same reason nothing hides on a full machine: a core that carries a message cannot compute.
+# - when to save messages, and when bytes;
+# - why a tree beats a star though both move the same bytes;
+# - why a ring with chunks sends less than 2N per rank;
+# - why a program that hangs may have worked yesterday.
 #
-# Write down your reason in the field above. It is kept.
-
-# %% [markdown]
-# ## 12. What professionals use
+# In practice you call `dist.all_reduce`, and NCCL chooses the way.
 #
-# One line: `dist.all_reduce(x)`. The backend picks the algorithm. You know now what it does, what it costs, and why it
-# hangs when a rank is missing. Every run here has a trace that you can open in Perfetto, where people look at the
-# traces of PyTorch's profiler too:
-
-# %%
-with open("ring.json", "w") as file:
-    file.write(result.trace.to_chrome())
-
-# %% [markdown]
-# Open <https://ui.perfetto.dev> and load `ring.json`. It stays on your machine: the viewer works in your browser.
-#
-# Go on with the lab: `labs/04_communication/lab.ipynb`. When you have your own answers, read the library's: each
-# algorithm is a page in `pkg/lockstep/collectives`. What you write runs unchanged on real nodes:
-# `torchrun --nproc-per-node 8 -m lockstep check communication.ring_all_reduce FILE`.
+# **Go on**: [the lab](../../labs/04_communication/lab.ipynb). Your line from section 5 is the heart of its ring.
+# [More](more.ipynb): GPUs in nodes, traces in Perfetto. **Or stop here**, and begin with the lab next time.

@@ -280,6 +280,15 @@ def find(name: str) -> Cluster:
     raise UsageError(f"There is no cluster named {name!r}.{guess}", f"The clusters are: {', '.join(names())}.")
 
 
+def alpha_beta(alpha: float, beta: float) -> Cluster:
+    """A cluster to count with: a message of n bytes takes alpha + n·beta seconds, to whomever, and computing none.
+
+    With alpha=1, beta=0 the time of a run is its number of rounds; with alpha=0, beta=1 the bytes that travel one
+    after the other."""
+    no_work = Device("no work", {"float32": 1e30}, memory_bandwidth=1e30, memory=10**12, launch_overhead=0.0)
+    return Cluster(f"alpha={alpha:g}, beta={beta:g}", no_work, 4096, Link(alpha, beta), Link(alpha, beta))
+
+
 def _gpu(name: str, memory: float, bandwidth: float, source: str, **teraflops: float) -> Device:
     """A GPU with its memory in GB (1e9 bytes), its memory bandwidth in TB/s and its rates in TFLOP/s."""
     rates = {dtype: rate * 1e12 for dtype, rate in teraflops.items()}

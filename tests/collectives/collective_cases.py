@@ -27,6 +27,7 @@ WORLDS = {"virtual": "laptop", "processes": "processes"}  # a catalogued cluster
 EVERYONE = {
     "ring_all_reduce", "ring_reduce_scatter", "ring_all_gather", "star_all_reduce", "peers_all_reduce",
     "unchunked_ring_all_reduce", "recursive_doubling_all_reduce", "halving_doubling_all_reduce",
+    "one_reduce_after_another", "binary_tree_all_reduce",
 }  # fmt: skip
 ROOTED = {"star_broadcast", "star_reduce", "tree_broadcast", "tree_reduce"}
 POWERS_OF_TWO = {"recursive_doubling_all_reduce", "halving_doubling_all_reduce"}

@@ -101,6 +101,11 @@ def star_all_reduce(K: int, r: int, n: int, _: int) -> Budget:
     return messages, messages * n
 
 
+def binary_tree(K: int, r: int, n: int, _: int) -> Budget:
+    messages = (r > 0) + sum(child < K for child in (2 * r + 1, 2 * r + 2))
+    return messages, messages * n
+
+
 def doubling(K: int, r: int, n: int, _: int) -> Budget:
     return log2(K), log2(K) * n
 
@@ -122,6 +127,8 @@ SENT: dict[str, Callable[[int, int, int, int], Budget]] = {
     "star_all_reduce": star_all_reduce,
     "peers_all_reduce": peers,
     "unchunked_ring_all_reduce": peers,
+    "one_reduce_after_another": peers,
+    "binary_tree_all_reduce": binary_tree,
     "recursive_doubling_all_reduce": doubling,
     "star_broadcast": star_broadcast,
     "star_reduce": any_reduce,
@@ -177,6 +184,7 @@ COST = {
     "recursive_doubling_all_reduce": algorithms.recursive_doubling_all_reduce,
     "halving_doubling_all_reduce": algorithms.halving_doubling_all_reduce,
     "star_all_reduce": lambda n, K: algorithms.star(n, K, kind="all_reduce"),
+    "binary_tree_all_reduce": lambda n, K: algorithms.binary_tree(n, K, kind="all_reduce"),
     "star_broadcast": lambda n, K: algorithms.star(n, K, kind="broadcast"),
     "star_reduce": lambda n, K: algorithms.star(n, K, kind="reduce"),
     "tree_broadcast": lambda n, K: algorithms.binomial_tree(n, K, kind="broadcast"),

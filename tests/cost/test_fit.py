@@ -4,7 +4,12 @@ import random
 
 import pytest
 
-from lockstep.cost.algorithms import binomial_tree, halving_doubling_all_reduce, ring_all_reduce
+from lockstep.cost.algorithms import (
+    binomial_tree,
+    halving_doubling_all_reduce,
+    recursive_doubling_all_reduce,
+    ring_all_reduce,
+)
 from lockstep.cost.fit import choose_algorithm, fit_alpha_beta
 from lockstep.errors import UsageError
 
@@ -73,6 +78,7 @@ def test_the_choice_is_the_cheapest_of_those_that_exist(ranks: int, nbytes: int)
     }
     if ranks & (ranks - 1) == 0:
         seconds["halving_doubling"] = halving_doubling_all_reduce(nbytes, ranks, alpha, beta).seconds
+        seconds["recursive_doubling"] = recursive_doubling_all_reduce(nbytes, ranks, alpha, beta).seconds
     assert seconds[choose_algorithm(nbytes, ranks, alpha, beta)] == min(seconds.values())
 
 
@@ -83,9 +89,12 @@ def test_tree_and_ring_cross_where_the_docstring_says() -> None:
     assert choose_algorithm(crossing + 1000, ranks, alpha, beta) == "ring"
 
 
-def test_powers_of_two_belong_to_halving_doubling() -> None:
-    assert choose_algorithm(1, 64, 1e-5, 1e-9) == choose_algorithm(10**9, 64, 1e-5, 1e-9) == "halving_doubling"
+def test_the_two_doublings_cross_where_the_docstring_says() -> None:
+    alpha, beta, ranks, log = 2e-5, 1e-9, 16, 4
+    crossing = int(alpha / beta * log / (log - 2 * (ranks - 1) / ranks))
+    assert choose_algorithm(crossing - 1000, ranks, alpha, beta) == "recursive_doubling"
+    assert choose_algorithm(crossing + 1000, ranks, alpha, beta) == "halving_doubling"
 
 
 def test_one_rank_may_choose_anything() -> None:
-    assert choose_algorithm(100, 1, 1e-5, 1e-9) in ("ring", "tree", "halving_doubling")
+    assert choose_algorithm(100, 1, 1e-5, 1e-9) in ("ring", "tree", "halving_doubling", "recursive_doubling")

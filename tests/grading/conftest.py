@@ -72,6 +72,7 @@ check("sample.mend_total", mend_total)
 class Points:
     points: float
     core: bool = True
+    minutes: int = 10
 
 
 def _find(exercise: str) -> Points:

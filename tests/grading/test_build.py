@@ -58,7 +58,7 @@ def test_a_solved_lab_carries_the_points_of_its_exercises(sample, find):
 
 EXTRA = """
 # %% [markdown] lab="readonly about-more"
-# ## More
+# ## More ({minutes} minutes, {points} points)
 
 # %% lab="answer more"
 def more():
@@ -78,6 +78,7 @@ def test_what_is_extra_is_folded_and_has_no_grade(sample, find):
     build(sample, find=find)
     built = cells(sample / SOLVED)
     assert built["readonly-about-more"].metadata["jp-MarkdownHeadingCollapsed"] is True
+    assert built["readonly-about-more"].source == "## More (10 minutes, 2 points)"
     tests = built["tests-more"].metadata.nbgrader
     assert (tests.grade, tests.locked, tests.get("points")) == (False, True, None)
     assert built["answer-more"].metadata.nbgrader.solution is True

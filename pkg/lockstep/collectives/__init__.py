@@ -10,6 +10,7 @@ from lockstep.collectives.exchange import exchange, flat
 from lockstep.collectives.halving_doubling import halving_doubling_all_reduce, recursive_doubling_all_reduce
 from lockstep.collectives.mended import mend_out_of_order_tags, mend_ring_of_sends, mend_skipped_collective
 from lockstep.collectives.naive import (
+    one_reduce_after_another,
     peers_all_reduce,
     star_all_reduce,
     star_broadcast,
@@ -20,9 +21,10 @@ from lockstep.collectives.overlap import one_after_the_other, overlapped_step
 from lockstep.collectives.ping_pong import ping_pong
 from lockstep.collectives.proof import is_all_reduce
 from lockstep.collectives.ring import ring_all_gather, ring_all_reduce, ring_reduce_scatter
-from lockstep.collectives.tree import tree_broadcast, tree_reduce
+from lockstep.collectives.tree import binary_tree_all_reduce, tree_broadcast, tree_reduce
 
 __all__ = [
+    "binary_tree_all_reduce",
     "exchange",
     "flat",
     "halving_doubling_all_reduce",
@@ -32,6 +34,7 @@ __all__ = [
     "mend_skipped_collective",
     "one_after_the_other",
     "one_by_one_all_to_all",
+    "one_reduce_after_another",
     "out_of_order_tags",
     "overlapped_step",
     "pairwise_all_to_all",

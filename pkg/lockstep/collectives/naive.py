@@ -11,8 +11,9 @@ One port a rank: it sends one message at a time and receives one at a time. A me
     star_all_reduce            2(K-1)    2(K-1)          2(K-1)·N     (K-1)·N    each way, rank 0
     peers_all_reduce           K-1       K(K-1)          K(K-1)·N     (K-1)·N    each way, every rank
     unchunked_ring_all_reduce  K-1       K(K-1)          K(K-1)·N     (K-1)·N    each way, every rank
+    one_reduce_after_another   ≤ K(K-1)  K(K-1)          K(K-1)·N     (K-1)·N    each way, every rank
 
-With floats there is one more price. In the last two functions each rank adds in an order of its own, so that ranks
+With floats there is one more price. In the last three functions each rank adds in an order of its own, so that ranks
 may differ in the last bit: replicas of a model drift apart. The star, the chunked ring and halving-doubling give every
 rank the same bits.
 """
@@ -67,6 +68,16 @@ def peers_all_reduce(tensor: Tensor, group: dist.ProcessGroup | None = None) -> 
         for i in range(1, K):
             exchange(own, (r + i) % K, incoming, (r - i) % K, group)
             x += incoming
+    return tensor
+
+
+def one_reduce_after_another(tensor: Tensor, group: dist.ProcessGroup | None = None) -> Tensor:
+    """An all-reduce as K reduce operations in turn, one to each rank. Every rank gets the sum, in place."""
+    own, members = tensor.clone(), dist.get_process_group_ranks(group)
+    for root in members:
+        total = star_reduce(own.clone(), root, group)
+        if root == dist.get_rank():
+            tensor.copy_(total)
     return tensor
 
 

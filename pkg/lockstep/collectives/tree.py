@@ -23,6 +23,9 @@ than the root receives N bytes once (sends once, in a reduce); the root sends (r
 Source: Thakur, Rabenseifner & Gropp, Optimization of Collective Communication Operations in MPICH (2005). They keep
 the tree for short tensors; a long one is cheaper to scatter and all-gather (van de Geijn), as in ``ring.py``.
 The naive forms are ``star_broadcast`` and ``star_reduce`` in ``naive.py``: K-1 rounds.
+
+``binary_tree_all_reduce`` takes another tree, that of a heap: rank r has the children 2r + 1 and 2r + 2. It needs up to
+twice as many rounds, but no rank talks to more than three others, so that no port carries more than 3·N bytes.
 """
 
 from __future__ import annotations
@@ -60,6 +63,26 @@ def tree_reduce(tensor: Tensor, dst: int, group: dist.ProcessGroup | None = None
             elif v < d and v + d < K:
                 dist.recv(incoming, group=group, group_src=(root + v + d) % K)
                 x += incoming  # (4)
+    return tensor
+
+
+def binary_tree_all_reduce(tensor: Tensor, group: dist.ProcessGroup | None = None) -> Tensor:
+    """Every rank's ``tensor`` becomes the sum over the ranks, in place: up the tree, then down. Returns ``tensor``.
+
+    2(K-1) messages of N bytes, in at most 4·ceil(log2 K) rounds.
+    """
+    r, K = dist.get_rank(group), dist.get_world_size(group)
+    parent, children = (r - 1) // 2, [child for child in (2 * r + 1, 2 * r + 2) if child < K]
+    with flat(tensor) as x:
+        incoming = torch.empty_like(x)
+        for child in children:
+            dist.recv(incoming, group=group, group_src=child)
+            x += incoming
+        if r > 0:
+            dist.send(x, group=group, group_dst=parent)
+            dist.recv(x, group=group, group_src=parent)
+        for child in children:
+            dist.send(x, group=group, group_dst=child)
     return tensor
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from lockstep.cost.algorithms import all_reduces
 from lockstep.errors import UsageError
 
-CHOICES = {"ring": "ring", "tree": "binomial_tree", "halving_doubling": "halving_doubling"}
+CHOICES = {"ring": "ring", "tree": "binomial_tree"} | {n: n for n in ("halving_doubling", "recursive_doubling")}
 
 
 def fit_alpha_beta(nbytes: Sequence[float], seconds: Sequence[float]) -> tuple[float, float]:
@@ -38,11 +38,13 @@ def fit_alpha_beta(nbytes: Sequence[float], seconds: Sequence[float]) -> tuple[f
 
 
 def choose_algorithm(nbytes: int, ranks: int, alpha: float, beta: float) -> str:
-    """ "ring", "tree" (binomial) or "halving_doubling" (powers of two only): the all-reduce that takes the least time.
+    """The all-reduce that takes the least time: "ring", "tree" (binomial), and where the number of ranks is a power of
+    two "halving_doubling" and "recursive_doubling".
 
-    A tree has the fewest messages in a row, a ring sends the fewest bytes, and halving-doubling has both virtues: by
-    this model nothing beats it where it exists. (Its partners are far apart, which this model does not see.) Without
-    it, tree and ring cross where ⌈log₂K⌉(alpha + n·beta) = (K-1)·alpha + (K-1)/K·n·beta.
+    Recursive doubling has the fewest messages in a row, the ring and halving-doubling send the fewest bytes. Where the
+    doublings don't exist, tree and ring cross at ⌈log₂K⌉(alpha + n·beta) = (K-1)·alpha + (K-1)/K·n·beta; where they do,
+    they cross at log₂K·alpha = (log₂K - 2(K-1)/K)·n·beta, and by this model nothing beats them. (Their partners are far
+    apart, which this model does not see.)
     """
     times = choices(nbytes, ranks, alpha, beta)
     return min(times, key=lambda choice: times[choice])

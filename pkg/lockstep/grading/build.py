@@ -162,11 +162,23 @@ def _lab(folder: Path, cells: Sequence[Cell], find: Find) -> dict[str, str]:
     folded = {f"about-{name}" for name, exercise in found.items() if not exercise.core}
     shown = [replace(c, metadata=dict(c.metadata) | FOLDED) if c.name in folded else c for c in cells]
     shown = [replace(c, source=nested(c.source)) if c.kind == "hint" else c for c in shown]
+    shown = [_filled(c, found.get(c.name.removeprefix("about-"))) for c in shown]
     solved = notebook(shown, {name: exercise.points for name, exercise in found.items() if exercise.core})
     return {
         f"solutions/{folder.name}/lab.ipynb": _dump(solved),
         f"labs/{folder.name}/lab.ipynb": _dump(release(solved)),
     }
+
+
+def _filled(cell: Cell, exercise: Graded | None) -> Cell:
+    """The text of an exercise with its minutes and points, which it writes ``{minutes}`` and ``{points}``."""
+    if cell.type != "markdown" or exercise is None:
+        return cell
+    told = {"{minutes}": f"{exercise.minutes}", "{points}": f"{exercise.points:g}"}
+    source = cell.source
+    for field_, number in told.items():
+        source = source.replace(field_, number)
+    return replace(cell, source=source)
 
 
 def _node(cell: Cell, cell_id: str, points: Mapping[str, float]) -> dict[str, Any]:

@@ -29,6 +29,9 @@ class Graded(Protocol):
     def points(self) -> float: ...
 
     @property
+    def minutes(self) -> int: ...
+
+    @property
     def core(self) -> bool: ...
 
 

@@ -30,7 +30,7 @@ FILES = {
 RINGS = Candidates(Path(__file__).parents[1] / "ring_all_reduce", "all-reduce", FILES)
 
 EXERCISE = Exercise(
-    number=12,
+    number=13,
     kind="catch",
     core=False,
     title="Catch a wrong all-reduce",

@@ -13,4 +13,5 @@ def choose_algorithm(nbytes, ranks, alpha, beta):
     ]
     if 2 ** len(distances) == ranks:
         candidates.append((time(halves + halves), "halving_doubling"))
+        candidates.append((time([nbytes] * len(distances)), "recursive_doubling"))
     return min(candidates)[1]

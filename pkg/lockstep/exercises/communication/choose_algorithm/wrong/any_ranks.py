@@ -3,7 +3,7 @@
 import math
 
 MISCONCEPTION = "ignores-power-of-two"
-TELL = "You choose halving and doubling where the number of ranks is no power of two: it does not exist there."
+TELL = "You choose one of the two doublings where the number of ranks is no power of two: they do not exist there."
 VARIANTS = ["any_ranks_rounded_up", "any_ranks_rounded_down", "any_ranks_mixed"]
 
 
@@ -15,4 +15,5 @@ def choose_algorithm(nbytes, ranks, alpha, beta):
     }
     if ranks > 0:
         costs["halving_doubling"] = 2 * rounds * alpha + 2 * (ranks - 1) / ranks * nbytes * beta
+        costs["recursive_doubling"] = rounds * (alpha + nbytes * beta)
     return min(costs, key=costs.get)

@@ -3,7 +3,7 @@
 import math
 
 MISCONCEPTION = "ignores-power-of-two"
-TELL = "You choose halving and doubling where the number of ranks is no power of two: it does not exist there."
+TELL = "You choose one of the two doublings where the number of ranks is no power of two: they do not exist there."
 VARIANTS = ["any_ranks", "any_ranks_rounded_up", "any_ranks_mixed"]
 
 
@@ -16,4 +16,5 @@ def choose_algorithm(nbytes, ranks, alpha, beta):
     }
     if ranks > 1:
         times["halving_doubling"] = 2 * rounds * alpha + moved
+        times["recursive_doubling"] = rounds * (alpha + nbytes * beta)
     return min(times, key=times.get)

@@ -14,4 +14,5 @@ def choose_algorithm(nbytes, ranks, alpha, beta):
     }
     if ranks & (ranks - 1) == 0:
         costs["halving_doubling"] = 2 * rounds * alpha + 2 * (ranks - 1) / ranks * nbytes * beta
+        costs["recursive_doubling"] = rounds * (alpha + nbytes * beta)
     return max(costs, key=costs.get)

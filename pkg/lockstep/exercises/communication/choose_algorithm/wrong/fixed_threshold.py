@@ -6,5 +6,5 @@ TELL = "Your choices are those of a limit in bytes, the same for every network. 
 
 def choose_algorithm(nbytes, ranks, alpha, beta):
     if ranks & (ranks - 1) == 0:
-        return "halving_doubling"
+        return "recursive_doubling" if nbytes < 1_000_000 else "halving_doubling"
     return "tree" if nbytes < 1_000_000 else "ring"

@@ -1,6 +1,7 @@
 """The learner found the name and kept it."""
 
 MISCONCEPTION = "wrong-type"
+ALSO = ["prints"]
 
 
 def choose_algorithm(nbytes, ranks, alpha, beta):
@@ -12,5 +13,6 @@ def choose_algorithm(nbytes, ranks, alpha, beta):
     }
     if 2**rounds == ranks:
         times["halving_doubling"] = 2 * rounds * alpha + moved
+        times["recursive_doubling"] = rounds * (alpha + nbytes * beta)
     best = min(times, key=times.get)
     print(best)

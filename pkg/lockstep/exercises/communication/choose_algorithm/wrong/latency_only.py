@@ -5,4 +5,4 @@ TELL = "Your choices are those of a network where beta is 0: bytes cost time too
 
 
 def choose_algorithm(nbytes, ranks, alpha, beta):
-    return "halving_doubling" if ranks & (ranks - 1) == 0 else "tree"
+    return "recursive_doubling" if ranks & (ranks - 1) == 0 else "tree"

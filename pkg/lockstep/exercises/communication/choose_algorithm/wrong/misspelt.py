@@ -1,7 +1,7 @@
 """The learner spelled the name as in a text."""
 
 MISCONCEPTION = "misspelt-name"
-TELL = '"halving-doubling" is none of the three names: write "halving_doubling".'
+TELL = '"halving-doubling" is none of the four names: write "halving_doubling".'
 
 
 def choose_algorithm(nbytes, ranks, alpha, beta):
@@ -13,4 +13,5 @@ def choose_algorithm(nbytes, ranks, alpha, beta):
     }
     if 2**rounds == ranks:
         times["halving-doubling"] = 2 * rounds * alpha + moved
+        times["recursive_doubling"] = rounds * (alpha + nbytes * beta)
     return min(times, key=times.get)

@@ -15,4 +15,5 @@ def choose_algorithm(nbytes, ranks, alpha, beta):
     }
     if 2**rounds == ranks:
         times["halving_doubling"] = 2 * rounds * alpha + moved
+        times["recursive_doubling"] = rounds * (alpha + nbytes * beta)
     return min(times, key=times.get)

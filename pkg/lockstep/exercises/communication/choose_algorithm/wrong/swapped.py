@@ -14,4 +14,5 @@ def choose_algorithm(nbytes, ranks, alpha, beta):
     }
     if ranks & (ranks - 1) == 0:
         costs["halving_doubling"] = 2 * rounds * beta + 2 * (ranks - 1) / ranks * nbytes * alpha
+        costs["recursive_doubling"] = rounds * (beta + nbytes * alpha)
     return min(costs, key=costs.get)

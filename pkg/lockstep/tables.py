@@ -1,0 +1,35 @@
+"""A table with a caption and column headers, for a notebook and for a terminal."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+STYLE = "text-align:left;white-space:nowrap;padding:.25em .8em"
+
+
+@dataclass(frozen=True)
+class Table:
+    """``rows`` of texts, each as long as ``head``."""
+
+    caption: str
+    head: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+    def _repr_html_(self) -> str:
+        head = "".join(f'<th scope="col" style="{STYLE}">{html.escape(h)}</th>' for h in self.head)
+        body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in self.rows)
+        caption = f'<caption style="text-align:left;padding:.3em .8em">{html.escape(self.caption)}</caption>'
+        table = f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        return f'<div style="overflow-x:auto">{table}</div>'
+
+    def __repr__(self) -> str:
+        lines = [list(self.head), *map(list, self.rows)]
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        told = ["  ".join(t.ljust(w) for t, w in zip(line, widths, strict=True)).rstrip() for line in lines]
+        return "\n".join([self.caption, *told])
+
+
+def _cell(text: str) -> str:
+    return f'<td style="{STYLE}">{html.escape(text)}</td>'
