@@ -4,9 +4,8 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn.tree import DecisionTreeClassifier
 
-MISCONCEPTION = "one-generator"
+MISCONCEPTION = "other-seeds"
 TELL = "One generator was made for all trees: each tree hangs on those before it. Make one in each task: default_rng([seed, i])."
-ALSO = ["other-seeds"]
 
 
 def fit(X, y, rows, state):

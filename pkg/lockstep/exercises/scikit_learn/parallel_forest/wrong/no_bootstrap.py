@@ -4,9 +4,8 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn.tree import DecisionTreeClassifier
 
-MISCONCEPTION = "no-bootstrap"
+MISCONCEPTION = "other-rows"
 TELL = "Every tree is fitted to each row once: draw rows with replacement, and fit to X[rows]."
-ALSO = ["other-rows"]
 
 
 def grow(X, y, random):

@@ -4,9 +4,8 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn.tree import DecisionTreeClassifier
 
-MISCONCEPTION = "one-generator"
+MISCONCEPTION = "other-seeds"
 TELL = "One generator was made for all trees, and copies of it draw the same. Make one in each task: default_rng([seed, i])."
-ALSO = ["other-seeds"]
 
 
 def grow(X, y, random):
