@@ -119,7 +119,7 @@ def arrays(arguments: Call) -> list[torch.Tensor | None]:
 
 def remark(evidence: Evidence, fault: Fault) -> Fault:
     """Which elements were never read, or more than once, where most were read once."""
-    uses = {name: np.array(counts) for name, counts in evidence.get("read", {}).items()}
+    uses = {name: np.array(u) for name, u in evidence.get("read", {}).items() if name != evidence["name"]}
     for id, told, found in (
         ("never-read", "never read", {name: u == 0 for name, u in uses.items()}),
         ("read-twice", "read again", {name: u > 1 for name, u in uses.items() if 2 * (u > 1).sum() <= u.size}),
