@@ -151,6 +151,7 @@ def test_a_solution_that_is_shown_runs_what_waits_and_stands_below_the_learners_
     front.settle()
     assert front.outputs[front.find(USE)] == ["rounds for 100 ranks: 7\n"]
     assert "return (K - 1).bit_length()" in front.run(0, "verdict.solution")[0]
+    assert "One way to write it." in front.run(0, "verdict.said")[0]
     assert progress.opened() == {"acting.tree_rounds": "shown"}
 
 

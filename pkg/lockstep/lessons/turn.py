@@ -15,6 +15,7 @@ from lockstep.lessons.words import Words, module
 
 TRIES = 3  # then a solution is offered
 OFFER = "Show a solution"
+ONE_WAY = "One way to write it. It runs below until your own line is right."
 SERVES = "You had a solution shown. It runs below until yours is right."
 SERVES_SOLVED = "You had solved this. A solution runs below until yours is right."
 
@@ -37,7 +38,7 @@ class Turn(Words):
     def opened(self, how: str) -> None:
         if how == "shown":
             with self.hold_sync():
-                self.offer, self.solution = "", self.session.behind.turns[self.known_as].solution
+                self.said, self.offer, self.solution = ONE_WAY, "", self.session.behind.turns[self.known_as].solution
 
     def _hear(self, widget: Any, content: Any, buffers: Any) -> None:
         if isinstance(content, dict) and content.get("show") is True:
