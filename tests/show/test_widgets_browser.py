@@ -15,11 +15,12 @@ import pytest
 from drawn_traces import ring_trace
 
 from lockstep import progress
+from lockstep.checks import Score
 from lockstep.collectives import ring_all_reduce
 from lockstep.dye import dye, total
 from lockstep.errors import Deadlock, RankState
 from lockstep.events import Event, Trace, Unequal
-from lockstep.show import costs, predict, reconcile, ring, roofline, timeline, xray
+from lockstep.show import costs, message_times, predict, reconcile, ring, roofline, timeline, xray
 from lockstep.show.figure import Drawn, Figure
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
@@ -460,7 +461,7 @@ def test_roofline_reads_the_roof_under_the_pointer_and_each_kernel(show: Any) ->
     readout = page.locator(".ls-readout")
     page.hover("[data-kernel='1'] circle")
     assert "polynomial: 18 MFLOP and 8 MB, 2.25 FLOP/byte. At most 45 GFLOP/s" in readout.text_content()
-    page.mouse.move(800, 300)
+    page.mouse.move(680, 300)
     assert "limited by computing" in readout.text_content()
     page.mouse.move(160, 300)
     assert "limited by memory (20 GB/s)" in readout.text_content()
@@ -477,3 +478,30 @@ def test_roofline_by_keyboard_in_the_dark(show: Any) -> None:
     assert names == ["dot", "polynomial", "matmul", "dot"]
     page.keyboard.press("ArrowLeft")
     assert page.locator(".ls-readout").text_content().startswith("matmul")
+
+
+# Charts
+
+
+def test_a_chart_is_read_by_pointer_and_by_keys(show: Any) -> None:
+    page = show(message_times([10, 1000, 100_000], [2e-5, 2e-5, 6e-5], 2e-5, 4e-10), DARK)
+    page.focus(".ls-picture")
+    page.keyboard.press("ArrowRight")
+    assert page.locator(".ls-readout").text_content() == "10 bytes: measured 20 µs, fitted 20 µs"
+    box = page.locator('[aria-label^="100 kB"]').bounding_box()
+    page.mouse.move(box["x"] + 6, box["y"] + 6)
+    assert page.locator(".ls-readout").text_content() == "100 kB: measured 60 µs, fitted 60 µs"
+    assert page.locator("svg text").first.evaluate("e => getComputedStyle(e).fill") != "rgb(31, 35, 40)"
+
+
+# Feedback
+
+
+def test_the_timeline_of_feedback_zooms(browser: Any) -> None:
+    score = Score("communication.x", 2, 5, "wrong", trace=ring_trace(3))
+    page = browser.new_page()
+    page.set_content(f"<!doctype html><body>{score._repr_mimebundle_()['text/html']}")
+    page.wait_for_selector("canvas")
+    page.get_by_role("button", name="zoom in").click()
+    assert span(page)[1] < score.trace.time
+    page.close()
