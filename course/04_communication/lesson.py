@@ -159,7 +159,7 @@ show.message_times(sizes, measured, alpha, beta)
 # Look at the left end of the figure: from 8 bytes to 1,024 the time hardly grows. On the right it grows with the size.
 # One line describes both ends (Hockney, 1994):
 #
-# $$t(n) = \alpha + n\beta$$
+# **t(n) = α + n·β** seconds.
 #
 # **Alpha** is what a message costs before its first byte, in seconds. **Beta** is what each byte adds. Below α/β bytes
 # a message is mostly alpha: send **fewer messages**. Above, it is mostly beta: send **fewer bytes**.

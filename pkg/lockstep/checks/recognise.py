@@ -147,14 +147,14 @@ def judged(exercise: Exercise, case: Case) -> list[int]:
 
 
 def _same(a: Any, b: Any) -> bool:
-    if isinstance(a, Tensor) or isinstance(b, Tensor):
-        return isinstance(a, Tensor) and isinstance(b, Tensor) and a.dtype == b.dtype and torch.equal(a, b)
+    if isinstance(a, Tensor) and isinstance(b, Tensor):
+        return a.dtype == b.dtype and torch.equal(a, b)
     if isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)):
         return len(a) == len(b) and all(map(_same, a, b))
     if isinstance(a, dict) and isinstance(b, dict):
         return a.keys() == b.keys() and all(_same(a[key], b[key]) for key in a)
-    if isinstance(a, Other) or isinstance(b, Other):
-        return isinstance(a, Other) and isinstance(b, Other) and a.type == b.type
+    if isinstance(a, Other) and isinstance(b, Other):
+        return a.type == b.type
     if isinstance(a, float) and isinstance(b, (int, float)):
         return math.isclose(a, b, rel_tol=CLOSE, abs_tol=1e-300) or (math.isnan(a) and math.isnan(b))
     return bool(type(a) is type(b) and a == b)
