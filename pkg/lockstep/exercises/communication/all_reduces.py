@@ -16,7 +16,7 @@ def share(case: Case) -> int:
 
 
 LEAST = Budget("all bytes", lambda case: 2 * (case.size - 1) * nbytes(case), "2(K-1)·N", at_most=None, at_least=1)
-SHARE = Budget("bytes", share, "2(K-1)·N/K")
+SHARE = Budget("bytes", share, "2(K-1)/K·N")
 AT_ONCE = "Let both ends of a message send and receive at once: isend and irecv."
 
 all_reduce = partial(collective, by_hand=BUILT_BY_HAND, wanted=sums, dye=lambda dyed, case: total(dyed))
