@@ -7,8 +7,7 @@ from lockstep.checks.numbers import exact
 from lockstep.cost.training import BYTES, Recipe
 from lockstep.exercises.arithmetic import Calls, arithmetic
 
-ADAM = ("weights", "gradients", "momentum", "variance")
-KEPT = (ADAM[:2], ADAM[:3], ADAM, ("moving average", *ADAM[:2]))
+KEPT = [("weights", "gradients", *more) for more in ((), ("momentum",), ("momentum", "variance"), ("moving average",))]
 WITH_MASTER = ("weights", "gradients", "master weights", "momentum", "variance")
 MIXED: Sequence[Recipe] = (
     dict(zip(WITH_MASTER, ("bfloat16", "bfloat16", "float32", "float32", "float32"), strict=True)),
