@@ -1,4 +1,4 @@
-"""Unit 04 as a learner meets it: predict, run the lesson, move the ring, get a lab wrong, hang it, and go on."""
+"""Unit 04 as a learner meets it: run the lesson, predict, write a line, get a lab wrong, hang it, and go on."""
 
 from __future__ import annotations
 
@@ -34,19 +34,12 @@ def ring_all_reduce(tensor, group=None):
 MISSPELT = "def ring_allreduce(x):\n    return x\n\nring_all_reduce = ring_allreduce\n"
 
 
-def test_the_lesson_runs_and_its_figures_move(lab: Lab) -> None:
+def test_the_lesson_waits_for_the_learner_and_its_figures_move(lab: Lab) -> None:
     lab.open(LESSON)
-    first = lab.find("communication-star-over-ring")
-    lab.run(first)
-    lab.commit(first, "about ten")
-    assert "one number" in lab.output(first).inner_text()
-    lab.commit(first, "4")
-    assert lab.output(first).locator("input").is_disabled()
-    lab.screenshot("lesson-prediction")
-
     lab.run_all(timeout=280)
     assert lab.errors() == {}
-    lab.screenshot("lesson-after-run-all")
+    lab.screenshot("lesson-closed")
+    assert "196.9" not in str(lab.cells()), "Run All gives away what a prediction asks for"
 
     ring = lab.find("show.ring(ranks=4)")
     picture = lab.output(ring).locator("svg").first
@@ -56,19 +49,32 @@ def test_the_lesson_runs_and_its_figures_move(lab: Lab) -> None:
     assert lab.output(ring).locator("svg").first.inner_html() != before
     lab.screenshot("lesson-ring")
 
-    for name, text in {
-        "timeline": "push_and_pull, ranks=2",
-        "costs": "show.costs(",
-        "deadlock": "run(ring_of_sends, torch.ones(4), ranks=3, on=",
-        "table": "show_table(64)",
-        "reconcile": 'reconcile("communication-star-over-ring"',
-    }.items():
-        lab.output(lab.find(text))
-        lab.page.wait_for_timeout(700)
-        lab.screenshot(f"lesson-{name}")
-    told = lab.output(lab.find("run(ring_of_sends, torch.ones(4), ranks=3, on=")).inner_text()
+    asked, held = lab.find('"ring-bytes",'), lab.find("%%after ring-bytes\n")
+    lab.commit(asked, "about ten")
+    assert "one number" in lab.output(asked).inner_text()
+    lab.commit(asked, "100")
+    lab.wait_until_idle()
+    lab.output(held).locator("svg text", has_text="196.9").first.wait_for()
+    assert lab.output(asked).locator("input").is_disabled()
+    lab.look(held, "lesson-ring-bytes")
+
+    turn, mine = lab.find("def chunk_to_send"), lab.find("def my_ring")
+    lab.write(turn, "def chunk_to_send(rank, step, K):\n    return (rank + step) % K\n\n\nyour_turn(chunk_to_send)")
+    lab.run(turn)
+    lab.output(turn).get_by_role("status").get_by_text("Your chunks walk the wrong way").wait_for()
+    lab.write(turn, "def chunk_to_send(rank, step, K):\n    return (rank - step) % K\n\n\nyour_turn(chunk_to_send)")
+    lab.run(turn)
+    lab.output(turn).get_by_role("status").get_by_text("Right. Below, your line drives the ring.").wait_for()
+    lab.wait_until_idle()
+    lab.output(mine).locator("svg").first.wait_for()
+    lab.look(mine, "lesson-my-ring")
+
+    told = lab.output(lab.find("def ring_of_sends")).inner_text()
     assert "rank 0 waits for rank 1, rank 1 waits for rank 2, rank 2 waits for rank 0" in told
     assert "line 4, in ring_of_sends" in told
+    for name, text in {"timeline": "def push_and_pull", "deadlock": "def ring_of_sends", "hidden": "def step"}.items():
+        lab.look(lab.find(text), f"lesson-{name}")
+    assert lab.errors() == {}
 
 
 @pytest.fixture

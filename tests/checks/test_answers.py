@@ -48,7 +48,7 @@ def test_a_wrong_answer_is_told_first_what_it_states(exercise: Exercise, known: 
     assert told[0] == known.misconception, score.text()
     specific = [id for id in told[1:] if not is_general(id) and id not in known.also and id != known.misconception]
     assert not specific, score.text()
-    if known.tell and not known.ends:  # of one that crashes or hangs it is the hint
+    if known.tell and not known.tellable:  # of one that crashes or hangs it is the hint
         assert known.tell in score.findings[0].message, score.text()
 
 
