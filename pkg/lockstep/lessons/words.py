@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import textwrap
 from importlib.resources import files
 
-from lockstep.show import svg
-from lockstep.show.figure import Figure, script
+from lockstep.show import figure, svg
+from lockstep.show.figure import Figure
 
-WIDTH, LINE, CHARACTERS = 860.0, 19.0, 110
+LEFT, LINE, SIZE = 14.0, 19.0, 13.0
 _HERE = files("lockstep.lessons")
 
 
 def module(name: str) -> str:
     """The ES module of a figure of this package, with what all figures share before it."""
-    return script() + "\n" + _HERE.joinpath(f"{name}.js").read_text(encoding="utf-8")
+    return figure.module(_HERE.joinpath(f"{name}.js").read_text(encoding="utf-8"))
 
 
 class Words(Figure):
@@ -27,7 +26,7 @@ class Words(Figure):
         return " ".join(self.paragraphs())
 
     def svg(self) -> str:
-        first, *rest = [textwrap.wrap(p, CHARACTERS) or [""] for p in self.paragraphs()]
+        first, *rest = [svg.wrapped(p, svg.WIDTH - 2 * LEFT, SIZE) for p in self.paragraphs()]
         lines = [(line, 600) for line in first] + [(line, 400) for p in rest for line in p]
-        body = [svg.text(20, 28 + LINE * i, line, 13, font_weight=w) for i, (line, w) in enumerate(lines)]
-        return svg.document(WIDTH, 28 + LINE * len(lines), " ".join(first), self.caption(), body)
+        body = [svg.text(LEFT, 28 + LINE * i, line, SIZE, font_weight=w) for i, (line, w) in enumerate(lines)]
+        return svg.document(svg.WIDTH, 28 + LINE * len(lines), " ".join(first), self.caption(), body)

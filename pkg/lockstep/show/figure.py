@@ -26,7 +26,12 @@ LONG = 20_000  # characters of JSON: more is compressed
 
 def script(*names: str) -> str:
     """The ES module of a figure: ``browser.js``, which all share, and then its own files. It needs no network."""
-    source = "\n".join(_HERE.joinpath(f"{name}.js").read_text(encoding="utf-8") for name in ("browser", *names))
+    return module(*(_HERE.joinpath(f"{name}.js").read_text(encoding="utf-8") for name in names))
+
+
+def module(*sources: str) -> str:
+    """The same of a figure whose files stand elsewhere."""
+    source = "\n".join((_HERE.joinpath("browser.js").read_text(encoding="utf-8"), *sources))
     return source.replace("export default { render };", "export default { initialize, render };")
 
 
