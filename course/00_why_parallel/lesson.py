@@ -232,27 +232,18 @@ print(f"192 GB / 27e9 parameters = {192 / 27:.1f} bytes for each")
 #
 # This is the second reason: **memory**. If a model does not fit, a faster machine does not help. It has to be split.
 #
-# Play with both. H100s have 80 GB each. A model needs about 20 tokens for each parameter, by a common rule (Hoffmann
-# et al., arXiv:2203.15556); most get more.
+# Plan a training run yourself: change the numbers in the last line, and run the cell again. H100s have 80 GB each. A
+# model needs about 20 tokens for each parameter, by a common rule (Hoffmann et al., arXiv:2203.15556); most get more.
+
 
 # %%
-from ipywidgets import SelectionSlider, interact
-
-models = [("1 billion", 1e9), ("7 billion", 7e9), ("70 billion", 70e9), ("405 billion", 405e9), ("1,000 billion", 1e12)]
-
-
-@interact(
-    params=SelectionSlider(options=models, value=70e9),
-    tokens_each=SelectionSlider(options=[20, 40, 100, 200]),
-    gpus=SelectionSlider(options=[1, 8, 64, 512, 1024, 4096, 16384], value=512),
-    utilisation=(0.1, 0.7, 0.05),
-    recipe=list(RECIPES)[1:],
-)
-def plan(params, tokens_each, gpus, utilisation, recipe="adam mixed"):
+def plan(params, tokens_each, gpus, utilisation, recipe):
     days = training_days(params, tokens_each * params, gpus, 989e12, utilisation)
     states = training_memory(params, RECIPES[recipe])
     print(f"{days:,.1f} days. {states / 1e9:,.0f} GB of model states: at least {math.ceil(states / 80e9):,} H100.")
 
+
+plan(params=70e9, tokens_each=20, gpus=512, utilisation=0.4, recipe="adam mixed")
 
 # %% [markdown]
 # ## 5. Data and energy

@@ -10,9 +10,19 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from playwright.sync_api import Locator, Page
+import nbformat
+from nbconvert import HTMLExporter
+from playwright.sync_api import Browser, Locator, Page
 
 _PANEL = "const panel = window.jupyterapp.shell.currentWidget;"
+READ = """() => ({
+  fits: document.documentElement.scrollWidth <= document.documentElement.clientWidth
+    && [...document.querySelectorAll('.jp-OutputArea-output')].every((e) => e.scrollWidth <= e.clientWidth),
+  smallest: Math.min(...[...document.querySelectorAll('.ls-figure svg text')].map((e) =>
+    e.getAttribute('font-size') * e.ownerSVGElement.getBoundingClientRect().width
+      / e.ownerSVGElement.viewBox.baseVal.width)),
+})"""
+SIZES = ((1280, 800), (960, 700))
 
 
 @dataclass
@@ -117,6 +127,33 @@ class Lab:
         self.screenshot(name)
         return output
 
+    def drawn(self) -> list[int]:
+        """The cells with a figure below them."""
+        kinds = {i: [k for o in c.get("outputs", []) for k in o.get("data", {})] for i, c in enumerate(self.cells())}
+        return [i for i, found in kinds.items() if any("image" in kind for kind in found)]
+
+    def examine_figures(self, name: str) -> None:
+        """Every figure in a wide window and in a narrow one: nothing scrolls sideways, and all of it can be read."""
+        for width, height in SIZES:
+            self.page.set_viewport_size({"width": width, "height": height})
+            for cell in self.drawn():
+                self.output(cell)
+                self.page.wait_for_timeout(250)
+                self.screenshot(f"{name}-{cell:02d}-{width}")
+                seen = self.page.evaluate(READ)
+                assert seen["fits"], (name, cell, width)
+                assert seen["smallest"] is None or seen["smallest"] >= 11, (name, cell, width, seen)
+
+    def examine_without_its_kernel(self, path: str) -> None:
+        """The notebook, saved and opened again: another kernel knows nothing of its figures, and all stand there."""
+        drawn = self.drawn()
+        self.page.evaluate("async () => { await window.jupyterapp.commands.execute('docmanager:save'); }")
+        self.close()
+        self.open(path)
+        for cell in drawn:
+            self.output(cell).locator("img, svg, canvas").first.wait_for()
+        assert self.page.get_by_text("Error displaying widget").count() == 0
+
     def screenshot(self, name: str) -> Path:
         path = self.shots / f"{name}.png"
         self.page.screenshot(path=path)
@@ -130,3 +167,22 @@ class Lab:
             handle.press("ArrowRight" if steps > 0 else "ArrowLeft")
         value = handle.get_attribute("aria-valuenow")
         return round(float(value if value is not None else handle.input_value()))
+
+
+def examine_offline(browser: Browser, notebook: Path) -> None:
+    """The saved notebook as HTML, opened without a network: no figure is missing, and all can be read."""
+    html, _ = HTMLExporter().from_notebook_node(nbformat.read(notebook, as_version=4))
+    exported = notebook.with_suffix(".html")
+    exported.write_text(html, encoding="utf-8")
+    context = browser.new_context(offline=True, viewport={"width": 960, "height": 700})
+    page = context.new_page()
+    page.goto(exported.as_uri(), wait_until="domcontentloaded")
+    places = page.locator(".ls-place")
+    assert places.count() > 0
+    for n in range(places.count()):
+        places.nth(n).locator("img.ls-still, svg, canvas").first.wait_for()
+    assert page.get_by_text("Error displaying widget").count() == 0
+    seen = page.evaluate(READ)
+    assert seen["fits"], notebook
+    assert seen["smallest"] >= 11, notebook
+    context.close()

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
-from harness import Lab
+from harness import Lab, examine_offline
+from playwright.sync_api import Browser
 
 LESSON = "course/04_communication/lesson.ipynb"
 LAB = "labs/04_communication/lab.ipynb"
@@ -34,7 +37,7 @@ def ring_all_reduce(tensor, group=None):
 MISSPELT = "def ring_allreduce(x):\n    return x\n\nring_all_reduce = ring_allreduce\n"
 
 
-def test_the_lesson_waits_for_the_learner_and_its_figures_move(lab: Lab) -> None:
+def test_the_lesson_waits_for_the_learner_and_its_figures_move(lab: Lab, course: Path, browser: Browser) -> None:
     lab.open(LESSON)
     lab.run_all(timeout=280)
     assert lab.errors() == {}
@@ -75,6 +78,9 @@ def test_the_lesson_waits_for_the_learner_and_its_figures_move(lab: Lab) -> None
     for name, text in {"timeline": "def push_and_pull", "deadlock": "def ring_of_sends", "hidden": "def step"}.items():
         lab.look(lab.find(text), f"lesson-{name}")
     assert lab.errors() == {}
+    lab.examine_figures("04_communication")
+    lab.examine_without_its_kernel(LESSON)
+    examine_offline(browser, course / LESSON)
 
 
 @pytest.fixture

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
-from harness import Lab
+from harness import Lab, examine_offline
+from playwright.sync_api import Browser
 
 
 @dataclass(frozen=True)
@@ -39,8 +41,9 @@ UNITS = (
 
 
 @pytest.mark.parametrize("unit", UNITS, ids=lambda u: u.folder)
-def test_the_lesson_runs_and_its_figure_moves(lab: Lab, unit: Unit) -> None:
-    lab.open(f"course/{unit.folder}/lesson.ipynb")
+def test_the_lesson_runs_and_its_figure_moves(lab: Lab, unit: Unit, course: Path, browser: Browser) -> None:
+    lesson = f"course/{unit.folder}/lesson.ipynb"
+    lab.open(lesson)
     first = lab.find(unit.prediction)
     lab.run(first)
     lab.commit(first, "50")
@@ -54,10 +57,9 @@ def test_the_lesson_runs_and_its_figure_moves(lab: Lab, unit: Unit) -> None:
         lab.move_slider(figure, steps=3)
         lab.page.wait_for_timeout(500)
         assert figure.locator("svg").first.inner_html() != before
-    for number, cell in enumerate(lab.cells()):
-        drawn = [o for o in cell.get("outputs", []) if any("image" in k or "widget" in k for k in o.get("data", {}))]
-        if drawn:
-            lab.look(number, f"{unit.folder}-{number:02d}")
+    lab.examine_figures(unit.folder)
+    lab.examine_without_its_kernel(lesson)
+    examine_offline(browser, course / lesson)
 
 
 @pytest.mark.parametrize("unit", UNITS, ids=lambda u: u.folder)

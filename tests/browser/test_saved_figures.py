@@ -7,7 +7,7 @@ from typing import Any
 
 import nbformat
 import pytest
-from harness import Lab
+from harness import READ, Lab
 from nbclient import NotebookClient
 from nbconvert import HTMLExporter
 from nbformat.v4 import new_code_cell, new_notebook
@@ -21,13 +21,6 @@ SOURCES = (
     "show.amdahl()",
 )
 RING, PREDICTION, TIMELINE = range(3)
-READ = """() => ({
-  fits: document.documentElement.scrollWidth <= document.documentElement.clientWidth
-    && [...document.querySelectorAll('.jp-OutputArea-output')].every((e) => e.scrollWidth <= e.clientWidth),
-  smallest: Math.min(...[...document.querySelectorAll('.ls-figure svg text')].map((e) =>
-    e.getAttribute('font-size') * e.ownerSVGElement.getBoundingClientRect().width
-      / e.ownerSVGElement.viewBox.baseVal.width)),
-})"""
 
 
 @pytest.fixture(scope="module")
