@@ -26,13 +26,14 @@
 #
 # **Wait** for all that `isend`, `irecv` and `async_op=True` return, before you use the tensor again.
 #
-# **On GPUs** there is one trap more. What two ranks post to each other, NCCL carries out one after the other. If both
-# post the receive first, or a long send, both wait for ever. `dist.batch_isend_irecv` posts several at once, and is
-# right everywhere. NCCL also ignores tags. The checks ask for neither; `run(..., rules="nccl")` shows both.
+# **On GPUs** there is one trap more. NCCL carries out the messages between two ranks one after the other, in the order
+# in which they were posted. If both ranks post the receive first, or a long send, both wait for ever.
+# `dist.batch_isend_irecv` posts several at once, and is right everywhere. NCCL also ignores tags. The checks ask for neither; `run(..., rules="nccl")` shows both.
 #
 # `check` shows nothing of what you print. To look inside, call `run` on your function, as here:
 
 # %% lab="readonly imports"
+import math
 import time
 
 import torch
@@ -177,7 +178,8 @@ check("communication.tree_broadcast", tree_broadcast)
 #
 # - **You get** a tensor of any dtype and shape, with any number of elements: fewer than K, or none.
 # - **You return** the sum over the ranks, in place or returned.
-# - **You may use** send and receive, `isend` and `irecv`. `tensor_split(K)` cuts sizes that do not divide.
+# - **You may use** send and receive, `isend` and `irecv`. `tensor_split(K)` cuts sizes that do not divide, along the
+#   first dimension.
 # - **It may cost** 2(K−1)/K·N bytes and 2(K−1) messages a rank.
 #
 # First trip, K−1 rounds: add what arrives. Second trip, K−1 rounds: store what arrives. A send waits for its receiver. If
@@ -611,7 +613,8 @@ check("communication.mend_out_of_order_tags", mend_out_of_order_tags)
 #
 # - Call `run` in your test, as you do in a cell. In the check all of its runs are on a virtual cluster.
 # - An all-reduce may be wrong in one place only: for some numbers of ranks, some sizes, some ranks, or in a group that
-#   is not the world. Up to 5 ranks and 12 elements show all that is wrong with those of the check.
+#   is not the world. Up to 5 ranks and 12 elements show all that is wrong with those of the check. About ten runs are
+#   enough.
 # - One that hangs or fails is no all-reduce: `run` raises a `RunError`, from `lockstep.errors`.
 # - One that sends too much is right all the same.
 #
@@ -649,8 +652,8 @@ def is_all_reduce(fn):
 check("communication.is_all_reduce", is_all_reduce)
 
 # %% [markdown] lab="readonly where-next"
-# ## Where to go on
+# ## Where to go from here
 #
 # Run your ring on the real processes of this machine: `check("communication.ring_all_reduce", ring_all_reduce,
-# on="processes")`. On a node with GPUs, save it in a file and run `torchrun --nproc-per-node 8 -m lockstep check
-# communication.ring_all_reduce FILE`. It is the same check.
+# on="processes")`. On a node with GPUs, first replace `isend` and `recv` by `dist.batch_isend_irecv`. Then save it in a
+# file and run `torchrun --nproc-per-node 8 -m lockstep check communication.ring_all_reduce FILE`. It is the same check.

@@ -10,12 +10,14 @@
 # | | minutes | what |
 # |---|---|---|
 # | Whole lesson | 70 | sections 1 to 9 |
-# | Short path | 20 | sections 5 and 8, the wrap-up; then `ring_all_reduce` in the lab |
+# | Short path | 26 | sections 1, 5 and 8, the wrap-up; then `ring_all_reduce` in the lab |
 # | [Lab](../../labs/04_communication/lab.ipynb) | 120 | five exercises, and more for those who want them |
 #
 # You need nothing from earlier units but a function and a tensor.
 
 # %%
+import math
+
 import torch
 import torch.distributed as dist
 from IPython.display import display
@@ -29,7 +31,7 @@ from lockstep.dye import dye, total
 from lockstep.errors import Deadlock
 
 # %% [markdown]
-# ## 1. Ranks share nothing · 6 minutes
+# ## 1. Ranks share nothing · 6 minutes · short path
 #
 # Threads of one program share their memory: what one writes, the others read. Machines do not. A **rank** is one of
 # `world size` programs that run the same function, each with memory of its own. `run` starts them.
@@ -74,11 +76,11 @@ print(result.values[1])
 result.show()
 
 # %% [markdown]
-# This is a **timeline**: one lane for each rank, time to the right, an arrow for each message. Point at a bar: it tells
-# the bytes, and your line. Where a bar is pale, the message waits for its other end.
+# This is a **timeline**: one lane for each rank, time to the right, an arrow for each message. Point at a bar: it shows
+# the bytes, and the line of your code. Where a bar of a simulated run is pale, the message waits for its other end.
 #
 # It ran on a *virtual cluster*: your function, in virtual time, on a model of two servers. Such a run is the same every
-# time. Without `on`, `run` takes real processes. Nothing in the function changes.
+# time. Without `on`, `run` starts real processes. Nothing in the function changes.
 # [How it works](../../docs/virtual-cluster.md).
 
 # %% [markdown]
@@ -86,27 +88,27 @@ result.show()
 #
 # The same few patterns come back in every distributed program. They are called **collectives**: all ranks of a group
 # call them, in the same order. Their names come from **MPI**, the language of scientific computing since 1994. It says
-# what an all-reduce *does*. How, is up to a **backend**:
+# what an all-reduce *does*. How it is done is up to a **backend**:
 #
 # | backend of PyTorch | where | what it can do |
 # |---|---|---|
 # | gloo | CPUs, this machine too | all of the below; with tensors on a GPU, some of it |
-# | nccl | NVIDIA GPUs | all of the below; no receive from any source, no tags |
+# | nccl | NVIDIA GPUs | all of the below; no receive from any source, no tags (numbers that tell messages apart) |
 # | mpi | clusters with an MPI library | most of it; PyTorch must be built against that library |
 #
-# Three ranks have called each collective below. Which two rows, one after the other, make *all-reduce*?
+# Three ranks have called each collective below. Which two, one after the other, make an *all-reduce*?
 
 # %%
 patterns(ranks=3)
 
 # %% [markdown]
-# A reduce-scatter, then an all-gather: you will build it that way.
+# Two pairs do: a reduce, then a broadcast; and a reduce-scatter, then an all-gather. You will build the second.
 #
-# Look at *reduce to 0*: 10 + 20 + 30 = 60. A reduce **sums**. The lecture notes behind this unit let it average, which
-# would give 20. Remember that when you divide a gradient by the number of ranks.
+# Look at *reduce to 0*: 10 + 20 + 30 = 60. A reduce **sums**. The notes behind this unit let it average: that is 20.
 #
 # `dist.barrier()` moves nothing: it waits until every rank has come to it. With `async_op=True` a collective returns at
-# once, with something that has a `wait()`. Until then, leave the tensor alone. `isend` and `irecv` do the same.
+# once, with something that has a `wait()`. Until `wait()` has returned, leave the tensor alone. `isend` and `irecv`
+# are such forms of `send` and `recv`.
 
 # %% lesson="quiz reduce-scatter"
 quiz(
@@ -119,6 +121,7 @@ quiz(
         12: "That is an all-reduce. After the scatter, each rank has its own part of the sum only.",
         48: "That is an all-gather: everybody has what everybody had.",
         4: "There are 4 parts. How large is each?",
+        1: "Each rank gets one part. How many elements is that?",
     },
 )
 
@@ -146,6 +149,7 @@ def all_sizes():  # the best of five, for each size
 measured = run(all_sizes, ranks=2).values[0]
 simulated = run(all_sizes, ranks=2, on="virtual").values[0]
 alpha, beta = fit_alpha_beta(sizes, measured)
+print(f"alpha = {1e6 * alpha:.1f} µs, beta = {1e9 * beta:.3f} ns per byte")
 one = [1e6 * times[0] for times in (simulated, measured)]
 display(reconcile("empty-message", simulated=one[0], measured=one[1]))
 show.message_times(sizes, measured, alpha, beta)
@@ -156,13 +160,13 @@ show.message_times(sizes, measured, alpha, beta)
 # machine, made when it was idle. If the measurement is much longer, something else was running.
 
 # %% [markdown] lesson="after empty-message"
-# Look at the left end of the figure: from 8 bytes to 1,024 the time hardly grows. On the right it grows with the size.
-# One line describes both ends (Hockney, 1994):
+# Look at the left end of the figure: the time hardly grows. On the right it grows with the size. (If your points jump
+# about, the machine is busy: run the cell again when it is quiet.) One line describes both ends (Hockney, 1994):
 #
 # **t(n) = α + n·β** seconds.
 #
-# **Alpha** is what a message costs before its first byte, in seconds. **Beta** is what each byte adds. Below α/β bytes
-# a message is mostly alpha: send **fewer messages**. Above, it is mostly beta: send **fewer bytes**.
+# **Alpha** is what a message costs before its first byte, in seconds. **Beta** is what each byte adds. Below α/β bytes,
+# the dotted line, a message is mostly alpha: send **fewer messages**. Above, it is mostly beta: send **fewer bytes**.
 
 # %% lesson="quiz joined"
 quiz(
@@ -172,10 +176,10 @@ quiz(
     unit="times",
     answer=20.6,
     within=0.005,
-    because="1,000·(20 + 1) = 21,000 µs against 20 + 1,000 = 1,020 µs. That is why DDP fills buckets.",
+    because="1,000·(20 + 1) = 21,000 µs against 20 + 1,000 = 1,020 µs. So libraries join small tensors first.",
     wrong={
         1000: "You have saved 999 alphas, but the bytes still travel.",
-        20: "Nearly. Count the one alpha that is left, and the bytes of both ways.",
+        20: "Nearly. Count the one alpha that is left, and the bytes: they travel in both cases.",
         21: "Nearly: the joined message pays its alpha once, too.",
         1: "The bytes are the same. How many alphas do you pay?",
     },
@@ -289,11 +293,11 @@ reconcile("ring-bytes", simulated=100 * tensors)
 # has them: 2·63/64·100 = 196.9 MB. In general 2(K−1)/K·N: less than 2N, *however many ranks there are*.
 #
 # In all, 2(K−1)·N bytes travel. No all-reduce moves fewer (Patarasuk & Yuan, 2009). The star and the tree reach that
-# too. What they don't reach is an equal load: here no port carries more than 2(K−1)/K·N.
+# too. What they don't reach is an equal load: here no card carries more than 2(K−1)/K·N.
 
 # %% [markdown]
-# **Your turn.** In step 0 each rank sends the chunk that bears its own number. In the next step it sends what it has
-# just received, with its own part added. Which chunk is that?
+# **Your turn.** In step 0 each rank sends the chunk that bears its own number. In every later step it sends on the chunk
+# that it has just received: added up on the first trip, complete on the second. Which chunk is that?
 
 
 # %% lesson="turn chunk_to_send"
@@ -318,27 +322,16 @@ well = "Right. Below, your line drives the ring."
 
 
 # %% lesson="after chunk_to_send"
-def my_ring(tensor, group=None):
-    """The whole ring, with your line in it."""
-    rank, K = dist.get_rank(), dist.get_world_size()
-    chunks = tensor.tensor_split(K)
-    for step in range(2 * (K - 1)):
-        number = chunk_to_send(rank, step, K)
-        arrives = chunks[(number - 1) % K]
-        incoming = torch.empty_like(arrives)
-        sending = dist.isend(chunks[number], dst=(rank + 1) % K)
-        dist.recv(incoming, src=(rank - 1) % K)
-        sending.wait()
-        arrives.copy_(arrives + incoming if step < K - 1 else incoming)
-    return tensor
+def my_ring(tensor, group=None):  # the library's ring, with your line in it
+    return collectives.driven_ring(tensor, chunk_to_send)
 
 
 run(my_ring, torch.arange(8.0), ranks=4, on="commodity-10g").show()
 
 # %% [markdown] lesson="after chunk_to_send"
 # Who is in a chunk on its way? Pour dye into one rank's tensor, run the program, and look where the dye is. Do that for
-# each rank. An all-reduce only adds, so the dye shows all there is to know. Step through the rounds: each cell is a
-# chunk, with a place for each rank. The lab's check draws this picture of your own ring when its sum is wrong.
+# each rank. An all-reduce only adds, so the dye shows all there is to know. Step through the rounds: after the third,
+# each rank has one full chunk. The lab's check draws this picture of your own ring when its sum is wrong.
 
 # %% lesson="after chunk_to_send"
 dyed = dye(my_ring, ranks=4, steps=True)
@@ -347,7 +340,7 @@ show.xray(dyed, total(dyed))
 # %% lesson="quiz whole-ring"
 quiz(
     "whole-ring",
-    "A colleague skips the chunks: whole tensors go round the ring, K−1 times. 8 ranks, 100 MB. "
+    "A colleague skips the chunks: in each of K−1 rounds every rank passes a whole tensor on. 8 ranks, 100 MB. "
     "How many MB does one rank send?",
     unit="MB",
     answer=700,
@@ -358,6 +351,7 @@ quiz(
         800: "The tensor makes K−1 hops, not K: after the seventh everyone has seen it.",
         1400: "One trip is enough here: each rank adds what passes by.",
         87.5: "That is one trip of chunks.",
+        100: "That is one round. How many rounds are there?",
     },
 )
 
@@ -368,8 +362,8 @@ quiz(
 # ## 6. Fewer rounds · 12 minutes
 #
 # The ring sends few bytes, but takes 2(K−1) rounds. **Halving-doubling** sends as few in 2·log₂ K rounds. You exchange
-# half of your tensor with the rank at distance K/2, then a quarter with the one at K/4, and so on; and back. This
-# simple form needs a power of two; libraries fold the other ranks in.
+# half of your tensor with the rank at distance K/2, then a quarter with the one at K/4, until each rank has the sum of
+# one K-th. Then the same exchanges in reverse. This needs a power of two.
 #
 # **Recursive doubling** is simpler: exchange *whole* tensors at distances 1, 2, 4, … and add.
 #
@@ -408,17 +402,8 @@ well = "Right: the two numbers differ in one bit. A number XOR a power of two tu
 
 
 # %% lesson="after partner"
-def my_doubling(tensor):
-    """Recursive doubling, with your line in it."""
-    distance = 1
-    while distance < dist.get_world_size():
-        other, incoming = partner(dist.get_rank(), distance), torch.empty_like(tensor)
-        sending = dist.isend(tensor.clone(), dst=other)
-        dist.recv(incoming, src=other)
-        sending.wait()
-        tensor += incoming
-        distance *= 2
-    return tensor.tolist()
+def my_doubling(tensor):  # recursive doubling, with your line in it
+    return collectives.driven_doubling(tensor, partner).tolist()
 
 
 run(my_doubling, torch.ones(2), ranks=8, on="commodity-10g").values
@@ -454,8 +439,8 @@ reconcile("doubling-or-halving", simulated=long)
 # %% [markdown]
 # ## 7. Which way is best? · 10 minutes
 #
-# Short messages want few rounds, long ones few bytes. Where do the curves cross? Then set the ranks to 12: which curves
-# vanish?
+# Short messages want few rounds, long ones few bytes. Where do the lowest two curves cross with 16 ranks? Then set the
+# ranks to 12: which curves vanish?
 #
 # In this model every rank reaches every other one equally fast. A real ring talks to its neighbours only, so it can be
 # laid along the fast links. That is why libraries keep rings, and why NCCL chooses anew for each call.
@@ -465,6 +450,8 @@ ways = "star", "binomial_tree", "ring", "recursive_doubling", "halving_doubling"
 show.costs(alpha=25e-6, beta=0.8e-9, ranks=16, algorithms=ways)
 
 # %% [markdown] lesson="after doubling-or-halving"
+# The two doublings cross near 59 kB, and with 12 ranks both vanish.
+#
 # Here is the table of the lecture notes, in their words, beside what we count. Each row is a program; the counts come
 # from its trace, with 4 ranks and with 16. See how each count grows. It takes about five seconds.
 
@@ -480,7 +467,7 @@ all_reduce_table(4, 16)
 # | Naïve takes O(K) | 11 → 191 rounds: O(K²) | The same: each of its K reduces takes O(1) only with K−1 ports. |
 # | A ring moves O(K²) in all | 12 → 240 with whole tensors; 6 → 30 with chunks | O(K²) is the ring *without* chunks. With chunks it is 2(K−1). |
 # | Recursive halving moves O(K log K) | 8 → 64 for doubling; 6 → 30 for halving-doubling | Offsets 1, 2, 4 with whole tensors are recursive *doubling*. |
-# | Peak bandwidth O(1): doubling, ring | 2 → 4 and 3 → 15 tensors through one port | O(1) *at a time* is right. What fills the port is the sum over all rounds. |
+# | Peak bandwidth O(1): doubling, ring | 2 → 4 and 3 → 15 tensors through one card | O(1) *at a time* is right. What fills the card is the sum over all rounds. |
 #
 # The binary tree agrees: its busiest rank sends the gradient and twice the model, and receives twice the gradient and
 # the model. So do the star's master, K−1 tensors each way, and its workers, one each way.
@@ -551,12 +538,12 @@ def hang(program, *tensors, **how):
 hang(ring_of_sends, torch.ones(4))
 
 # %% [markdown]
-# A blocking `send` waits until its receiver is there. Everyone sends, so nobody receives. These were real processes. A
-# watchdog saw that all of them stood in a wait, and ended them.
+# A blocking `send` waits until its receiver is there. Everyone sends, so nobody receives. These were real processes: a
+# watchdog saw that all were waiting.
 #
-# The trap: MPI libraries copy a *short* message into a buffer and let `send` return at once: **eager** sending.
-# NCCL may do that as well. By MPI's rules the same program works, until somebody makes the tensor longer. Then two more
-# ways to hang: a collective that one rank skips, and messages received in another order than sent.
+# The trap: MPI libraries copy a *short* message into a buffer and let `send` return at once: **eager** sending. NCCL
+# may do that as well. Below, MPI's rules hold: first for a short tensor, then for a long one. The last two programs
+# hang in other ways. One rank skips a collective; rank 1 asks first for what rank 0 sends second.
 
 
 # %%
@@ -575,10 +562,9 @@ hang(collectives.out_of_order_tags, torch.ones(2), torch.ones(2), on="virtual")
 #
 # The cheapest communication is the one that nobody waits for. A GPU's links carry messages while the GPU computes.
 # Here are four GPUs that sum a gradient, then compute a product which does not need it; and below, the two at once.
-# Look at the longer bar: together they take as long as it does, not the sum.
+# Both start by filling their tensors. Behind that, look at the longer bar: together they take as long as it does.
 #
-# You write the second in the lab. On a machine without a free core nothing hides: a core that carries a message can't
-# compute.
+# You write the second in the lab. Without a free core nothing hides: a core that carries a message can't compute.
 
 
 # %%

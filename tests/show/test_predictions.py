@@ -125,6 +125,13 @@ def test_the_reason_is_kept() -> None:
     assert kept.reason == "no: the link is slow"
 
 
+def test_who_was_right_is_not_asked_why_they_differ() -> None:
+    """A learner had predicted 10.5, the simulation gave 10.49, and the field asked: why do they differ?"""
+    predict("ring-64", QUESTION, value=10.5)
+    assert reconcile("ring-64", simulated=10.49).prompt.startswith("They agree.")
+    assert reconcile("ring-64", simulated=10.49, measured=20).prompt.startswith("Why do they differ?")
+
+
 @pytest.mark.parametrize("bad", [float("nan"), float("inf")])
 def test_numbers_that_cannot_be_drawn_are_refused(bad: float) -> None:
     with pytest.raises(UsageError, match="measured is"):

@@ -17,6 +17,8 @@ ANYWHERE: tuple[Hint, ...] = (
     (r"^TypeError: .*operand type\(s\) for \^", "In Python a power is **, not ^."),
     (r"^TypeError: .*'(str|method|function|builtin_function_or_method)' ", "One of these is no number: what is it? "
      "Print its type in a cell of your own."),
+    (r"^AttributeError: 'NoneType' object has no attribute 'wait'", "A call that waits by itself returns None. With "
+     "async_op=True a collective returns at once, with something that has a wait()."),
     (r"^NameError: ", "Is it spelled as where you define it, and defined before this line runs?"),
     (r"^ZeroDivisionError: ", "What stands under the fraction becomes 0 there: can the formula be written without that "
      "division?"),

@@ -6,6 +6,7 @@ All act on a tensor of any shape, dtype and layout, in place, and return it. ``g
 
 from lockstep.collectives.all_to_all import one_by_one_all_to_all, pairwise_all_to_all
 from lockstep.collectives.broken import out_of_order_tags, ring_of_sends, skipped_collective
+from lockstep.collectives.driven import driven_doubling, driven_ring
 from lockstep.collectives.exchange import exchange, flat
 from lockstep.collectives.halving_doubling import halving_doubling_all_reduce, recursive_doubling_all_reduce
 from lockstep.collectives.mended import mend_out_of_order_tags, mend_ring_of_sends, mend_skipped_collective
@@ -25,6 +26,8 @@ from lockstep.collectives.tree import binary_tree_all_reduce, tree_broadcast, tr
 
 __all__ = [
     "binary_tree_all_reduce",
+    "driven_doubling",
+    "driven_ring",
     "exchange",
     "flat",
     "halving_doubling_all_reduce",

@@ -30,6 +30,11 @@ class Comparison:
         return {name: value for name, value in found.items() if value is not None}
 
     @property
+    def agrees(self) -> bool:
+        """Whether no two of the values are more than a twentieth apart."""
+        return self.is_logarithmic and max(self.values.values()) <= 1.05 * min(self.values.values())
+
+    @property
     def is_logarithmic(self) -> bool:
         return min(self.values.values(), default=0.0) > 0
 

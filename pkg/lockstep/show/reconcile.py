@@ -13,6 +13,7 @@ from lockstep.show.comparison import Comparison
 from lockstep.show.figure import Figure, script
 
 PROMPT = "Why do they differ? Write down your reason."
+AGREED = "They agree. How did you come to your number? Write it down."
 
 
 class Reconciliation(Figure):
@@ -43,7 +44,8 @@ class Reconciliation(Figure):
             super().__init__(message=first)
             return
         self.comparison = Comparison(committed.question, committed.unit, committed.value, simulated, measured)
-        super().__init__(ready=True, drawing=self.comparison.svg(), reason=committed.reason)
+        prompt = AGREED if self.comparison.agrees else PROMPT
+        super().__init__(ready=True, drawing=self.comparison.svg(), reason=committed.reason, prompt=prompt)
         self.on_msg(self._hear)
 
     def explain(self, reason: str) -> None:

@@ -4,9 +4,7 @@ import torch
 import torch.distributed as dist
 
 MISCONCEPTION = "returns-nothing"
-TELL = (
-    "You return nothing, and the tensor has not changed: the sum is in a copy. Return it, or work in the tensor itself."
-)
+TELL = "The tensor is as it was, and so is what you return, if you return anything: the sum came about elsewhere, in a copy or in names bound anew with =. Return the sum, or write it into the argument."
 
 
 def swap(outgoing, to, incoming, origin, group):

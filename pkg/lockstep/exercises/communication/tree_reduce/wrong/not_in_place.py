@@ -4,7 +4,7 @@ import torch
 import torch.distributed as dist
 
 MISCONCEPTION = "returns-nothing"
-TELL = "The sum comes about in a copy, which nobody sees: return it, or write it into the argument."
+TELL = "The tensor is as it was, and so is what you return, if you return anything: the sum came about elsewhere, in a copy or in names bound anew with =. Return the sum, or write it into the argument."
 
 
 def tree_reduce(tensor, dst, group=None):
