@@ -91,6 +91,8 @@ def _scored(
     exercise: Exercise, fn: Callable[..., Any] | None, on: str | None, keep: bool, apart: bool = False
 ) -> Score:
     """``fn``: None for the exercise's own reference."""
+    if keep and not under_autograde() and exercise.id not in progress.scores():
+        exercise = replace(exercise, steps=None)  # they tell most of the answer: not at the first attempt
     try:
         with _quietly():
             observation = _observe(exercise, fn, on)
@@ -103,7 +105,8 @@ def _scored(
     except Exception as error:
         return _ungraded(exercise, error)
     launched = detect()
-    if keep and (launched is None or launched.rank == 0):
+    written = all(f.misconception != "not-written" for f in score.findings)
+    if keep and written and (launched is None or launched.rank == 0):
         progress.record_score(exercise.id, score.points, score.maximum, score.verdict)
     return score
 
