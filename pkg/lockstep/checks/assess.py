@@ -26,6 +26,7 @@ from lockstep.checks.seeds import under_autograde
 from lockstep.checks.ungraded import settle
 from lockstep.checks.wording import printable
 from lockstep.errors import LockstepError, UsageError
+from lockstep.launch.interrupt import told_shortly
 from lockstep.launch.launchers import detect
 from lockstep.worlds import run
 
@@ -35,6 +36,7 @@ APART = "On the virtual cluster the values are right. On separate processes, whi
 CUT = "more was printed"  # how every world ends prints that it cuts short
 
 
+@told_shortly()
 def check(id: str, fn: Callable[..., Any] | None = None, on: str | None = None) -> Score:
     """The score of ``fn`` as an answer to the exercise ``id``, on a virtual cluster or in the world ``on``.
 
