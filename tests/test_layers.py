@@ -49,7 +49,7 @@ LAYERS = [
     ["collectives", "straggler", "dye"],
     ["classical", "cpu", "simt"],  # the techniques
     ["show"],
-    ["checks", "bench", "lessons"],
+    ["checks", "bench", "lessons", "notebook"],
     ["exercises"],
     ["grading"],
     ["cli"],

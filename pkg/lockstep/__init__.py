@@ -7,6 +7,7 @@ with what was simulated and measured; in a lesson, take ``your_turn`` and answer
 from __future__ import annotations
 
 import importlib
+import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from lockstep.worlds import run as run
 
 _HOME = {"run": "worlds", "check": "checks", "show": "show", "lessons": "lessons"}
+_STARTS_RANKS = ("run", "check")
 _HOME |= dict.fromkeys(("predict", "quiz", "reconcile", "your_turn"), "lessons")
 
 __all__ = ["check", "lessons", "predict", "quiz", "reconcile", "run", "show", "your_turn"]
@@ -33,6 +35,8 @@ def __getattr__(name: str) -> Any:
     module = importlib.import_module(f"lockstep.{home}")
     value = module if name == home else getattr(module, name)
     globals()[name] = value
+    if name in _STARTS_RANKS and "ipykernel" in sys.modules:
+        importlib.import_module("lockstep.notebook").begin()
     return value
 
 

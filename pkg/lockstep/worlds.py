@@ -29,6 +29,7 @@ from lockstep.errors import UsageError
 from lockstep.events import Outcome
 from lockstep.launch import pool, spmd, survey
 from lockstep.launch.host import cores
+from lockstep.launch.interrupt import told_shortly
 from lockstep.launch.job import INSIDE, Job
 from lockstep.machines import Cluster
 from lockstep.virtual import nested, run_virtual
@@ -57,6 +58,7 @@ class Result(Outcome):
         return f"Result({self.trace.ranks} ranks on {where}, {self.time * 1e3:.3g} ms, {sent} communications)"
 
 
+@told_shortly()
 def run(
     fn: Callable[..., Any],
     *args: Any,

@@ -40,9 +40,9 @@ def test_launch_starts_lockstep_and_its_peers() -> None:
     check([table])
     told = column(table.rows, "started by")
     assert told[0] == "torchrun --standalone"
-    assert {"torch.multiprocessing.spawn", "lockstep.run, cold", "lockstep.run, warm", "lockstep.run, virtual"} <= set(
-        told
-    )
+    ours = {f"lockstep.run, {how}" for how in ("cold", "first of a notebook", "warm", "virtual")}
+    assert {"torch.multiprocessing.spawn", *ours} <= set(told)
+    assert any("first run of a notebook" in note for note in table.notes)
     assert "ipyparallel.Cluster" in told or any("ipyparallel is not installed" in note for note in table.notes)
 
 

@@ -188,6 +188,22 @@ def test_the_score_is_kept() -> None:
     assert progress.scores()[RING].verdict == "wrong"
 
 
+def test_the_numbers_on_the_way_are_told_from_the_second_attempt_on() -> None:
+    """The first wrong answer of the first lab was told most of the solution. An empty function is no attempt."""
+
+    def amdahl(p, s):
+        raise NotImplementedError
+
+    def too_much(p, s):
+        return 3 + (1 / (1 - p + p / s)) ** 2
+
+    scores = [checks.check("why_parallel.amdahl", fn) for fn in (amdahl, too_much, too_much)]
+    told = [score.findings[0].message for score in scores]
+    assert "not written yet" in told[0]
+    assert all("it is " in text for text in told[1:])
+    assert ["On the way: " in text for text in told] == [False, False, True]
+
+
 def test_only_two_ranks_earns_a_part() -> None:
     def with_partner(tensor, group=None):
         r, K = dist.get_rank(group), dist.get_world_size(group)

@@ -80,6 +80,7 @@ def test_what_a_fit_showed_is_told_where_nobody_knows_the_mistake(monkeypatch: p
     def classify_parallelism(measure):  # type: ignore[no-untyped-def]
         return "serial"
 
+    checks.check("scikit_learn.classify_parallelism", classify_parallelism)
     (finding,) = checks.check("scikit_learn.classify_parallelism", classify_parallelism).findings
     assert finding.misconception == "wrong-values"
     assert "On the way: its .elsewhere is 0.00 with every knob at 1" in finding.message

@@ -92,6 +92,15 @@ def test_core_exercises_come_first(sample, find):
         build(sample, find=find)
 
 
+def test_a_tests_cell_runs_after_a_restart(sample, find):
+    """It said "NameError: name 'check' is not defined", and which cell to run for that was not to be seen."""
+    build(sample, find=find)
+    for path in (SOLVED, RELEASED):
+        assert cells(sample / path)["tests-total"].source == (
+            'from sample_check import check\n\ncheck("sample.total", total)'
+        )
+
+
 def test_a_student_gets_stubs_and_the_given_code_and_no_solution(sample, find):
     build(sample, find=find)
     released = cells(sample / RELEASED)

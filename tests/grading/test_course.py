@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,7 +13,7 @@ from lockstep import progress
 from lockstep.checks import find
 from lockstep.errors import UsageError
 from lockstep.grading.course import UNITS, contents, root, units
-from lockstep.grading.course_map import CourseMap, Row, course_map
+from lockstep.grading.course_map import CourseMap, Row, course_map, functions
 
 
 def row(
@@ -142,3 +145,28 @@ def test_outside_every_course_it_says_what_to_do(tmp_path, monkeypatch):
     monkeypatch.setattr("lockstep.grading.course.__file__", str(tmp_path / "site-packages" / "course.py"))
     with pytest.raises(UsageError, match="There is no Lockstep course here"):
         root(Path(tmp_path))
+
+
+def test_the_map_knows_from_the_built_labs_what_the_exercises_say():
+    said = {unit["id"]: unit for unit in units()["units"]}
+    for unit in UNITS:
+        exercises = said[unit.topic]["exercises"]
+        asked = functions(root() / unit.lab)
+        assert list(asked.items()) == [
+            (e["id"].partition(".")[2], float(e["points"]) if e["core"] else 0.0) for e in exercises
+        ]
+
+
+def test_the_front_page_needs_no_torch(tmp_path):
+    code = "from lockstep.grading.course_map import course_map\ncourse_map()._repr_html_()\nimport sys\n"
+    code += "print([m for m in ('torch', 'numpy', 'sklearn', 'numba', 'anywidget') if m in sys.modules])"
+    environment = {**os.environ, "LOCKSTEP_HOME": str(tmp_path), "PYTHONPATH": os.pathsep.join(sys.path)}
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
+    assert said.stdout == "[]\n"
+
+
+def test_a_lab_that_is_no_notebook_any_more_costs_the_map_only_its_points(tmp_path):
+    lab = tmp_path / UNITS[4].lab
+    lab.parent.mkdir(parents=True)
+    lab.write_text("<<<<<<< HEAD")
+    assert (course_map(tmp_path).rows[4].lab, course_map(tmp_path).rows[4].maximum) == (True, 0)

@@ -263,3 +263,48 @@ def test_spawned_spares_serve_behind_the_same_call(begin, monkeypatch):
     fourth.close()
     assert not os.path.exists(log)
     fresh.close()
+
+
+@pytest.fixture
+def starter() -> Iterator[server.Starter]:
+    made = server.Starter()
+    yield made
+    made.close()
+
+
+@pytest.mark.skipif(not server.forks(), reason="nothing is started ahead where children are spawned")
+class TestAhead:
+    """``begin``: the server loads torch while nobody waits for it."""
+
+    def test_the_first_children_are_the_servers_that_has_begun(self, starter):
+        starter.begin()
+        begun = starter._server.pid
+        assert not starter._server._ready
+        (child,) = starter.start(f"{HERE}:tell", 1)
+        assert child.conn.recv()["parent"] == begun
+        child.close()
+
+    def test_it_ends_at_once_if_nobody_ever_runs(self, starter):
+        starter.begin()
+        begun = starter._server.pid
+        starter.close()
+        assert gone(begun)
+
+    def test_one_that_was_killed_meanwhile_is_replaced(self, starter):
+        starter.begin()
+        begun = starter._server.pid
+        os.kill(begun, signal.SIGKILL)
+        assert gone(begun)
+        (child,) = starter.start(f"{HERE}:tell", 1)
+        assert child.conn.recv()["parent"] not in (begun, os.getpid())
+        child.close()
+
+    @pytest.mark.parametrize("python", ["/nowhere/python", "/bin/false"])
+    def test_what_cannot_start_is_told_by_the_first_run_and_not_before(self, starter, monkeypatch, capfd, python):
+        with monkeypatch.context() as broken:
+            broken.setattr(sys, "executable", python)
+            starter.begin()
+            with pytest.raises((WorldUnavailable, OSError)):
+                starter.warm_up()
+        assert capfd.readouterr() == ("", "")
+        starter.warm_up()

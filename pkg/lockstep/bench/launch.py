@@ -5,6 +5,7 @@ each of its ranks imports torch. The time goes on until rank 0 has the sum. lock
 events and the memory of all ranks back, and ends the ranks, in that time.
 
     cold      the first run() of a session: it starts the server, which imports torch
+    notebook  the first run() of a fresh kernel, after a pause: its server was started when the kernel took ``run``
     warm      a later run(), after a pause: its ranks were forked ahead meanwhile, and have joined each other
     again     a run() that follows at once: its ranks are forked now, and join now
     virtual   a later run() on the virtual cluster
@@ -43,6 +44,7 @@ TOLD = {
     "spawn": "torch.multiprocessing.spawn",
     "ipyparallel": "ipyparallel.Cluster",
     "cold": "lockstep.run, cold",
+    "notebook": "lockstep.run, first of a notebook",
     "warm": "lockstep.run, warm",
     "again": "lockstep.run, at once again",
     "virtual": "lockstep.run, virtual",
@@ -55,6 +57,7 @@ def tables(size: Size) -> list[Table]:
         partial(torchrun, ranks),
         partial(session, "with_spawn.py", ranks),
         partial(session, "in_lockstep.py", ranks, 1 if size == "quick" else INNER),
+        partial(session, "in_notebook.py", ranks),
     ]
     notes = [f"Medians of {REPEATS[size]} sessions each, in turn; speedup: the time of torchrun by that of the row."]
     if importlib.util.find_spec("ipyparallel"):
@@ -62,6 +65,7 @@ def tables(size: Size) -> list[Table]:
     else:
         notes.append("ipyparallel is not installed (pip install 'lockstep[bench]'): it was not measured.")
     found = interleaved(cases, REPEATS[size])
+    notes.append(f"The first run of a notebook takes {found['notebook'] / found['cold']:.2f} of a cold one's time.")
     return [
         Table(f"launch: the first result of {ranks} ranks", [row(name, found) for name in TOLD if name in found], notes)
     ]

@@ -26,6 +26,7 @@ from lockstep.checks.seeds import under_autograde
 from lockstep.checks.ungraded import settle
 from lockstep.checks.wording import printable
 from lockstep.errors import LockstepError, UsageError
+from lockstep.launch.interrupt import told_shortly
 from lockstep.launch.launchers import detect
 from lockstep.worlds import run
 
@@ -35,6 +36,7 @@ APART = "On the virtual cluster the values are right. On separate processes, whi
 CUT = "more was printed"  # how every world ends prints that it cuts short
 
 
+@told_shortly()
 def check(id: str, fn: Callable[..., Any] | None = None, on: str | None = None) -> Score:
     """The score of ``fn`` as an answer to the exercise ``id``, on a virtual cluster or in the world ``on``.
 
@@ -91,6 +93,8 @@ def _scored(
     exercise: Exercise, fn: Callable[..., Any] | None, on: str | None, keep: bool, apart: bool = False
 ) -> Score:
     """``fn``: None for the exercise's own reference."""
+    if keep and not under_autograde() and exercise.id not in progress.scores():
+        exercise = replace(exercise, steps=None)  # they tell most of the answer: not at the first attempt
     try:
         with _quietly():
             observation = _observe(exercise, fn, on)
@@ -103,7 +107,8 @@ def _scored(
     except Exception as error:
         return _ungraded(exercise, error)
     launched = detect()
-    if keep and (launched is None or launched.rank == 0):
+    written = all(f.misconception != "not-written" for f in score.findings)
+    if keep and written and (launched is None or launched.rank == 0):
         progress.record_score(exercise.id, score.points, score.maximum, score.verdict)
     return score
 

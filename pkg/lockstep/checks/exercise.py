@@ -66,7 +66,7 @@ class Exercise:
     agrees: Callable[[Any, Any], bool] | None = None  # whether an answer is the wanted one; by default if it is equal
     asked: str = ""  # of a pure exercise what a call should give: "the speedup, a float,"
     none: str = ""  # what the answer None says, where it is one: "that no number of workers is enough"
-    steps: Callable[..., str] | None = None  # of a call: the numbers on the way to its answer
+    steps: Callable[..., str] | None = None  # of a call: the numbers on the way; told from the second attempt on
     examine: Callable[[Seen], Fault | None] | None = None  # what else may be wrong; it is looked at first
     values: float = 0.5  # share of the points for right values; the rest is for what they cost, if it is looked at
     nearly: float = 1.0  # share of a case's answers that earns its part of ``values``, though some are wrong

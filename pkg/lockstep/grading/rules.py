@@ -1,7 +1,7 @@
 """What a lab must be so that nbgrader grades it fairly: each rule yields one sentence for each cell that breaks it.
 
 nbgrader gives full marks to a cell that shows no number, and none to one that writes to stderr. So a tests cell is one
-call to ``check`` and nothing else: that call always shows a number.
+call to ``check`` and nothing else: that call always shows a number. (The build puts the import of ``check`` above it.)
 """
 
 from __future__ import annotations
@@ -135,7 +135,7 @@ def _calls_check(statement: ast.stmt, exercise: str, name: str) -> bool:
     match statement:
         case ast.Expr(ast.Call(function, [ast.Constant(str(told)), ast.Name(given)], keywords)):
             plain = all(k.arg and isinstance(k.value, ast.Constant) for k in keywords)
-            return ast.unparse(function) in ("check", "lockstep.check") and (told, given) == (exercise, name) and plain
+            return ast.unparse(function) == "check" and (told, given) == (exercise, name) and plain
     return False
 
 

@@ -1,4 +1,4 @@
-"""Ctrl-C at a moment when it does no harm.
+"""Ctrl-C at a moment when it does no harm, and told in the learner's own lines.
 
 Python raises KeyboardInterrupt between any two instructions of the main thread: also between the start of a process
 and the line that notes its number, or in the middle of tidying up. ``undisturbed`` holds it back for such a moment.
@@ -12,6 +12,8 @@ import signal
 import threading
 from collections.abc import Iterator
 from types import FrameType
+
+from lockstep import places
 
 
 @contextlib.contextmanager
@@ -29,3 +31,19 @@ def undisturbed() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
         if came:
             before(*came[0])
+
+
+@contextlib.contextmanager
+def told_shortly() -> Iterator[None]:
+    """Of an interrupt in the block a notebook shows the learner's own lines, and none of the library's."""
+    try:
+        yield
+    except KeyboardInterrupt as interrupt:
+        error = interrupt
+
+        def shown() -> list[str]:
+            places.Sources.here().install()
+            return [places.learners_traceback(error)]
+
+        error._render_traceback_ = shown  # type: ignore[attr-defined]  # IPython's hook
+        raise

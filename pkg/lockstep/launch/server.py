@@ -1,7 +1,7 @@
 """Starting processes that have torch loaded already: forked by a server (Linux), or kept warm (elsewhere).
 
-Nothing is started until the first call. A later one costs a few milliseconds a process; less where it is like the last
-one, for which spares wait (``warm_pool``, ``spares``).
+Nothing is started until the first call, or until ``begin`` is told that one will come. A later one costs a few
+milliseconds a process; less where it is like the last one, for which spares wait (``warm_pool``, ``spares``).
 """
 
 from __future__ import annotations
@@ -27,9 +27,12 @@ _FORK_LIMIT = 20.0  # seconds for a fork, after which the server counts as stopp
 
 
 class Forked:
-    """The starter's side of the fork server. One for a process; not shared with its forks."""
+    """The starter's side of the fork server. One for a process; not shared with its forks.
+
+    It loads torch by itself: ``wait_until_ready`` before ``start``."""
 
     def __init__(self) -> None:
+        self._ready = False
         self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._log = os.fdopen(os.memfd_create("server-log"), "w+b")
         with theirs:
@@ -42,14 +45,11 @@ class Forked:
                 stderr=self._log,
                 start_new_session=True,
             )
-        try:
-            self._wait_until_ready()
-        except BaseException:  # Ctrl-C, too
-            self._process.kill()
-            self.close()
-            raise
 
-    def _wait_until_ready(self) -> None:
+    def wait_until_ready(self) -> None:
+        """Raises WorldUnavailable when it does not come up. Here Ctrl-C may come: it goes on loading."""
+        if self._ready:
+            return
         self._socket.settimeout(_START_LIMIT)
         try:
             answer = self._socket.recv(16)
@@ -61,6 +61,7 @@ class Forked:
             self._log.seek(0)
             said = self._log.read().decode(errors="replace").strip().splitlines() or ["it ended at once"]
             raise WorldUnavailable(f"The process that starts ranks did not come up: {said[-1]}")
+        self._ready = True
 
     @property
     def pid(self) -> int:
@@ -123,6 +124,8 @@ class Forked:
 
     def close(self) -> None:
         self._socket.close()
+        if not self._ready:  # it loads, and does not listen
+            self._process.kill()
         try:
             self._process.wait(2)
         except subprocess.TimeoutExpired:
@@ -168,6 +171,11 @@ class Starter:
                 self._drop()
                 return self._start(entry, n, told)
 
+    def begin(self) -> None:
+        """Have the server load torch from now on, and do not wait for it. What goes wrong is told by the first run."""
+        with self._lock, contextlib.suppress(OSError):
+            self._begun()
+
     def warm_up(self) -> None:
         """What ``start`` does first, and takes long: have a server that has torch loaded. Here Ctrl-C may come."""
         with self._lock:
@@ -190,6 +198,15 @@ class Starter:
         return started
 
     def _running(self) -> Forked | Spares:
+        server = self._begun()
+        try:
+            server.wait_until_ready()
+        except WorldUnavailable:
+            self._drop()
+            raise
+        return server
+
+    def _begun(self) -> Forked | Spares:
         if self._server and not self._server.alive():
             self._drop()
         self._server = self._server or (Forked() if forks() else Spares())
@@ -212,6 +229,11 @@ class Starter:
 
 
 _starter = Starter()
+
+
+def begin() -> None:
+    """A run will come: have a server load torch meanwhile. It takes some milliseconds, prints and raises nothing."""
+    _starter.begin()
 
 
 def warm_up() -> None:

@@ -34,6 +34,9 @@ class Spares:
     def alive(self) -> bool:
         return True
 
+    def wait_until_ready(self) -> None:
+        """None of them is waited for."""
+
     def start(self, entry: str, n: int, told: bytes, started: list[Child]) -> None:
         """``n`` children that run ``entry``, put into ``started`` as they come: of those that wait, as far as they go.
         Then have as many wait as this call took."""
