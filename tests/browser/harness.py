@@ -17,7 +17,8 @@ from playwright.sync_api import Browser, Locator, Page
 _PANEL = "const panel = window.jupyterapp.shell.currentWidget;"
 READ = """() => ({
   fits: document.documentElement.scrollWidth <= document.documentElement.clientWidth
-    && [...document.querySelectorAll('.jp-OutputArea-output')].every((e) => e.scrollWidth <= e.clientWidth),
+    && [...document.querySelectorAll('.jp-OutputArea-output')].filter((e) => e.querySelector('.ls-place'))
+      .every((e) => e.scrollWidth <= e.clientWidth),
   smallest: Math.min(...[...document.querySelectorAll('.ls-figure svg text')].map((e) =>
     e.getAttribute('font-size') * e.ownerSVGElement.getBoundingClientRect().width
       / e.ownerSVGElement.viewBox.baseVal.width)),

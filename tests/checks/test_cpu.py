@@ -21,8 +21,6 @@ from lockstep.checks.case import Case
 from lockstep.checks.guard import LibraryAnswer, references_refuse, refuse_borrowed
 from lockstep.checks.observation import Failure, Observation, Seen
 from lockstep.checks.observe import Ungraded
-from lockstep.checks.score import page
-from lockstep.comm.rules import RENDEZVOUS
 from lockstep.cpu.compiled import compiling_problem, inner_loop, machine_code
 from lockstep.cpu.lines import Busy, lines_counted
 from lockstep.cpu.observed import code
@@ -91,7 +89,7 @@ def seen_of(change: dict[str, Any], seed: int = 7, strict: dict[str, Any] | None
 def test_how_fast_it_was_is_shown_and_costs_nothing() -> None:
     slow, fast = (score_of(DOT, seen_of({"ratio": ratio})) for ratio in (0.1, 9.7))
     assert slow.points == fast.points == DOT.points
-    assert "9.7 times as fast" in page(fast)
+    assert "9.7 times as fast" in fast.picture
 
 
 def test_code_that_cannot_be_read_is_ungraded_and_never_a_zero() -> None:
@@ -236,10 +234,8 @@ def test_known_answers_are_run_beside_a_learners_without_compiling_them() -> Non
     for exercise in (SAXPY, DOT, MATMUL, SUM):
         assert exercise.beside is not None
         (case,) = exercise.cases(1, 7)
-        quick = replace(exercise, watch=exercise.beside, real=False)
-        beside = observe._observed(
-            quick, exercise.reference_function(), "", None, observe.LIMIT, RENDEZVOUS, [case]
-        ).seen[0]
+        quick = replace(exercise, watch=exercise.beside, real=False, cases=lambda ranks, seed, case=case: [case])
+        beside = observe.observe_reference(quick).seen[0]
         assert all("code" not in evidence for evidence in beside.returned[0])
         assert len(exercise.alike(beside)) == len(exercise.inputs(case, 0))
 

@@ -9,7 +9,7 @@ def recursive_doubling_all_reduce(tensor, group=None):
     for step in range(K.bit_length() - 1):
         distance = 2**step
         partner = rank + distance if rank // distance % 2 == 0 else rank - distance
-        incoming = torch.empty(tensor.shape, dtype=tensor.dtype)
+        incoming = torch.empty_like(tensor)
         receiving = dist.irecv(incoming, group=group, group_src=partner)
         sending = dist.isend(tensor.contiguous(), group=group, group_dst=partner)
         sending.wait()
