@@ -10,8 +10,8 @@ def recursive_doubling_all_reduce(tensor, group=None):
         distance = 2**step
         partner = rank + distance if rank // distance % 2 == 0 else rank - distance
         incoming = torch.empty_like(tensor)
-        receiving = dist.irecv(incoming, group=group, group_src=partner)
-        sending = dist.isend(tensor.contiguous(), group=group, group_dst=partner)
-        sending.wait()
-        receiving.wait()
+        receive = dist.P2POp(dist.irecv, incoming, group=group, group_peer=partner)
+        send = dist.P2POp(dist.isend, tensor.contiguous(), group=group, group_peer=partner)
+        for work in dist.batch_isend_irecv([receive, send]):
+            work.wait()
         tensor += incoming
