@@ -25,7 +25,7 @@ from lockstep.errors import (
     Unmatched,
     WorldUnavailable,
 )
-from lockstep.launch import pool
+from lockstep.launch import pool, server
 from lockstep.launch.job import Job
 from lockstep.launch.pool import run_processes
 
@@ -292,6 +292,7 @@ def test_a_function_that_swallows_every_exception():
 
 
 def test_ctrl_c_ends_the_ranks():
+    server.warm_up()  # or else there is none yet whose ranks could be found
     found: list[int] = []
 
     def interrupt():
