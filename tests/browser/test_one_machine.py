@@ -40,6 +40,7 @@ UNITS = (
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", UNITS, ids=lambda u: u.folder)
 def test_the_lesson_runs_and_its_figure_moves(lab: Lab, unit: Unit, course: Path, browser: Browser) -> None:
     lesson = f"course/{unit.folder}/lesson.ipynb"
