@@ -72,7 +72,9 @@ def test_the_lesson_waits_for_the_learner_and_its_figures_move(lab: Lab, course:
     lab.output(mine).locator("svg").first.wait_for()
     lab.look(mine, "lesson-my-ring")
 
-    told = lab.output(lab.find("def ring_of_sends")).inner_text()
+    circle = lab.output(lab.find("def ring_of_sends"))
+    circle.get_by_text("rank 0 waits for rank 1").first.wait_for()
+    told = circle.inner_text()
     assert "rank 0 waits for rank 1, rank 1 waits for rank 2, rank 2 waits for rank 0" in told
     assert "line 4, in ring_of_sends" in told
     for name, text in {"timeline": "def push_and_pull", "deadlock": "def ring_of_sends", "hidden": "def step"}.items():
