@@ -19,9 +19,10 @@ READ = """() => ({
   fits: document.documentElement.scrollWidth <= document.documentElement.clientWidth
     && [...document.querySelectorAll('.jp-OutputArea-output')].filter((e) => e.querySelector('.ls-place'))
       .every((e) => e.scrollWidth <= e.clientWidth),
-  smallest: Math.min(...[...document.querySelectorAll('.ls-figure svg text')].map((e) =>
-    e.getAttribute('font-size') * e.ownerSVGElement.getBoundingClientRect().width
-      / e.ownerSVGElement.viewBox.baseVal.width)),
+  smallest: Math.min(...[...document.querySelectorAll('.ls-figure svg text')].map((e) => {
+    const scale = e.getScreenCTM();  // of all svg elements around it; a chart has one in another
+    return parseFloat(e.getAttribute('font-size')) * Math.hypot(scale.a, scale.b);
+  })),
 })"""
 SIZES = ((1280, 800), (960, 700))
 

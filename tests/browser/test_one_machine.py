@@ -45,7 +45,8 @@ UNITS = (
 def test_the_lesson_runs_and_its_figure_moves(lab: Lab, unit: Unit, course: Path, browser: Browser) -> None:
     lesson = f"course/{unit.folder}/lesson.ipynb"
     lab.open(lesson)
-    first = lab.find(unit.prediction)
+    first = lab.find(f'"{unit.prediction}"')
+    lab.run(lab.find("lessons.begin("))
     lab.run(first)
     lab.commit(first, "50")
     assert lab.output(first).locator("input").is_disabled()

@@ -10,7 +10,7 @@ from lockstep.cost.algorithms import (
     recursive_doubling_all_reduce,
     ring_all_reduce,
 )
-from lockstep.cost.fit import choose_algorithm, fit_alpha_beta
+from lockstep.cost.fit import choices, choose_algorithm, crossings, fit_alpha_beta
 from lockstep.errors import UsageError
 
 NBYTES = [4**i for i in range(13)]  # 1 byte to 16 MiB
@@ -98,3 +98,17 @@ def test_the_two_doublings_cross_where_the_docstring_says() -> None:
 
 def test_one_rank_may_choose_anything() -> None:
     assert choose_algorithm(100, 1, 1e-5, 1e-9) in ("ring", "tree", "halving_doubling", "recursive_doubling")
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3, 12, 16, 1000])
+def test_two_choices_are_equal_where_they_cross_and_the_first_of_them_wins_above(ranks):
+    for (above, below), nbytes in crossings(ranks, 25e-6, 0.8e-9).items():
+        at, beyond = (choices(f * nbytes, ranks, 25e-6, 0.8e-9) for f in (1, 2))
+        assert at[above] == pytest.approx(at[below])
+        assert beyond[above] < beyond[below]
+
+
+def test_the_two_doublings_of_sixteen_ranks_cross_and_of_twelve_there_are_none():
+    pair = "halving_doubling", "recursive_doubling"
+    assert crossings(16, 25e-6, 0.8e-9)[pair] == pytest.approx(4 * 25e-6 / (0.8e-9 * (4 - 2 * 15 / 16)))
+    assert pair not in crossings(12, 25e-6, 0.8e-9)

@@ -19,7 +19,6 @@ from lockstep.collectives import ring_all_reduce
 from lockstep.dye import dye, total
 from lockstep.errors import Deadlock, RankState
 from lockstep.show.figure import LONG, page, script
-from lockstep.show.growth import Growth
 from lockstep.simt import launch
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -35,14 +34,12 @@ def halves(values: Any) -> None:
         values[i] = 3
 
 
-def grown() -> Any:
-    return show.all_reduce_growth(Growth(a, k, 2 * (k - 1), 2 * (k - 1), 2.0) for a in ("star", "ring") for k in (2, 4))
-
-
 FIGURES: dict[str, Callable[[], Any]] = {
-    "all_reduce_growth": grown,
     "amdahl": lambda: show.amdahl(0.95, 16, {1: 1.0, 2: 0.6}),
     "audit": lambda: show.audit(ROWS),
+    "batch_and_rate": lambda: show.batch_and_rate(
+        [(16, "as for the small batch", 3.0), (1024, "as for the small batch", 9.0)], [(128, "linear", 23.5)]
+    ),
     "costs": lambda: show.costs(ranks=16),
     "deadlock": lambda: show.timeline(Deadlock("A circle.", STATES, ring_trace(2))),
     "message_times": lambda: show.message_times([8, 800, 80_000, 8_000_000], [2e-5, 2.1e-5, 5e-5, 3e-3], 2e-5, 4e-10),

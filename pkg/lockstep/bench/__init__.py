@@ -8,6 +8,7 @@ A B A B A B, and the median of each. No benchmark says that it passed. Read the 
                  or ``against`` an older commit: whether it has become slower
 ``collectives``  the reference algorithms beside gloo's own all-reduce, on processes
 ``predict``      what the virtual cluster and the cost model predict, beside what was measured
+``ddp``          a training step of the course's DDP beside one of torch's, on processes
 ``simt``         the warp machine beside numba's own CUDA simulator
 """
 
@@ -22,7 +23,7 @@ from lockstep.errors import UsageError
 
 __all__ = ["NAMES", "Size", "Table", "measure"]
 
-NAMES = ("launch", "virtual", "collectives", "predict", "simt")
+NAMES = ("launch", "virtual", "collectives", "predict", "ddp", "simt")
 
 
 def measure(name: str, size: Size = "normal", against: str | None = None) -> list[Table]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import combinations
 
 from lockstep.cost.algorithms import all_reduces
 from lockstep.errors import UsageError
@@ -56,6 +57,19 @@ def choices(nbytes: int, ranks: int, alpha: float, beta: float) -> dict[str, flo
     return {
         choice: offered[name](nbytes, ranks, alpha, beta).seconds for choice, name in CHOICES.items() if name in offered
     }
+
+
+def crossings(ranks: int, alpha: float, beta: float) -> dict[tuple[str, str], float]:
+    """The bytes at which two of the choices take equally long, for each pair that crosses at all: both are straight
+    lines. The first of a pair is the one that wins above it."""
+    fixed, much = choices(0, ranks, alpha, beta), choices(10**12, ranks, alpha, beta)
+    slope = {name: (much[name] - fixed[name]) / 1e12 for name in fixed}
+    found = {}
+    for a, b in combinations(sorted(fixed, key=slope.__getitem__), 2):  # a is the flatter line
+        apart, steeper = fixed[a] - fixed[b], slope[b] - slope[a]
+        if apart * steeper > 1e-6 * alpha * beta:
+            found[a, b] = apart / steeper
+    return found
 
 
 def _check(nbytes: Sequence[float], seconds: Sequence[float]) -> None:

@@ -2,9 +2,10 @@
 
 from lockstep.show.amdahl import amdahl
 from lockstep.show.audit import audit
+from lockstep.show.batch_and_rate import batch_and_rate
 from lockstep.show.chart import chart
 from lockstep.show.costs import costs
-from lockstep.show.growth import all_reduce_growth, message_times
+from lockstep.show.message_times import message_times
 from lockstep.show.predict import predict
 from lockstep.show.reconcile import reconcile
 from lockstep.show.ring import ring
@@ -17,9 +18,9 @@ from lockstep.show.xray import xray
 from lockstep.tally import counted as progress
 
 __all__ = [
-    "all_reduce_growth",
     "amdahl",
     "audit",
+    "batch_and_rate",
     "chart",
     "costs",
     "message_times",

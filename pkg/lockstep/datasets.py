@@ -1,0 +1,59 @@
+"""Small data sets that every machine has, the same on all of them: no download, no randomness but a seed.
+
+x, y = digits()                                     1,797 handwritten digits, 8 x 8 grey values, in ten classes
+(x, y), (x_test, y_test) = digits_split()           1,280 to train with, 517 to test with, always the same ones
+x, y = dyadic(64, 8)                                regression data on which SGD computes without rounding
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from lockstep.errors import UsageError
+
+TRAINED = 1280  # of the 1,797 digits: 5 batches of 256, 20 of 64
+BRIGHTEST = 16.0  # the largest grey value
+
+Examples = tuple[Tensor, Tensor]  # inputs and what is wanted for them
+
+
+def digits() -> Examples:
+    """Handwritten digits: x is float32 of shape (1797, 1, 8, 8) with values from 0 to 1, y is int64 of shape (1797,)
+    with the classes 0 to 9, in scikit-learn's order. They are the course's stand-in for CIFAR-10: as many classes and
+    likewise images, but a tenth of a megabyte that comes with scikit-learn.
+
+    Source: E. Alpaydin and C. Kaynak, Optical Recognition of Handwritten Digits, UCI Machine Learning Repository, 1998;
+    here the test part of it, ``sklearn.datasets.load_digits``."""
+    from sklearn.datasets import load_digits
+
+    pixels, classes = load_digits(return_X_y=True)
+    x = torch.from_numpy(pixels).to(torch.float32).div_(BRIGHTEST).reshape(-1, 1, 8, 8)
+    return x, torch.from_numpy(classes).to(torch.int64)
+
+
+def digits_split() -> tuple[Examples, Examples]:
+    """The digits in two parts, 1,280 examples to train with and 517 to test with, in an order that was drawn once: the
+    people whose writing it is follow each other in the file, so its end is no fair test of its beginning."""
+    x, y = digits()
+    order = torch.randperm(len(x), generator=torch.Generator().manual_seed(0))
+    train, test = order[:TRAINED], order[TRAINED:]
+    return (x[train], y[train]), (x[test], y[test])
+
+
+def dyadic(n: int, features: int, seed: int = 0) -> Examples:
+    """Data for linear regression whose numbers are whole multiples of 1/2 and 1/4: x (n, features) and y (n,), float64.
+
+    Sums, products and means over 2, 4, 8 ... of them have few binary digits, too. With a learning rate of 1/4, say, a
+    few steps of SGD from zero are exact in float64: whoever adds in whichever order gets the same bits. Each step makes
+    the weights longer, by 7 bits with 8 examples and by 10 with 64, until the 53 bits of the mantissa cannot hold them:
+    after 7 steps, or 5.
+
+    Raises UsageError for fewer than one example or feature."""
+    if n < 1 or features < 1:
+        raise UsageError(f"There is no data of {n} examples with {features} features.", "Ask for one of each, or more.")
+    drawn = torch.Generator().manual_seed(seed)
+    x = torch.randint(-2, 3, (n, features), generator=drawn).to(torch.float64) / 2  # -1, -1/2, 0, 1/2, 1
+    weights = torch.randint(-2, 3, (features,), generator=drawn).to(torch.float64) / 2
+    noise = torch.randint(-1, 2, (n,), generator=drawn).to(torch.float64) / 4
+    return x, x @ weights + noise

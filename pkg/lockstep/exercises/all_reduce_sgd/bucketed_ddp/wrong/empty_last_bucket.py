@@ -1,0 +1,35 @@
+"""The learner thought: something is left in the last bucket."""
+
+import torch
+import torch.distributed as dist
+
+MISCONCEPTION = "crashed:RankRaised"
+TELL = (
+    "Nothing may be left for the last bucket, where the one before was just full: send it only if it holds something."
+)
+RAISES = "expected a non-empty list of Tensors"
+
+
+def bucketed_ddp(model, batch, bucket_bytes, group=None):
+    K = dist.get_world_size(group)
+    bucket, launched = [], []
+
+    def launch():
+        flat = torch.cat([p.grad.flatten() for p in bucket]) / K
+        launched.append((bucket.copy(), flat, dist.all_reduce(flat, group=group, async_op=True)))
+        bucket.clear()
+
+    def ready(p):
+        bucket.append(p)
+        if sum(q.grad.nbytes for q in bucket) >= bucket_bytes:
+            launch()
+
+    for p in model.parameters():
+        p.register_post_accumulate_grad_hook(ready)
+    model(batch).backward()
+    launch()
+    for members, flat, work in launched:
+        work.wait()
+        for p, mean in zip(members, flat.split([p.numel() for p in members])):
+            p.grad = mean.view_as(p)
+    return [p.grad for p in model.parameters()]

@@ -1,0 +1,33 @@
+"""The learner averages the parameters, which every rank has alike, in place of the gradients."""
+
+import torch
+import torch.distributed as dist
+
+MISCONCEPTION = "averages-parameters"
+TELL = "These are the parameters, averaged. What differs between the ranks, and must be averaged, are the gradients: p.grad."
+
+
+def bucketed_ddp(model, batch, bucket_bytes, group=None):
+    K = dist.get_world_size(group)
+    bucket, launched = [], []
+
+    def launch():
+        flat = torch.cat([p.detach().flatten() for p in bucket]) / K
+        launched.append((bucket.copy(), flat, dist.all_reduce(flat, group=group, async_op=True)))
+        bucket.clear()
+
+    def ready(p):
+        bucket.append(p)
+        if sum(q.grad.nbytes for q in bucket) >= bucket_bytes:
+            launch()
+
+    for p in model.parameters():
+        p.register_post_accumulate_grad_hook(ready)
+    model(batch).backward()
+    if bucket:
+        launch()
+    for members, flat, work in launched:
+        work.wait()
+        for p, mean in zip(members, flat.split([p.numel() for p in members])):
+            p.grad = mean.view_as(p)
+    return [p.grad for p in model.parameters()]

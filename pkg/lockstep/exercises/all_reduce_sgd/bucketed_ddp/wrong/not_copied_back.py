@@ -1,0 +1,31 @@
+"""The learner thought: the flat tensor is the gradients."""
+
+import torch
+import torch.distributed as dist
+
+MISCONCEPTION = "not-copied-back"
+TELL = "These are this rank's own gradients. torch.cat copies: what the all-reduce has made of the copy must go back."
+
+
+def bucketed_ddp(model, batch, bucket_bytes, group=None):
+    K = dist.get_world_size(group)
+    bucket, launched = [], []
+
+    def launch():
+        flat = torch.cat([p.grad.flatten() for p in bucket]) / K
+        launched.append((bucket.copy(), flat, dist.all_reduce(flat, group=group, async_op=True)))
+        bucket.clear()
+
+    def ready(p):
+        bucket.append(p)
+        if sum(q.grad.nbytes for q in bucket) >= bucket_bytes:
+            launch()
+
+    for p in model.parameters():
+        p.register_post_accumulate_grad_hook(ready)
+    model(batch).backward()
+    if bucket:
+        launch()
+    for members, flat, work in launched:
+        work.wait()
+    return [p.grad for p in model.parameters()]

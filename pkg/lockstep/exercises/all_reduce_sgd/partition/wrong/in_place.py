@@ -1,0 +1,10 @@
+"""The learner thought: shuffle needs no copy."""
+
+import random
+
+MISCONCEPTION = "changes-dataset"
+
+
+def partition(dataset, rank, ranks, epoch):
+    random.Random(epoch).shuffle(dataset)
+    return dataset[rank::ranks]

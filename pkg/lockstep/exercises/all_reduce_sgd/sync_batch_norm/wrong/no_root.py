@@ -1,0 +1,15 @@
+"""The learner thought: divide by the variance."""
+
+import torch
+import torch.distributed as dist
+
+MISCONCEPTION = "no-root"
+TELL = "You divide by the variance. Divide by its root."
+
+
+def sync_batch_norm(x, eps, group=None):
+    sums = torch.cat([x.sum(dim=0), (x * x).sum(dim=0), x.new_tensor([len(x)])])
+    dist.all_reduce(sums, group=group)
+    C, rows = x.shape[1], sums[-1]
+    mean = sums[:C] / rows
+    return (x - mean) / (sums[C:-1] / rows - mean * mean + eps)
