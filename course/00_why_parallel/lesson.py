@@ -8,8 +8,9 @@
 # out what decides it.
 
 # %%
-from lockstep import predict
+from lockstep import predict, reconcile
 
+# %% lesson="predict why-parallel-hundred"
 predict(
     "why-parallel-hundred",
     "Now with one thing more: of the 100 hours, 95 % can be divided among any number of machines; the rest cannot. "
@@ -133,10 +134,10 @@ print("Llama 3 by its paper:   3.8e+25 FLOP    (arXiv:2407.21783, section 1, for
 # sells for this, a B200, does up to $2.25 \cdot 10^{15}$ FLOP in a second, in numbers of 16 bits (NVIDIA's figure for
 # the HGX B200, as listed at glennklockwood.com/garden/processors/B200).
 
-# %%
+# %% lesson="predict why-parallel-gpt4"
 predict("why-parallel-gpt4", "How many years would one B200 need for GPT-4's 2e25 FLOP?", unit="years")
 
-# %%
+# %% lesson="after why-parallel-gpt4"
 year = 365.25 * 24 * 3600
 flop, peak = 2.0e25, 2.25e15
 
@@ -144,18 +145,12 @@ flop, peak = 2.0e25, 2.25e15
 rates = {"at its peak": peak, "at the best rate measured": 1745e12, "at 40 % of its peak": 0.4 * peak}
 for name, rate in rates.items():
     print(f"{name:<26} {flop / rate / year:>5.0f} years")
-
-# %% [markdown]
-# You may read the first of these numbers in talks about parallel training. But no training reaches the peak. The share
-# that it does reach is called the **utilisation** (MFU, model FLOP utilisation). Llama 3 reached 38 to 43 % on 8,192 to
-# 16,384 GPUs (arXiv:2407.21783, table 4).
-#
-# Beside your prediction, "simulated" is the calculation at 40 %. You are asked for your reason: what did you assume?
-
-# %%
-from lockstep import reconcile
-
 reconcile("why-parallel-gpt4", simulated=flop / (0.4 * peak) / year)
+
+# %% [markdown] lesson="reason why-parallel-gpt4"
+# **Our reason.** You may read the first of these numbers in talks about parallel training. But no training reaches the
+# peak. The share that it does reach is called the **utilisation** (MFU, model FLOP utilisation). Llama 3 reached 38 to
+# 43 % on 8,192 to 16,384 GPUs (arXiv:2407.21783, table 4). So "simulated" is the calculation at 40 %.
 
 # %%
 from lockstep.cost.training import training_days
@@ -352,7 +347,9 @@ small = Device("a small computer", {"float32": 1e9}, memory_bandwidth=4e9, memor
 ethernet = Link(alpha=25e-6, beta=8e-10)  # seconds before the first byte; seconds for each byte
 computers = Cluster("small computers", small, ranks_per_node=1, inside=ethernet, between=ethernet)
 
-simulated = {s: run(job, 50, 950, ranks=s, on=computers).values[0] for s in (1, 2, 4, 8, 16, 32, 64, 100)}
+# %% lesson="after why-parallel-hundred"
+sizes = show.progress((1, 2, 4, 8, 16, 32, 64, 100), "Simulating")
+simulated = {s: run(job, 50, 950, ranks=s, on=computers).values[0] for s in sizes}
 show.amdahl(p=0.95, workers=100, times=simulated, points_are="simulated")
 
 # %% [markdown]
@@ -364,7 +361,7 @@ show.amdahl(p=0.95, workers=100, times=simulated, points_are="simulated")
 
 # %%
 workers = [s for s in (1, 2, 4, 8) if s <= max(2, machine.cores)]
-measured = {s: run(job, 100, 1900, 5, ranks=s).values[0] for s in workers}
+measured = {s: run(job, 100, 1900, 5, ranks=s).values[0] for s in show.progress(workers, "Measuring")}
 for s, seconds in measured.items():
     print(f"{s} process{'es' if s > 1 else ' '}   {1e3 * seconds:>7.1f} ms   speedup {measured[1] / seconds:.2f}")
 
@@ -374,7 +371,7 @@ for s, seconds in measured.items():
 # From times like these you can read p. By Amdahl's law $t = \text{serial} + \text{parallel}/s$: against $1/s$ the
 # times lie on a straight line.
 
-# %%
+# %% lesson="after why-parallel-hundred"
 from lockstep.cost.speedup import fit_parallel_fraction
 
 p_here = fit_parallel_fraction(list(measured), list(measured.values()))
@@ -739,7 +736,7 @@ show.amdahl(p=0.999, workers=1000, times=minutes, points_are="FourCastNet")
 # what the busiest of the 100 workers has to compute: the serial part, and its share.
 
 
-# %%
+# %% lesson="after why-parallel-hundred"
 def products(count):
     x = torch.ones(128, 128)
     for _ in range(count):
@@ -750,11 +747,10 @@ busiest = own_time(lambda: products(50 + math.ceil(950 / 100)))
 everything = own_time(lambda: products(1000), repeats=3)
 reconcile("why-parallel-hundred", simulated=100 * simulated[100] / simulated[1], measured=100 * busiest / everything)
 
-# %% [markdown]
-# Amdahl says 5 + 95/100 hours. Why do the others differ? The simulation has messages: the workers must tell
-# each other that they are done. Both have 950 products for 100 workers, and a product cannot be cut: some do 10,
-# others 9. The measurement has the noise of your machine. In the table above there is a field for your reason. Write it
-# down: it is kept.
+# %% [markdown] lesson="reason why-parallel-hundred"
+# **Our reason.** Amdahl says 5 + 95/100 hours. Why do the others differ? The simulation has messages: the workers must
+# tell each other that they are done. Both have 950 products for 100 workers, and a product cannot be cut: some do 10,
+# others 9. The measurement has the noise of your machine.
 #
 # And the number that you said aloud, before you knew of the 95 %? If it was 1 hour, you took 100 machines for 100 times
 # as fast.

@@ -17,8 +17,9 @@
 # the first estimator of each line, KNeighbors and DBSCAN by brute force. Start with a number of your own.
 
 # %%
-from lockstep import predict
+from lockstep import predict, reconcile
 
+# %% lesson="predict scikit-learn-claims"
 predict(
     "scikit-learn-claims",
     "You measure these six estimators. How many of the six lines will be right?",
@@ -96,6 +97,8 @@ from functools import partial
 
 from sklearn.neighbors import KNeighborsClassifier
 
+from lockstep import show
+
 rng = np.random.default_rng(0)
 points, labels = rng.random((4000, 20)), rng.integers(2, size=4000)
 
@@ -104,7 +107,7 @@ def predictions(algorithm, n_jobs):
     return KNeighborsClassifier(algorithm=algorithm, n_jobs=n_jobs).fit(points, labels).predict(points[:2000])
 
 
-for algorithm in ("brute", "kd_tree"):
+for algorithm in show.progress(("brute", "kd_tree"), "Measuring", each=2):
     measure = measuring(partial(predictions, algorithm))
     measure(2, 2, 2)
     for knobs in ({}, {"openmp": 2}, {"n_jobs": 2}):
@@ -120,8 +123,7 @@ for algorithm in ("brute", "kd_tree"):
 # `lockstep audit` does this for every estimator of the notes' table, each in a fresh process. Here are the six, each
 # told as soon as it is measured. On a quiet machine one takes about five seconds.
 
-# %%
-from lockstep import show
+# %% lesson="after scikit-learn-claims"
 from lockstep.classical.audit import audit, table
 
 SIX = [
@@ -138,12 +140,14 @@ for verdict in audit(SIX, rounds=1):
     print(table.line(verdict))
 show.audit(verdicts)
 
-# %%
-from lockstep import reconcile
-
+# %% lesson="after scikit-learn-claims"
 reconcile("scikit-learn-claims", measured=sum(v.claim_holds for v in verdicts))
 
-# %%
+# %% [markdown] lesson="reason scikit-learn-claims"
+# **Our reason.** Only a measurement says what happens: threads of OpenMP and BLAS work without any parameter, and
+# `n_jobs` may be there and do nothing. Below, each line of the notes stands beside what you have measured.
+
+# %% lesson="after scikit-learn-claims"
 from IPython.display import Markdown
 
 from lockstep.classical.audit.notes import beside
@@ -280,7 +284,7 @@ searches = {
     "random": RandomizedSearchCV(SVC(), grid, n_iter=5, cv=3, n_jobs=2, random_state=0),
     "halving": HalvingGridSearchCV(SVC(), grid, cv=3, n_jobs=2, random_state=0, min_resources=100),
 }
-for name, search in searches.items():
+for name, search in show.progress(searches.items(), "Searching", each=2):
     u = usage(partial(search.fit, X, y))
     sizes = search.cv_results_.get("n_resources", [len(X)] * len(search.cv_results_["params"]))
     print(
@@ -336,7 +340,7 @@ for estimator in (
 from sklearn.model_selection import cross_val_score
 
 X, y = make_classification(n_samples=10_000, n_features=20, random_state=42)
-for inner in (-1, 1):
+for inner in show.progress((-1, 1), "Running", each=9):
     forest = RandomForestClassifier(n_estimators=100, n_jobs=inner, random_state=42)
     cross_val_score(ExtraTreesClassifier(1), X, y, cv=40, n_jobs=-1)  # the workers start, and import scikit-learn
     u = usage(partial(cross_val_score, forest, X, y, cv=5, n_jobs=-1))
@@ -476,7 +480,7 @@ for name, settings in (("threads", {"prefer": "threads"}), ("processes", {})):
 # ## 11. Beyond one machine
 #
 # joblib's tasks can also go to a cluster. **Dask** has a scheduler and workers, on one machine or on a hundred. The
-# estimator does not change; only where `parallel_config` sends its tasks.
+# estimator does not change; only where `parallel_config` sends its tasks. Starting it here takes some seconds.
 
 # %%
 import logging

@@ -7,8 +7,14 @@
 # Start with a number of your own.
 
 # %%
-from lockstep import predict
+from functools import partial  # partial(f, a) is a function without arguments left: it calls f(a)
 
+import matplotlib.pyplot as plt
+
+from lockstep import predict, reconcile, show
+from lockstep.launch.measure import best_time
+
+# %% lesson="predict cpu-ladder"
 predict(
     "cpu-ladder",
     "Two lists of 2,048 numbers. A Python loop multiplies them pair by pair and adds up the products. The fastest "
@@ -119,18 +125,14 @@ from lockstep.cpu.accumulators import source, with_accumulators
 
 print(source(3))
 
-# %%
+# %% lesson="predict cpu-accumulators"
 predict(
     "cpu-accumulators",
     "One accumulator is 1. With twelve accumulators, how many times as fast will the sum be?",
     unit="times",
 )
 
-# %%
-from functools import partial  # partial(f, a) is a function without arguments left: it calls f(a)
-
-from lockstep.launch.measure import best_time
-
+# %% lesson="after cpu-accumulators"
 turns, sums = 200, {}
 for k in (1, 2, 3, 4, 6, 8, 12):
     kernel, table = with_accumulators(k), np.ones((1920 // k, k))
@@ -139,10 +141,9 @@ for k in (1, 2, 3, 4, 6, 8, 12):
     chains = len(inner_loop(kernel, table, turns).chains)
     faster = f"{sums[1] / sums[k]:.1f} times as fast"
     print(f"k = {k:<3} {sums[k]:.3f} ns an addition    {faster:<20} {chains:>2} chains in the machine code")
+reconcile("cpu-accumulators", measured=sums[1] / sums[12])
 
-# %%
-import matplotlib.pyplot as plt
-
+# %% lesson="after cpu-accumulators"
 figure, axes = plt.subplots(figsize=(7, 3.4))
 axes.plot(list(sums), [sums[1] / t for t in sums.values()], "o-", color="#0072B2", label="measured here")
 axes.plot([1, 4, 8, 12], [1, 4, 8, 12], ":", color="gray", label="k times as fast")
@@ -150,15 +151,10 @@ axes.set(xlabel="accumulators", ylabel="times as fast as one", title="Additions 
 axes.legend()
 figure.tight_layout()
 
-# %% [markdown]
-# At best k accumulators are k times as fast. Then it levels off: the core is full. Its level is **latency × ports**:
-# an addition that takes 4 cycles, on a core that begins 2 in each cycle, leaves room for 8. Cores differ: some take 2
-# cycles and have 2 ports, so they are full at 4. Yours is in the picture.
-
-# %%
-from lockstep import reconcile
-
-reconcile("cpu-accumulators", measured=sums[1] / sums[12])
+# %% [markdown] lesson="reason cpu-accumulators"
+# **Our reason.** At best k accumulators are k times as fast. Then it levels off: the core is full. Its level is
+# **latency × ports**: an addition that takes 4 cycles, on a core that begins 2 in each cycle, leaves room for 8. Cores
+# differ: some take 2 cycles and have 2 ports, so they are full at 4. Yours is in the picture.
 
 # %% [markdown]
 # ## 4. Why does the compiler not do it?
@@ -260,8 +256,8 @@ print("used in our loop:", f"{loop.register_bits} bits")
 
 # %% [markdown]
 # You may have `avx512f`, and the loop uses 256 bits. For many processors LLVM prefers that: the first ones with AVX-512
-# lowered their clock for it. You can ask for the other width, again in a process of its own. Which is faster? That
-# holds for your processor and this loop only:
+# lowered their clock for it. You can ask for the other width, again in a process of its own, which takes some seconds.
+# Which is faster? That holds for your processor and this loop only:
 
 # %%
 import os
@@ -316,7 +312,7 @@ for kernel in (saxpy, saxpy_in_float64):
 # One rung is missing: four accumulators in strict order, without SIMD. The library's `dot` has four, one for each
 # quarter of the arrays. Compiled with nothing allowed it shows what instruction-level parallelism does alone.
 
-# %%
+# %% lesson="after cpu-ladder"
 ladder["4 accumulators, in order"] = ns_per_element(njit(dot.py_func), x, y)
 ladder["4 accumulators, SIMD"] = ns_per_element(dot, x, y)
 rungs = sorted(ladder.items(), key=lambda rung: -rung[1])
@@ -342,14 +338,14 @@ figure.tight_layout()
 # All arrays so far were small. Now follow a chain of addresses through arrays of different sizes, each step waiting for
 # the one before. How long does a step take?
 
-# %%
+# %% lesson="predict cpu-memory"
 predict(
     "cpu-memory",
     "From the smallest, nearest cache to main memory: how many times as long does one access take?",
     unit="times",
 )
 
-# %%
+# %% lesson="after cpu-memory"
 from lockstep.cpu.latency import latency
 
 sizes = [2**k * 1024 for k in range(2, 17)]  # 4 KiB to 64 MiB
@@ -368,14 +364,12 @@ axes.set(
 )
 figure.tight_layout()
 print({f"{size // 1024} KiB": round(ns, 1) for size, ns in steps.items()})
+reconcile("cpu-memory", measured=steps[sizes[-1]] / steps[sizes[0]])
 
-# %% [markdown]
-# Each **cache** is small and near, or large and far. The dotted lines are the sizes that your system reports. A step
+# %% [markdown] lesson="reason cpu-memory"
+# **Our reason.** Each **cache** is small and near, or large and far. The dotted lines are the sizes that your system reports. A step
 # comes where the array outgrows a cache. (In a virtual machine the last cache belongs to many, and on a busy one
 # single points jump: run the cell again.)
-
-# %%
-reconcile("cpu-memory", measured=steps[sizes[-1]] / steps[sizes[0]])
 
 # %% [markdown]
 # ## 9. A line at a time
@@ -397,7 +391,7 @@ print(inspect.getsource(matmul_by_rows.py_func))
 # write down every address, and hands these to a model of a cache. Here it has 2 KiB: small, so that small matrices do
 # not fit.
 
-# %%
+# %% lesson="predict cpu-misses"
 predict(
     "cpu-misses",
     "24 x 40 times 40 x 40, float64, a cache of 32 lines. The first program misses it how many times as often as the "
@@ -420,23 +414,25 @@ def misses(kernel, *more, size=2048):
     return cache.misses
 
 
+# %% lesson="after cpu-misses"
 counted = {"by columns": misses(matmul_by_columns), "by rows": misses(matmul_by_rows)}
 products = 24 * 40 * 40
 print(counted)
 print(f"by columns: one for each of {products:,} products, and {counted['by columns'] - products:,} more for A and C")
 reconcile("cpu-misses", simulated=counted["by columns"] / counted["by rows"])
 
+# %% [markdown] lesson="reason cpu-misses"
+# **Our reason.** Down a column, every product needs a new line of B. So every product is a miss. Along a row, a line
+# serves its 8 elements. Still, all of B passes by for every row of A, and is gone before it is needed again.
+
 # %% [markdown]
-# Down a column, every product needs a new line of B. So every product is a miss. Along a row, a line serves its 8
-# elements. Still, all of B passes by for every row of A, and is gone before it is needed again.
-#
 # Work in **blocks** instead: small squares of A, B and C that fit into the cache together. What was fetched is used as
 # often as the block is wide. So there are fewer misses. You write that in the lab. How large should a block be? Try
 # all sizes in the model:
 
-# %%
+# %% lesson="after cpu-misses"
 widths = (2, 4, 8, 12, 16, 20, 40)
-by_width = {b: misses(blocked_matmul, b) for b in widths}
+by_width = {b: misses(blocked_matmul, b) for b in show.progress(widths, "Counting")}
 figure, axes = plt.subplots(figsize=(7, 3.2))
 axes.plot(widths, list(by_width.values()), "o-", color="#009E73", label="blocked")
 axes.axhline(counted["by rows"], color="#D55E00", linestyle="--", label="by rows")
@@ -477,7 +473,9 @@ for multiply in (*ways.values(), matmul_by_columns):
     multiply(np.ones((8, 8)), np.ones((8, 8)))  # compiled now
 sides = [256, 384, 512, 768, 1152, 1536]
 with threadpool_limits(1):
-    rates = {name: [gflops(way, n) for n in sides] for name, way in (ways | {"BLAS": np.matmul}).items()}
+    rates = {}
+    for name, way in (ways | {"BLAS": np.matmul}).items():
+        rates[name] = [gflops(way, n) for n in show.progress(sides, name)]
 for name, row in rates.items():
     print(f"{name:<10}", "".join(f"{rate:>8.1f}" for rate in row), "GFLOP/s")
 print(f"by columns, {sides[3]} x {sides[3]}: {gflops(matmul_by_columns, sides[3]):.1f} GFLOP/s")
@@ -522,8 +520,6 @@ print(
 # do.
 
 # %%
-from lockstep import show
-
 long_x, long_y = np.ones(2**24, np.float32), np.ones(2**24, np.float32)
 
 
@@ -630,7 +626,7 @@ for kernel in (count, count_atomically):
 # where nobody else wants the counter. Where both threads run, it also waits until the line has come over from the other
 # core. So share as little as you can: give each thread counters of its own. Is that enough?
 
-# %%
+# %% lesson="predict cpu-transfers"
 predict(
     "cpu-transfers",
     "4 workers add up 400 numbers. Each adds to its own element of one array: partial[w] += x[i]. How often does a "
@@ -638,7 +634,7 @@ predict(
     unit="times",
 )
 
-# %%
+# %% lesson="after cpu-transfers"
 from lockstep.cpu.coherence import share
 from lockstep.cpu.naive import parallel_sum_in_shared_line
 
@@ -654,19 +650,20 @@ for size in (4, 8, 12):
 accesses, moved = traced_sum(400)
 reconcile("cpu-transfers", simulated=moved)
 
-# %%
+# %% lesson="after cpu-transfers"
 from lockstep.show.lines import draw_lines
 
 written = sorted({(address, worker) for address, write, worker, _ in accesses if write})
 written = [pair for pair in written if pair[1] >= 0]  # by workers, not before or after them
 SVG(draw_lines(written, moved, 4))
 
-# %% [markdown]
-# A core may write only to a line that no other core has. The four counters lie in one line of 64 bytes. So each write
+# %% [markdown] lesson="reason cpu-transfers"
+# **Our reason.** A core may write only to a line that no other core has. The four counters lie in one line of 64 bytes. So each write
 # takes the line from the others. And each time all four have written, the first read has to fetch the newest copy; only
 # the very first one takes it from nobody. Yet nobody ever looks at another's counter. This is **false sharing**. The
 # values are right. Only time is lost.
-#
+
+# %% [markdown]
 # This count is what the *program* asks for, with workers that take turns. A compiler may keep a sum in a register and
 # write it once; then nothing is shared. The counters of the race above cannot be kept in a register, since only the
 # data say which is next. Measure them: one line for both
@@ -757,15 +754,16 @@ else:
 # Back to the first question. The model is the roofline: 2 operations and 8 bytes for each element, from the first
 # cache. It says what the best program could reach on this core. The measurement is the best rung of your ladder.
 
-# %%
+# %% lesson="after cpu-ladder"
 model = 1e9 * max(2 / roofs.peak, 8 / max(roofs.bandwidths.values()))
 best = min(ladder.values())
 print(f"Python {ladder['Python, lists']:.1f} ns, the best program {best:.3f} ns, the roof {model:.3f} ns an element")
 reconcile("cpu-ladder", simulated=ladder["Python, lists"] / model, measured=ladder["Python, lists"] / best)
 
-# %% [markdown]
-# A Python loop spends its time on finding out what `a * b` means, over and over. What then made the compiled program
-# faster? Write down your reason: accumulators, lanes, or both?
+# %% [markdown] lesson="reason cpu-ladder"
+# **Our reason.** A Python loop spends its time on finding out what `a * b` means, over and over. The compiled loop adds in
+# order, so its additions wait for each other. Accumulators end that waiting, and lanes add several numbers at once: the
+# ladder of section 7 shows what each of them alone is worth here.
 
 # %% [markdown]
 # ## 15. What professionals use

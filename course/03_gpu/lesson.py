@@ -9,8 +9,9 @@
 # You need no GPU here. Start with a number of your own.
 
 # %%
-from lockstep import predict
+from lockstep import predict, reconcile
 
+# %% lesson="predict gpu-mandelbrot-lanes"
 predict(
     "gpu-mandelbrot-lanes",
     "A kernel draws the Mandelbrot set, one thread a pixel. A thread repeats a short loop until its point escapes: "
@@ -186,15 +187,15 @@ drawn = launch(mandelbrot, (3, 8), (32, 8), turns)  # a warp is a row of 32 pixe
 # its slowest lane: the turns of all lanes, over 32 times those of the slowest. Below, "simulated" is what the warp
 # machine counted, and "measured" is worked out in this way.
 
-# %%
-from lockstep import reconcile
-
+# %% lesson="after gpu-mandelbrot-lanes"
 rows = np.minimum(turns + 1, 50).reshape(64, 3, 32)  # (row, warp, lane): turns begun
 by_hand = rows.sum() / (32 * rows.max(axis=2).sum())
 reconcile("gpu-mandelbrot-lanes", simulated=100 * drawn.total().lane_efficiency, measured=100 * by_hand)
 
-# %% [markdown]
-# How far off was your guess? And why do the other two differ a little: what does a warp issue outside of the loop?
+# %% [markdown] lesson="reason gpu-mandelbrot-lanes"
+# **Our reason.** Where neighbours escape at about the same time, a warp's lanes stop together. Along the border of the set
+# they don't, and one lane that stays in holds the other 31. The two numbers differ a little because a warp also issues
+# instructions outside of the loop, and there all 32 lanes work.
 
 # %%
 import matplotlib.pyplot as plt

@@ -657,3 +657,5 @@ check("communication.is_all_reduce", is_all_reduce)
 # Run your ring on the real processes of this machine: `check("communication.ring_all_reduce", ring_all_reduce,
 # on="processes")`. On a node with GPUs, first replace `isend` and `recv` by `dist.batch_isend_irecv`. Then save it in a
 # file and run `torchrun --nproc-per-node 8 -m lockstep check communication.ring_all_reduce FILE`. It is the same check.
+#
+# Next comes [unit 05, All-reduce SGD](../../course/05_all_reduce_sgd/lesson.ipynb): your all-reduce trains a model.

@@ -9,7 +9,7 @@
 #
 # | | minutes | what |
 # |---|---|---|
-# | Whole lesson | 70 | sections 1 to 9 |
+# | Whole lesson | 69 | sections 1 to 9 |
 # | Short path | 26 | sections 1, 5 and 8, the wrap-up; then `ring_all_reduce` in the lab |
 # | [Lab](../../labs/04_communication/lab.ipynb) | 120 | five exercises, and more for those who want them |
 #
@@ -26,7 +26,7 @@ from lockstep import collectives, predict, quiz, reconcile, run, show, your_turn
 from lockstep.collectives.counts import timed
 from lockstep.collectives.notes import all_reduce_table
 from lockstep.collectives.patterns import patterns
-from lockstep.cost.fit import fit_alpha_beta
+from lockstep.cost.fit import crossings, fit_alpha_beta
 from lockstep.dye import dye, total
 from lockstep.errors import Deadlock
 
@@ -432,7 +432,7 @@ print(f"1 kB: {short:.2f} times    16 MB: {long:.2f} times")
 reconcile("doubling-or-halving", simulated=long)
 
 # %% [markdown] lesson="reason doubling-or-halving"
-# **Our reason.** At 16 MB nearly all of the time is β: doubling sends 4 N through each port, halving-doubling 1.875 N.
+# **Our reason.** At 16 MB nearly all of the time is β: doubling sends 4 N through each card, halving-doubling 1.875 N.
 # That is 2.13 times. At 1 kB nearly all is α, and doubling is faster: it takes 4 rounds where halving-doubling takes 8.
 # No way is the best for every size.
 
@@ -447,10 +447,12 @@ reconcile("doubling-or-halving", simulated=long)
 
 # %% lesson="after doubling-or-halving"
 ways = "star", "binomial_tree", "ring", "recursive_doubling", "halving_doubling"
+doublings = crossings(16, 25e-6, 0.8e-9)["halving_doubling", "recursive_doubling"]
+print(f"16 ranks: the two doublings take equally long at {doublings / 1e3:.0f} kB")
 show.costs(alpha=25e-6, beta=0.8e-9, ranks=16, algorithms=ways)
 
 # %% [markdown] lesson="after doubling-or-halving"
-# The two doublings cross near 59 kB, and with 12 ranks both vanish.
+# With 16 ranks the two doublings are the lowest curves. With 12, both vanish.
 #
 # Here is the table of the lecture notes, in their words, beside what we count. Each row is a program; the counts come
 # from its trace, with 4 ranks and with 16. See how each count grows. It takes about five seconds.
@@ -463,8 +465,8 @@ all_reduce_table(4, 16)
 #
 # | the notes | we count | why |
 # |---|---|---|
-# | One-to-many takes O(1) | 6 → 30 rounds: O(K) | O(1) needs a master with K−1 ports. A rank here has one. |
-# | Naïve takes O(K) | 11 → 191 rounds: O(K²) | The same: each of its K reduces takes O(1) only with K−1 ports. |
+# | One-to-many takes O(1) | 6 → 30 rounds: O(K) | O(1) needs a master with K−1 cards. A rank here has one. |
+# | Naïve takes O(K) | 11 → 191 rounds: O(K²) | The same: each of its K reduces takes O(1) only with K−1 cards. |
 # | A ring moves O(K²) in all | 12 → 240 with whole tensors; 6 → 30 with chunks | O(K²) is the ring *without* chunks. With chunks it is 2(K−1). |
 # | Recursive halving moves O(K log K) | 8 → 64 for doubling; 6 → 30 for halving-doubling | Offsets 1, 2, 4 with whole tensors are recursive *doubling*. |
 # | Peak bandwidth O(1): doubling, ring | 2 → 4 and 3 → 15 tensors through one card | O(1) *at a time* is right. What fills the card is the sum over all rounds. |
@@ -494,7 +496,7 @@ reconcile("star-over-ring", simulated=star_over_ring("virtual"), measured=here)
 # %% [markdown] lesson="reason star-over-ring"
 # **Our reason.** Here a message is work for two cores, as long as it lasts: one copies the bytes in, the other copies
 # them out. Four ranks that all send and receive would like eight cores. With fewer they take turns, and then the bytes
-# *in all* count, not the busiest port. Star and ring move the same. `on="virtual"` knows your cores, and reckons with
+# *in all* count, not the busiest card. Star and ring move the same. `on="virtual"` knows your cores, and reckons with
 # them. On a busy machine the measurement varies by half.
 
 # %% lesson="quiz which-way"

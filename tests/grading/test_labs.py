@@ -105,8 +105,9 @@ def test_the_lesson_runs(unit, learner):
 def test_a_lesson_that_nobody_has_opened_tells_nothing_that_is_behind(unit, learner):
     nb = executed(root() / unit.lesson, stop_at_errors=True)
     seen = json.dumps(nb.cells, ensure_ascii=False)
-    hidden = load(unit.topic).sentences()
-    assert len(hidden) > 10
+    behind = load(unit.topic)
+    hidden = behind.sentences()
+    assert len(hidden) > (10 if behind.turns else 1)
     assert [line for line in hidden if json.dumps(line, ensure_ascii=False)[1:-1] in seen] == []
 
 

@@ -227,6 +227,17 @@ def test_a_heading_tells_its_minutes_about_right(minutes: int, refused: bool) ->
     assert not refused or found == ["lesson.py:1: “6. A title” tells 6 minutes; 3 are computed"]
 
 
+@pytest.mark.parametrize("path", ["Whole lesson", "Short path"])
+def test_the_table_at_the_top_tells_its_minutes_about_right(path: str) -> None:
+    """Lesson 04 told 70 minutes by hand, and nothing held the sum to its sections."""
+    source = "# %% [markdown]\n# # A\n#\n# | | minutes |\n# |---|---|\n# | {path} | {told} | all of it |\n\n"
+    top = {told: source.format(path=path, told=told) + PATTERN.format(minutes=3, prose="word " * 94, code="x = 1")
+           for told in (3, 30)}  # fmt: skip
+    found = {told: [str(p) for p in pattern_problems("lesson.py", parse(text))] for told, text in top.items()}
+    assert f"lesson.py:1: “{path}” tells 30 minutes; 1 are computed" in found[30]
+    assert not any(path in problem for problem in found[3])
+
+
 def test_the_limits_of_a_lesson_on_the_pattern() -> None:
     assert any("it has 107 words; 90 are the most for a cell" in p for p in pattern(words=100))
     assert any("it shows 21 lines of code; 20 are the most" in p for p in pattern(lines=21))

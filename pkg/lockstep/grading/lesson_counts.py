@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 from lockstep.grading.parting import mark, stub
 from lockstep.grading.source import Cell, Problem
 
-HEADING = re.compile(r"^## (?P<title>.*?)(?: · (?P<minutes>\d+) minutes?)?(?: · short path)?$", re.M)
+HEADING = re.compile(r"^## (?P<title>.*?)(?: · (?P<minutes>\d+) minutes?)?(?P<short> · short path)?$", re.M)
+PATH = re.compile(r"^\| (?P<path>Whole lesson|Short path) \| (?P<minutes>\d+) \|", re.M)  # in the table at the top
 EACH = {"predict": 2.0, "turn": 3.0, "quiz": 1.0}  # minutes, besides reading
 WORDS_A_MINUTE, LINES_A_MINUTE = 100, 5
 OFF, OFF_BY = 2.0, 0.25  # minutes, and share of the told ones: what a heading may be off by, whichever is more
@@ -31,6 +32,7 @@ class Section:
     title: str
     told: int  # minutes; 0 where the heading tells none
     computed: float
+    short: bool  # on the short path; the wrap-up, whose heading tells no minutes, is
 
 
 def pattern_problems(file: str, cells: Sequence[Cell]) -> Iterator[Problem]:
@@ -39,13 +41,25 @@ def pattern_problems(file: str, cells: Sequence[Cell]) -> Iterator[Problem]:
     if not any(s.told for s in found):
         return
     for s in found:
-        if s.told and abs(s.told - s.computed) > max(OFF, s.told * OFF_BY):
+        if s.told and _is_off(s.told, s.computed):
             yield Problem(file, s.cell, f"“{s.title}” tells {s.told} minutes; {s.computed:.0f} are computed")
+    computed = {
+        "Whole lesson": sum(map(minutes, cells)),
+        "Short path": sum(s.computed for s in found if s.short),
+    }
+    for path in PATH.finditer(cells[0].source):
+        if _is_off(told := int(path["minutes"]), computed[path["path"]]):
+            sentence = f"“{path['path']}” tells {told} minutes; {computed[path['path']]:.0f} are computed"
+            yield Problem(file, cells[0], sentence)
     for cell in cells:
         for sentence in _of_a_cell(cell):
             yield Problem(file, cell, sentence)
     for sentence in _of_the_whole(cells):
         yield Problem(file, cells[0], sentence)
+
+
+def _is_off(told: int, computed: float) -> bool:
+    return abs(told - computed) > max(OFF, told * OFF_BY)
 
 
 def sections(cells: Sequence[Cell]) -> list[Section]:
@@ -56,7 +70,8 @@ def sections(cells: Sequence[Cell]) -> list[Section]:
         for text in texts:
             heading = HEADING.match(text) if cell.type == "markdown" else None
             if heading:
-                found.append(Section(cell, heading["title"], int(heading["minutes"] or 0), 0.0))
+                told = int(heading["minutes"] or 0)
+                found.append(Section(cell, heading["title"], told, 0.0, bool(heading["short"]) or not told))
             if found:
                 computed = found[-1].computed + minutes(replace(cell, source=text))
                 found[-1] = replace(found[-1], computed=computed)
