@@ -47,7 +47,7 @@ LAYERS = [
     ["virtual", "launch"],
     ["worlds"],
     ["collectives", "straggler", "dye"],
-    ["classical", "cpu", "simt"],  # the techniques
+    ["classical", "cpu", "simt", "data_parallel"],  # the techniques
     ["show"],
     ["checks", "bench", "lessons", "notebook"],
     ["exercises"],

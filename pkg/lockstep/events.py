@@ -55,6 +55,7 @@ class Event(NamedTuple):
     wait: float = 0.0  # seconds in which this rank stood still for this operation
     flops: int = 0
     awaited: bool = True  # False: what isend, irecv or async_op returned was never waited for (or not from Python)
+    changed: bool = False  # True: the rank changed what it sends before it had waited; seen on the virtual cluster only
     posting: float | None = None  # when the rank asked for it, if that was before ``start``
     backend: str = ""  # what carried it: "gloo", "nccl"; "virtual" on the virtual cluster
     # FLOPs of matrix products between posting it and waiting for it: by the order of the program, whatever

@@ -6,7 +6,8 @@ import html
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-STYLE = "text-align:left;white-space:nowrap;padding:.25em .8em"
+STYLE = "text-align:left;vertical-align:top;padding:.25em .4em"
+WIDTHS = ((10, "white-space:nowrap"), (40, ""), (10**6, "min-width:9em"))  # by characters; what is longer than 10 wraps
 
 
 @dataclass(frozen=True)
@@ -18,10 +19,10 @@ class Table:
     rows: Sequence[Sequence[str]]
 
     def _repr_html_(self) -> str:
-        head = "".join(f'<th scope="col" style="{STYLE}">{html.escape(h)}</th>' for h in self.head)
+        head = "".join(f'<th scope="col" style="{STYLE};white-space:normal">{html.escape(h)}</th>' for h in self.head)
         body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in self.rows)
         caption = f'<caption style="text-align:left;padding:.3em .8em">{html.escape(self.caption)}</caption>'
-        table = f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        table = f'<table style="font-size:12px">{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
         return f'<div style="overflow-x:auto">{table}</div>'
 
     def __repr__(self) -> str:
@@ -32,4 +33,6 @@ class Table:
 
 
 def _cell(text: str) -> str:
-    return f'<td style="{STYLE}">{html.escape(text)}</td>'
+    """In a page of 508 pixels, what JupyterLab leaves of 960, a table should not have to be scrolled."""
+    width = next(style for most, style in WIDTHS if len(text) <= most)
+    return f'<td style="{STYLE};white-space:normal;{width}">{html.escape(text)}</td>'

@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 import torch
+from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves, tree_map_only
 
@@ -39,8 +40,33 @@ class OnFakeGpu(torch.Tensor):
         return carry_out(func, args, kwargs or {})
 
 
+class FromData(TorchFunctionMode):
+    """``torch.tensor(numbers, device=...)``, ``x.new_tensor(numbers)``, ``x.tolist()``: torch would do them below our
+    dispatch."""
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        if func is torch.tensor:
+            device = kwargs.pop("device", "cpu")
+            return func(*args, **kwargs).to(device)
+        if func is torch.Tensor.new_tensor and isinstance(args[0], OnFakeGpu):
+            return torch.tensor(*args[1:], **{"dtype": args[0].dtype} | kwargs).to(args[0].device)
+        if func is torch.Tensor.tolist and isinstance(args[0], OnFakeGpu):
+            return args[0].held.tolist()
+        return func(*args, **kwargs)
+
+
 class FakeGpus(TorchDispatchMode):
     """While it is entered, tensors can be made on fake GPUs and moved to them."""
+
+    def __enter__(self) -> Any:
+        self.from_data = FromData()
+        self.from_data.__enter__()
+        return super().__enter__()
+
+    def __exit__(self, *raised: Any) -> None:
+        super().__exit__(*raised)
+        self.from_data.__exit__(*raised)
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         return carry_out(func, args, kwargs or {})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from lockstep.checks.budget import Budget
+from lockstep.checks.budget import MEASURES, Budget
 from lockstep.checks.case import Case
 from lockstep.checks.observation import Seen
 from lockstep.events import Event, Trace
@@ -51,3 +51,15 @@ def test_a_rank_that_takes_part_in_nothing_cannot_know_what_the_others_have() ->
     part = Budget("transfers", lambda case: 1, at_most=None, at_least=1)
     some, all_ranks = seen([(0, 1, 0)]), seen([(0, 1, 0), (1, 2, 1), (2, 3, 2)])
     assert [part.under(run, "this") is not None for run in (some, all_ranks)] == [True, False]
+
+
+def test_what_collectives_carry_and_what_is_computed_is_counted_of_the_rank_with_most() -> None:
+    events = [
+        *(Event(0, "all_reduce", n, n + 1, nbytes) for n, nbytes in enumerate((8, 24))),
+        *(Event(1, kind, 5, 6, 20) for kind in ("all_reduce", "broadcast", "barrier", "send")),
+        *(Event(rank, "compute", 7, 8, flops=100 + rank) for rank in (0, 1)),
+    ]
+    run = Seen(Case(2, 0), trace=Trace.of(events, 2))
+    counted = {name: MEASURES[name].count(run) for name in ("collective bytes", "largest collective", "flops")}
+    assert counted == {"collective bytes": 60, "largest collective": 24, "flops": 101}
+    assert [MEASURES[name].count(Seen(Case(2, 0))) for name in counted] == [0, 0, 0]

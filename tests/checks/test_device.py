@@ -47,6 +47,13 @@ def test_what_asks_for_gradients_is_a_leaf_that_asks_for_them() -> None:
     assert there.device.type == "meta"
 
 
+def test_a_model_is_moved_itself() -> None:
+    model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.ReLU())
+    [there] = moved([model], torch.device("meta"))
+    assert there is model
+    assert {p.device.type for p in there.parameters()} == {"meta"}
+
+
 @pytest.mark.parametrize("exercise", WITH_TENSORS, ids=lambda e: e.function)
 def test_right_answers_make_their_tensors_where_the_given_ones_are(exercise: Exercise) -> None:
     """Right answers give on GPUs what they give on the host, and no message leaves the host's memory."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import importlib
 import types
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch.distributed as dist
+from cheats import CHEATS, CODE, what_the_guard_keeps
 
 from lockstep import checks
 from lockstep.checks import guard
@@ -18,8 +18,6 @@ from lockstep.checks.reach import reached
 from lockstep.collectives import ring, ring_all_reduce
 
 RING = "communication.ring_all_reduce"
-CODE = ring_all_reduce.__code__
-copied = types.FunctionType(CODE, vars(ring))
 
 
 @pytest.mark.parametrize("exercise", checks.exercises(), ids=lambda e: e.function)
@@ -28,47 +26,6 @@ def test_an_answer_that_is_the_librarys_function_is_refused(exercise: Exercise) 
     score = checks.check(exercise.id, exercise.reference_function())
     assert [f.misconception for f in score.findings] == ["library-call"], score.text()
     assert score.points == 0
-
-
-def copy_made_before(tensor: Any, group: Any = None) -> Any:
-    return copied(tensor, group)
-
-
-def copy_made_now(tensor: Any, group: Any = None) -> Any:
-    return types.FunctionType(CODE, vars(ring))(tensor, group)
-
-
-def code_put_into_a_function(tensor: Any, group: Any = None) -> Any:
-    def mine(tensor: Any, group: Any = None) -> Any: ...
-
-    mine.__code__ = CODE
-    return mine(tensor, group)
-
-
-def what_the_guard_keeps(tensor: Any, group: Any = None) -> Any:
-    import gc
-
-    codes = [v for d in gc.get_objects() if type(d) is dict for v in list(d.values()) if type(v) is types.CodeType]
-    kept = [c for c in codes if c.co_name == "ring_all_reduce" and "lockstep" in c.co_filename]
-    return kept and types.FunctionType(kept[0], vars(ring))(tensor, group)
-
-
-def module_loaded_again(tensor: Any, group: Any = None) -> Any:
-    return importlib.reload(ring).ring_all_reduce(tensor, group)
-
-
-def module_under_another_name(tensor: Any, group: Any = None) -> Any:
-    from importlib.util import module_from_spec, spec_from_file_location
-
-    spec = spec_from_file_location("mine", ring.__file__)
-    assert spec
-    assert spec.loader
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.ring_all_reduce(tensor, group)
-
-
-CHEATS = [copy_made_before, copy_made_now, code_put_into_a_function, module_loaded_again, module_under_another_name]
 
 
 @pytest.mark.parametrize("on", ["dgx-a100", "processes"])

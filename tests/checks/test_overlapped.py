@@ -6,7 +6,7 @@ import pytest
 
 from lockstep.checks.case import Case
 from lockstep.checks.observation import Seen
-from lockstep.checks.overlap import exposed
+from lockstep.checks.overlap import exposed, uncovered
 from lockstep.events import Event, Trace
 
 PAIR = Case(2, 0)
@@ -54,3 +54,35 @@ def test_where_time_is_virtual_most_of_the_shorter_lies_under_the_other(events: 
 )
 def test_on_real_processes_most_bytes_travel_beside_the_product(events: list[Event], said: list[str]) -> None:
     assert told(*events) == said
+
+
+def told_of_several(*events: Event) -> list[str]:
+    seen = Seen(PAIR, trace=Trace.of(events, 2))
+    return [fault.misconception for fault in uncovered("the backward pass")(seen)]
+
+
+def waited(start: float, end: float, wait: float) -> Event:
+    return Event(0, "all_reduce", start, end, 8, wait=wait)
+
+
+@pytest.mark.parametrize(
+    ("events", "said"),
+    [
+        ([waited(1, 3, 0), waited(2, 4, 0), waited(3, 9, 6), product(1, 2), product(2, 3)], []),
+        # one more may come late: its last gradient is the one that ends the pass
+        ([waited(1, 3, 0), waited(3, 5, 2), waited(3, 9, 4), product(1, 2), product(2, 3)], []),
+        ([waited(1, 3, 0), *[waited(3, 5 + n, 2) for n in range(3)], product(1, 3)], ["starts-too-late"]),
+        ([product(0, 1), *[waited(1, 2 + n, 1) for n in range(3)]], ["starts-too-late"]),
+        ([waited(1, 2, 1), waited(3, 4, 1), waited(5, 6, 1), product(2, 3), product(4, 5)], ["waits-at-once"]),
+        ([waited(1, 2, 1), waited(3, 4, 1), waited(3, 6, 1), product(2, 3)], ["little-overlap"]),
+        # a wait for the one before, in the middle of the pass, is no harm
+        ([waited(1, 2.5, 0.5), waited(2.5, 4, 0), waited(5, 6, 1), product(1, 2), product(2.5, 5)], []),
+    ],
+)
+def test_of_several_transfers_all_but_two_have_something_beside_them(events: list[Event], said: list[str]) -> None:
+    assert told_of_several(*events) == said
+
+
+def test_on_real_processes_the_flops_before_the_wait_count() -> None:
+    assert told_of_several(*[transfer(n, 9, flops) for n, flops in enumerate((200, None, 0, 0))]) == []
+    assert told_of_several(*[transfer(n, 9, flops) for n, flops in enumerate((200, 0, 0, 0))]) == ["little-overlap"]

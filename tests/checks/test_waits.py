@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 import torch.distributed as dist
 
-from lockstep import checks
+from lockstep import checks, run
 from lockstep.checks.case import Case
 from lockstep.checks.observation import Failure, Seen
 from lockstep.checks.waits import never_waited
@@ -69,3 +69,38 @@ def test_values_that_are_right_by_luck_cost_a_quarter() -> None:
     by_processes = checks.check("communication.mend_ring_of_sends", careless, on="processes")
     assert not by_processes.passed
     assert by_processes.points <= 1.5
+
+
+def adds_too_early(tensor, group=None):
+    """An all-reduce round the ring of whole tensors that adds into what it still sends."""
+    rank, K = dist.get_rank(group), dist.get_world_size(group)
+    passing, received = tensor.clone(), torch.empty_like(tensor)
+    for _ in range(K - 1):
+        sending = dist.isend(passing, group=group, group_dst=(rank + 1) % K)
+        dist.recv(received, group=group, group_src=(rank - 1) % K)
+        passing.copy_(received)  # before wait()
+        sending.wait()
+        tensor += received
+    return tensor
+
+
+def test_a_tensor_that_changes_on_its_way_is_told_though_it_had_left_already() -> None:
+    """`isend(x); recv(y); x += y; wait()` was right on the virtual cluster and wrong on processes."""
+    score = checks.check("communication.ring_all_reduce", adds_too_early, on="dgx-a100")
+    told = [f for f in score.findings if f.misconception == "changes-what-it-sends"]
+    assert len(told) == 1
+    assert "changes the tensor of its isend" in told[0].message
+    assert "before wait() has returned" in told[0].message
+
+
+def test_a_tensor_that_changes_after_the_wait_is_no_fault_nor_one_that_is_nan() -> None:
+    def patient(x):
+        peer = 1 - dist.get_rank()
+        received = torch.empty_like(x)
+        work = dist.isend(x, peer)
+        dist.recv(received, peer)
+        work.wait()
+        return x.add_(received)
+
+    trace = run(patient, torch.tensor([1.0, float("nan")]), ranks=2, on="dgx-a100").trace
+    assert not any(e.changed for e in trace)

@@ -46,6 +46,16 @@ MEASURES: Mapping[str, Measure] = {
     "all messages": Measure(lambda seen: len(messages(seen.trace)), "message", "the ranks send {}", "{} in all"),
     "rounds": Measure(lambda seen: rounds(seen.trace), "message", "{} follow one another", "{} one after another"),
     "collectives": Measure(lambda seen: max(_called(seen).values(), default=0), "collective", "a rank calls {}", "{}"),
+    "collective bytes": Measure(
+        lambda seen: max(map(sum, _carried(seen))), "byte", "a rank's collectives carry {}", "{} a rank"
+    ),
+    "largest collective": Measure(
+        lambda seen: max(max(of_rank, default=0) for of_rank in _carried(seen)),
+        "byte",
+        "one collective carries {}",
+        "{} at once",
+    ),
+    "flops": Measure(lambda seen: max(_computed(seen)), "FLOP", "a rank computes {}", "{} a rank"),
     "transfers": Measure(lambda seen: min(_transfers(seen)), "transfer", "a rank takes part in {}", "{} of a rank"),
 }
 
@@ -53,6 +63,17 @@ MEASURES: Mapping[str, Measure] = {
 def _called(seen: Seen) -> Counter[int]:
     """Collectives of each rank, but for barriers: they move nothing."""
     return Counter(event.rank for event in collectives(seen.trace, set(COLLECTIVES) - {"barrier"}))
+
+
+def _carried(seen: Seen) -> list[list[int]]:
+    """By member of the group, the bytes of each of its collectives."""
+    called = collectives(seen.trace)
+    return [[event.nbytes for event in called if event.rank == rank] for rank in seen.case.members]
+
+
+def _computed(seen: Seen) -> list[int]:
+    """FLOPs of each member of the group, as far as torch counts them; 0 where nobody sees what is computed."""
+    return [sum(event.flops for event in seen.trace.of_rank(rank)) for rank in seen.case.members]
 
 
 def _transfers(seen: Seen) -> list[int]:
@@ -79,7 +100,7 @@ class Budget:
         have, need = self._measure.count(seen), self.need(seen.case)
         if self.at_most is None or have <= self.at_most * need + self.slack(seen.case):
             return None
-        times = f"{have / need:.3g} times the" if need else "more than the"
+        times = f"{have / need:.3g} times the" if need and have >= 1.01 * need else "more than the"
         formula = f" ({self.formula})" if self.formula else ""
         begin = f"With {seen.case}, {self._measure.told(have)}: "
         told = f"{begin}{times} {_told(need)} that {of} needs{formula}. {remark(seen, self._name)}{self.advice}"

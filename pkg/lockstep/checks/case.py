@@ -58,6 +58,9 @@ _TOLD: Mapping[str, Callable[[Any], str]] = {
     "dst": "dst={}".format,
     "nbytes": lambda v: counted(v, "byte"),
     "repeats": "repeats={}".format,
+    "layers": lambda v: counted(v, "layer"),
+    "tied": lambda v: "a matrix used twice",
+    "bucket_bytes": "bucket_bytes={:,}".format,
 }
 
 Inputs = Callable[[Case, int], Sequence[Any]]

@@ -23,7 +23,7 @@ class Candidates:
     begins with "rejects" where they are right."""
 
     folder: Path
-    noun: str  # "all-reduce"
+    noun: str  # "an all-reduce"
     files: Mapping[str, Mapping[str, str]]  # {"misses-hangs": {"wrong/blocking_circle": "hangs"}}
 
     def cases(self, ranks: int, seed: int) -> list[Case]:
@@ -41,13 +41,13 @@ class Candidates:
         for answer, what in zip(seen.returned[0], self.files[id].values(), strict=True):
             it = f"{self.noun} that {what}"
             if isinstance(answer, dict):
-                told_of = f"With an {it}, run() raises {answer['error']}, and your test lets it through."
-                advice = f"What fails is no {self.noun}: catch RunError, return False."
+                told_of = f"With {it}, run() raises {answer['error']}, and your test lets it through."
+                advice = f"What fails is not {self.noun}: catch RunError, return False."
                 return Fault("lets-errors-through", f"{told_of} {advice}")
             if not isinstance(answer, bool):
                 return Fault("wrong-type", f"Your test returns {told(answer)}; True or False is wanted.")
             if answer != id.startswith("rejects"):
-                return Fault(id, f"Your test returns {answer} for an {it}.")
+                return Fault(id, f"Your test returns {answer} for {it}.")
         return None
 
 

@@ -32,8 +32,14 @@ def holds_tensors(arguments: Any) -> bool:
 
 
 def moved(arguments: Any, device: torch.device) -> Any:
-    """``arguments`` with each tensor on ``device``: those in lists, tuples and dicts, too, and each a leaf of
-    the graph, as the one that it is made from. On the host: as they are."""
+    """``arguments`` with each tensor and each model on ``device``: those in lists, tuples and dicts, too. A tensor
+    becomes a leaf of the graph, as the one that it is made from; a model is moved itself. On the host: as they are."""
     if device == HOST:
         return arguments
-    return tree_map_only(torch.Tensor, lambda t: t.detach().to(device).requires_grad_(t.requires_grad), arguments)
+
+    def move(leaf: Any) -> Any:
+        if isinstance(leaf, torch.nn.Module):
+            return leaf.to(device)
+        return leaf.detach().to(device).requires_grad_(leaf.requires_grad)
+
+    return tree_map_only((torch.Tensor, torch.nn.Module), move, arguments)

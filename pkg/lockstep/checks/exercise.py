@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 FOLDER = Path(__file__).parents[1] / "exercises"
 
 # One a unit, in the order of the course.
-TOPICS = ("why_parallel", "scikit_learn", "cpu", "gpu", "communication")
+TOPICS = ("why_parallel", "scikit_learn", "cpu", "gpu", "communication", "all_reduce_sgd")
 
 Kind = Literal["write", "mend", "catch"]
 Symmetry = Literal["shift", "rotation", "root", "any"]
@@ -64,6 +64,8 @@ class Exercise:
     # ---- what is right
     wanted: Callable[[Case], Sequence[Any]] | None = None  # for each member of the group, None for any; for each call
     agrees: Callable[[Any, Any], bool] | None = None  # whether an answer is the wanted one; by default if it is equal
+    rounding: float = 0.0  # how far a tensor may be off, relatively and absolutely; by default it is right to the bit
+    kept: bool = False  # whether the arguments should hold the same bits afterwards
     asked: str = ""  # of a pure exercise what a call should give: "the speedup, a float,"
     none: str = ""  # what the answer None says, where it is one: "that no number of workers is enough"
     steps: Callable[..., str] | None = None  # of a call: the numbers on the way; told from the second attempt on

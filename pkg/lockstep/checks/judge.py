@@ -17,7 +17,7 @@ from lockstep.checks.case import Case
 from lockstep.checks.observation import Failure, Observation, Seen
 from lockstep.checks.patterns import explain, special
 from lockstep.checks.traffic import collectives
-from lockstep.checks.waits import never_waited
+from lockstep.checks.waits import unsafe
 from lockstep.checks.wording import counted
 
 STEP = 0.25  # points are given in quarters
@@ -185,6 +185,8 @@ def _general(faults: Sequence[tuple[Seen, Fault | None]], closer: Closer | None)
             told = closer.sentence(seen, fault) if closer and fault.misconception in OF_VALUES else fault
             message = f"{told.message} {told.aside}".strip()
             kinds[fault.misconception] = Finding(message, told.misconception, 0.0, seen.case)
+    if any(f.misconception == "ignores-group" for f in pattern):  # who is not in the group was never called
+        kinds = {id: f for id, f in kinds.items() if not (id == "crashed:Deadlock" and f.case and f.case.group)}
     forgotten = _forgotten(faults)
     return [*(forgotten or pattern), *kinds.values()][:MOST]  # which cases go wrong may then be a matter of time
 
@@ -196,15 +198,15 @@ def _plainness(seen: Seen) -> tuple[bool, bool, bool, float]:
 
 def _forgotten(faults: Sequence[tuple[Seen, Fault | None]]) -> list[Finding]:
     """Where values are wrong, a transfer that nobody waited for is the likely reason: it is told first."""
-    told = [(seen, never_waited(seen, wrong=True)) for seen, fault in faults if fault]
-    return [Finding(message, "never-waited", 0.0, seen.case) for seen, message in told if message][:1]
+    told = [(seen, unsafe(seen, wrong=True)) for seen, fault in faults if fault]
+    return [Finding(t[1], t[0], 0.0, seen.case) for seen, t in told if t][:1]
 
 
 def _careless(observation: Observation, points: float) -> list[Finding]:
     """Where values are right, it is luck, and costs a quarter of the points."""
-    told = [(seen, never_waited(seen)) for seen in _from_the_plainest(observation)]
+    told = [(seen, unsafe(seen)) for seen in _from_the_plainest(observation)]
     cost = max(STEP, floor(points / 4 / STEP) * STEP)
-    return [Finding(message, "never-waited", cost, seen.case) for seen, message in told if message][:1]
+    return [Finding(t[1], t[0], cost, seen.case) for seen, t in told if t][:1]
 
 
 def _earned(observation: Observation, faults: Sequence[tuple[Seen, Fault | None]], share: float) -> float:

@@ -1,8 +1,13 @@
 """Overlap: how much of a rank's transfers lies beside its compute. On the virtual cluster it is measured in time; on
-real processes, where nobody sees how long a transfer travels, in FLOPs between its start and the wait for it."""
+real processes, where nobody sees how long a transfer travels, in FLOPs between its start and the wait for it.
+
+exposed(flops, of)    one transfer beside one computation: a share
+uncovered(of)         many transfers in the middle of a computation, as the buckets of a backward pass: by their order
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 
 from lockstep.checks.judge import Fault
@@ -10,6 +15,7 @@ from lockstep.checks.observation import Seen
 from lockstep.events import Event
 
 HIDDEN = 0.8  # share of the transfers, or of the compute if that is shorter, that must lie beside the other
+SPARE = 1  # transfers, besides the last, that may have nothing beside them
 
 
 def exposed(flops: int, of: str) -> Callable[[Seen], list[Fault]]:
@@ -17,9 +23,7 @@ def exposed(flops: int, of: str) -> Callable[[Seen], list[Fault]]:
 
     def economise(seen: Seen) -> list[Fault]:
         for rank in seen.case.members if seen.case.size > 1 else ():
-            events = seen.trace.of_rank(rank)
-            computing = [e for e in events if e.kind == "compute" and e.flops]
-            moving = [e for e in events if e.kind not in ("compute", "barrier")]
+            moving, computing = _events(seen, rank)
             share = hidden(moving, computing, flops)
             if share < HIDDEN:
                 overlap = f"overlap by {share:.0%} of what they could" if share else "do not overlap at all"
@@ -28,6 +32,54 @@ def exposed(flops: int, of: str) -> Callable[[Seen], list[Fault]]:
         return []
 
     return economise
+
+
+def uncovered(of: str) -> Callable[[Seen], list[Fault]]:
+    """Finds the first rank with transfers beside which nothing is computed of ``of``, by name. The last one, whose data
+    is what ``of`` ends with, needs nothing; nor does one more, as where the next gradient tells that a bucket is full.
+    """
+
+    def economise(seen: Seen) -> list[Fault]:
+        for rank in seen.case.members if seen.case.size > 1 else ():
+            moving, computing = _events(seen, rank)
+            bare = [m for m in moving[:-1] if not beside(m, computing)]
+            if len(bare) > SPARE:
+                begin = f"With {seen.case}, rank {rank}"
+                return [Fault(*_bare(begin, of, bare, moving, computing))]
+        return []
+
+    return economise
+
+
+def beside(transfer: Event, computing: Sequence[Event]) -> float:
+    """FLOPs that a rank began to compute between the start of a transfer and the wait for it, by the order of its
+    program; infinite where nobody saw the wait."""
+    if not computing:
+        return math.inf if transfer.meanwhile is None else transfer.meanwhile
+    until = transfer.end - transfer.wait if transfer.wait else math.inf  # it was there when it was waited for
+    return sum(c.flops for c in computing if transfer.posted <= c.posted < until)
+
+
+def _events(seen: Seen, rank: int) -> tuple[list[Event], list[Event]]:
+    """A rank's transfers and its computations."""
+    events = seen.trace.of_rank(rank)
+    moving = [e for e in events if e.kind not in ("compute", "barrier")]
+    return moving, [e for e in events if e.kind == "compute" and e.flops]
+
+
+def _bare(
+    begin: str, of: str, bare: Sequence[Event], moving: Sequence[Event], computing: Sequence[Event]
+) -> tuple[str, str]:
+    many = f"{len(bare)} of {len(moving)} transfers"
+    late = [m for m in bare if computing and m.posted > max(c.posted for c in computing)]
+    if len(late) == len(bare):
+        return "starts-too-late", f"{begin} starts {many} when {of} is over: start each as soon as its data is there."
+    if computing and not late:
+        return "waits-at-once", f"{begin} waits for {many} before {of} goes on: wait when it is over."
+    return (
+        "little-overlap",
+        f"{begin} computes nothing of {of} beside {many}: start them earlier, wait when it is over.",
+    )
 
 
 def _why(begin: str, of: str, share: float, moving: Sequence[Event], computing: Sequence[Event]) -> tuple[str, str]:

@@ -63,8 +63,8 @@ PLAIN: Sequence[tuple[str, str, Callable[[Case], bool]]] = (
     ),
     (
         "only-powers-of-two",
-        "It is right for {powers} ranks and wrong for {others}: some partners that you compute do not exist there, "
-        "or some ranks are left out.",
+        "It is right for {powers} ranks and wrong for {others}. Is there a step that needs a power of two, or that "
+        "leaves somebody out?",
         lambda c: c.size & (c.size - 1) != 0,
     ),
     (

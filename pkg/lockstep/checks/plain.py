@@ -27,7 +27,8 @@ class Other:
 
 
 def plain(value: Any, depth: int = 3) -> Any:
-    """``value`` as None, bool, int, float, str, a tensor or a list of these; anything else as `Other`."""
+    """``value`` as None, bool, int, float, str, a tensor or a list of these; of a model its parameters and buffers;
+    anything else as `Other`."""
     if type(value) is int and value.bit_length() > MOST_BITS:
         return Other("int", "a number of more than 3,000 digits")
     if value is None or type(value) in (bool, int, float):
@@ -38,6 +39,8 @@ def plain(value: Any, depth: int = 3) -> Any:
         return plain(value.tolist(), depth) if value.size <= MOST else Other(type(value).__name__)
     if isinstance(value, torch.Tensor) and value.layout == torch.strided and value.dtype in SAVED:
         return value.detach() if value.device.type in ("cpu", "meta") else value.detach().cpu()
+    if isinstance(value, torch.nn.Module):
+        value = list(value.state_dict().values())
     if isinstance(value, (tuple, list)) and depth and len(value) <= MOST:
         return [plain(v, depth - 1) for v in value]
     return Other(type(value).__name__, _short_repr(value))

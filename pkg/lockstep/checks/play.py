@@ -17,6 +17,7 @@ from lockstep.checks.exercise import Watch
 from lockstep.checks.guard import references_refuse
 from lockstep.checks.load import FromFile
 from lockstep.checks.plain import plain
+from lockstep.checks.salt import salt
 from lockstep.checks.transport import encoded
 from lockstep.events import Event, Trace
 
@@ -49,6 +50,7 @@ def _play_one(fn: Callable[..., Any], act: Act, device: torch.device) -> tuple[A
     group = dist.new_group(list(act.members)) if act.members is not None else None
     if act.members is not None and rank not in act.members:
         return None, []
+    salt(fn)
     arguments = moved(copy.deepcopy(act.arguments), device)
     returned = fn(*arguments, group=group)
     return plain(returned), [plain(a) for a in arguments]

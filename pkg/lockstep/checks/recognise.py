@@ -22,6 +22,7 @@ from torch import Tensor
 
 from lockstep.checks.case import Case
 from lockstep.checks.exercise import Exercise
+from lockstep.checks.kept import spoilt
 from lockstep.checks.known import Known
 from lockstep.checks.observation import Seen
 from lockstep.checks.observe import CLUSTER, observe, observe_each
@@ -34,6 +35,7 @@ MOST = 2  # that can be told
 MANY = 4000  # runs that are kept
 LIMIT = 10.0  # seconds for all comparisons
 CLOSE = 1e-9
+ROUNDED = 2**-46  # 64 times what float64 rounds by: a whole number of 13 digits is not its neighbour
 
 
 def alike_in_values(exercise: Exercise, known: Sequence[Known], seen: Sequence[Seen]) -> list[Known]:
@@ -134,6 +136,8 @@ def _same_in_all(exercise: Exercise, mine: Seen, theirs: Seen) -> bool:
 def _same_values(exercise: Exercise, mine: Seen, theirs: Seen) -> bool:
     if mine.failure or theirs.failure:
         return bool(mine.failure and theirs.failure and mine.failure.kind == theirs.failure.kind)
+    if exercise.kept and spoilt(exercise, mine)[1] != spoilt(exercise, theirs)[1]:
+        return False
     if exercise.alike:
         return _same(exercise.alike(mine), exercise.alike(theirs))
     return all(_same(result(mine, rank), result(theirs, rank)) for rank in judged(exercise, mine.case))
@@ -148,6 +152,8 @@ def judged(exercise: Exercise, case: Case) -> list[int]:
 
 def _same(a: Any, b: Any) -> bool:
     if isinstance(a, Tensor) and isinstance(b, Tensor):
+        if a.dtype == b.dtype == torch.float64 and a.shape == b.shape:
+            return torch.allclose(a, b, rtol=ROUNDED, atol=0.0, equal_nan=True)  # one mistake in another order
         return a.dtype == b.dtype and torch.equal(a, b)
     if isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)):
         return len(a) == len(b) and all(map(_same, a, b))

@@ -18,6 +18,7 @@ from lockstep.checks.budget import exceeded
 from lockstep.checks.calls import told_call
 from lockstep.checks.exercise import Exercise
 from lockstep.checks.judge import Economise, Examine, Fault
+from lockstep.checks.kept import changed
 from lockstep.checks.numbers import apart, number, number_of
 from lockstep.checks.observation import Seen
 from lockstep.checks.transforms import PLACES
@@ -31,7 +32,8 @@ def examine(exercise: Exercise) -> Examine:
     """The exercise's own rule first, then its values."""
 
     def examined(seen: Seen) -> Fault | None:
-        own = exercise.examine(seen) if exercise.examine else None
+        spoilt = changed(exercise, seen) if exercise.kept else None
+        own = spoilt or (exercise.examine(seen) if exercise.examine else None)
         if own or exercise.wanted is None:
             return own
         return _calls(exercise, seen) if exercise.pure else _results(exercise, seen)
@@ -60,7 +62,8 @@ def _results(exercise: Exercise, seen: Seen) -> Fault | None:
     """What each member of the group holds: a tensor, or a tuple of them."""
     wanted = list(exercise.wanted(seen.case)) if exercise.wanted else []
     if not any(isinstance(want, tuple) for want in wanted):
-        return compare(seen, results(seen), wanted)
+        held = results(seen)
+        return compare(seen, held, [_forgiven(h, w, exercise.rounding) for h, w in zip(held, wanted, strict=True)])
     held = [seen.returned[rank] for rank in seen.case.members]  # several values are never in place
     length = max(len(want) for want in wanted if want is not None)
     for rank, value, want in zip(seen.case.members, held, wanted, strict=True):
@@ -71,8 +74,23 @@ def _results(exercise: Exercise, seen: Seen) -> Fault | None:
         pairs = [(None, None) if want is None else (v[n], want[n]) for v, want in zip(held, wanted, strict=True)]
         fault = compare(seen, [v for v, _ in pairs], [want for _, want in pairs])
         if fault:
-            return replace(fault, message=f"{fault.message} This is the {PLACES[n].lower()} value returned.")
+            return replace(fault, message=f"{fault.message} {_place(n, length)}")
     return None
+
+
+def _place(n: int, of: int) -> str:
+    if n < len(PLACES):
+        return f"This is the {PLACES[n].lower()} value returned."
+    return f"This is value {n + 1} of {of} returned."
+
+
+def _forgiven(held: Any, want: Tensor | None, rounding: float) -> Tensor | None:
+    """What is wanted; of an element that is off by rounding what is held."""
+    if not rounding or want is None or not isinstance(held, Tensor):
+        return want
+    if (held.shape, held.dtype) != (want.shape, want.dtype):
+        return want
+    return torch.where(torch.isclose(held, want, rtol=rounding, atol=rounding), held, want)
 
 
 def results(seen: Seen) -> list[Any]:

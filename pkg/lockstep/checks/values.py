@@ -15,9 +15,11 @@ from lockstep.checks.wording import counted
 
 
 def result(seen: Seen, rank: int) -> Any:
-    """What a function left that may work in place or return: the returned value, or else its first argument."""
+    """What a function left that may work in place or return: the returned value, or else the tensor that was its first
+    argument."""
     returned = seen.returned[rank]
-    return seen.arguments[rank][0] if returned is None else returned
+    first = seen.arguments[rank][:1] if returned is None else []
+    return first[0] if first and isinstance(first[0], Tensor) else returned
 
 
 def compare(seen: Seen, held: Sequence[Any], wanted: Sequence[Tensor | None]) -> Fault | None:
@@ -27,7 +29,16 @@ def compare(seen: Seen, held: Sequence[Any], wanted: Sequence[Tensor | None]) ->
         fault = None if want is None else _kind_of_value(seen, rank, value, want)
         if fault:
             return fault
-    return _difference(seen, held, wanted)
+    for rank, value, want in zip(seen.case.members, held, wanted, strict=True):
+        if want is None or bool((value == want).all()):
+            continue
+        wrong = (value != want).flatten()
+        at = int(wrong.nonzero()[0])
+        there, right = value.flatten()[at].item(), want.flatten()[at].item()
+        where = f"element {at} of rank {rank} is {there:g}, not {right:g}"
+        many = f"{int(wrong.sum()):,} of {counted(want.numel(), 'element')} differ there"
+        return Fault("wrong-values", f"With {seen.case}: {where} ({many}).")
+    return None
 
 
 def _kind_of_value(seen: Seen, rank: int, value: Any, want: Tensor) -> Fault | None:
@@ -51,20 +62,6 @@ def told(value: Any) -> str:
     if isinstance(value, list):
         return counted(len(value), "value")
     return "nothing (None)" if value is None else f"{value!r:.60}"
-
-
-def _difference(seen: Seen, held: Sequence[Any], wanted: Sequence[Tensor | None]) -> Fault | None:
-    """The first rank and element that differ, and how many do."""
-    for rank, value, want in zip(seen.case.members, held, wanted, strict=True):
-        if want is None or bool((value == want).all()):
-            continue
-        wrong = (value != want).flatten()
-        at = int(wrong.nonzero()[0])
-        there, right = value.flatten()[at].item(), want.flatten()[at].item()
-        where = f"element {at} of rank {rank} is {there:g}, not {right:g}"
-        many = f"{int(wrong.sum()):,} of {counted(want.numel(), 'element')} differ there"
-        return Fault("wrong-values", f"With {seen.case}: {where} ({many}).")
-    return None
 
 
 def total(tensors: Sequence[Tensor]) -> Tensor:

@@ -1,4 +1,4 @@
-"""Transfers that were started and never waited for. Values may be right all the same, on this world and this time."""
+"""Transfers that nobody waited for, or too late. Values may be right all the same, on this world and this time."""
 
 from __future__ import annotations
 
@@ -10,6 +10,28 @@ _WHY = {
     "recv": "Until wait() returns, nothing is sure to have arrived.",
 }
 _KEEP = "Keep what the call returns, and call wait() on it."
+
+
+def unsafe(seen: Seen, wrong: bool = False) -> tuple[str, str] | None:
+    """The misconception, and what to tell of a transfer that went well by luck."""
+    if told := never_waited(seen, wrong):
+        return "never-waited", told
+    if told := changed_too_early(seen, wrong):
+        return "changes-what-it-sends", told
+    return None
+
+
+def changed_too_early(seen: Seen, wrong: bool = False) -> str:
+    """What to tell of a tensor that was changed while it was sent; empty if there is none."""
+    changed = [] if seen.failure else [e for e in seen.trace if e.changed]
+    if not changed:
+        return ""
+    first = min(changed, key=lambda e: (e.rank, e.posted))
+    place = f" ({first.where})" if first.where else ""
+    told = f"With {seen.case}, rank {first.rank} changes the tensor of its isend{place} before wait() has returned."
+    if wrong:
+        return f"{told} That may be why values are wrong."
+    return f"{told} Here it had left already; on real ranks it may still be on its way. Wait first."
 
 
 def never_waited(seen: Seen, wrong: bool = False) -> str:

@@ -48,6 +48,7 @@ class Operation:
     waiting: bool = False  # the rank stands in a wait for it,
     stands: Place = NOWHERE  # on this line
     awaited: bool = False  # the rank has waited for it, or asked until it was done
+    changed: bool = False  # of a send: its tensor was another one when the rank had waited for it
     meanwhile: int | None = None  # FLOPs that the rank asked for between posting it and waiting for it, if known
     polled: Place = NOWHERE  # where is_completed() was first asked for it
     in_vain: bool = False  # it was asked for again and again, and nothing else was done since
@@ -84,7 +85,7 @@ class Operation:
         return Event(
             self.rank, self.kind, start, now if self.end is None else self.end, self.nbytes,
             None if self.peer == ANY_SOURCE else self.peer, self.group, self.tag, where=told(self.place),
-            message=self.message, wait=self.wait, awaited=self.awaited,
+            message=self.message, wait=self.wait, awaited=self.awaited, changed=self.changed,
             posting=None if start == self.posted else self.posted, backend=self.backend, meanwhile=self.meanwhile,
         )  # fmt: skip
 

@@ -8,6 +8,8 @@ from typing import Any
 
 from lockstep.checks.case import Case
 from lockstep.checks.exercise import Exercise
+from lockstep.checks.judge import Fault
+from lockstep.checks.observation import Seen
 
 Calls = Sequence[tuple[Any, ...]]  # the arguments of each
 Tried = Mapping[str, Calls | Callable[[Random], Calls]]  # what is told of them -> the calls, or who draws them
@@ -35,3 +37,12 @@ def drawn(tried: Tried, case: Case) -> tuple[tuple[Any, ...], ...]:
     """The calls of a case, the same for the same seed."""
     calls = tried[case.settings["told"]]
     return tuple(calls(Random(case.seed)) if callable(calls) else calls)
+
+
+def whole(seen: Seen) -> list[Fault]:
+    """The cost of an answer that is a right number, and a float where a whole number is asked for."""
+    return [
+        Fault("not-an-integer", f"But {a} is a float: return an integer, int({a}).")
+        for a in seen.returned[0]
+        if isinstance(a, float)
+    ]

@@ -81,8 +81,9 @@ class VirtualGroup(_ProcessGroup):  # type: ignore[misc]
     def send(self, tensors: Tensors, dst: int, tag: int = 0) -> VirtualWork:
         operation = self._message("send", tensors[0], member(self._ranks, dst), tag)
         operation.turn = (dst - self._seat) % len(self._ranks)
+        kept = movement.kept(operation.tensors)
         self._simulation.send(operation)
-        return VirtualWork(self._simulation, operation, tensors)
+        return VirtualWork(self._simulation, operation, tensors, kept)
 
     def recv(self, tensors: Tensors, src: int, tag: int = 0) -> VirtualWork:
         return self._recv(tensors, member(self._ranks, src), tag)

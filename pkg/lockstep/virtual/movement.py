@@ -22,6 +22,8 @@ Tensor = torch.Tensor
 Parts = Sequence[Operation]
 Mover = TypeVar("Mover", bound=Callable[..., Any])
 
+COMPARED = 2**20  # bytes: a larger message is taken to have stayed as it was
+
 REDUCTIONS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
     "SUM": torch.add,
     "AVG": torch.add,
@@ -55,6 +57,23 @@ def message(sent: Tensor, received: Tensor) -> None:
 def buffered(sent: Tensor) -> Tensor:
     """A copy for a sender that does not wait."""
     return sent.clone()
+
+
+@quietly
+def kept(sent: Tensor) -> Tensor | None:
+    """The bytes by which `changed` can tell; None of what is large, or only a shape."""
+    return None if sent.nbytes > COMPARED or type(sent) is not Tensor else _bits(sent)
+
+
+@quietly
+def changed(sent: Tensor, before: Tensor) -> bool:
+    """Whether any bit differs. NaN is itself."""
+    return not torch.equal(_bits(sent), before)
+
+
+def _bits(tensor: Tensor) -> Tensor:
+    """A copy; one element may lie there with any stride, which a view of bytes refuses."""
+    return tensor.reshape(-1).clone(memory_format=torch.contiguous_format).view(torch.uint8)
 
 
 def combine(tensors: Sequence[Tensor], operator: str) -> Tensor:

@@ -25,27 +25,45 @@ from torch.futures import Future
 
 from lockstep import places
 from lockstep.comm.operation import Operation
+from lockstep.virtual import movement
 from lockstep.virtual.protocol import Simulator
 
 _local = threading.local()
 
 
 class VirtualWork(Work):
-    """What ``async_op=True``, ``isend`` and ``irecv`` return."""
+    """What ``async_op=True``, ``isend`` and ``irecv`` return. ``sent``: of a send, a copy of its tensor."""
 
-    def __init__(self, simulation: Simulator, operation: Operation, result: Sequence[torch.Tensor]) -> None:
+    def __init__(
+        self,
+        simulation: Simulator,
+        operation: Operation,
+        result: Sequence[torch.Tensor],
+        sent: torch.Tensor | None = None,
+    ) -> None:
         super().__init__()
         self._simulation, self._operation, self._result = simulation, operation, list(result)
+        self._sent = sent
 
     def wait(self, timeout: timedelta | None = None) -> bool:
         self._simulation.wait(self._operation)
+        self._compare()
         return True
+
+    def _compare(self) -> None:
+        """Until a send is waited for, its tensor must stay as it is: on real ranks it may still be on its way."""
+        if self._sent is not None:
+            self._operation.changed = movement.changed(self._result[0].detach(), self._sent)
+            self._sent = None
 
     def synchronize(self) -> None:
         self.wait()
 
     def is_completed(self) -> bool:
-        return self._simulation.poll(self._operation)
+        done = self._simulation.poll(self._operation)
+        if done:
+            self._compare()
+        return done
 
     def is_success(self) -> bool:
         return self.is_completed()

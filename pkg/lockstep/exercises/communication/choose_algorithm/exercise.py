@@ -1,13 +1,13 @@
 """Choose: the name of the cheapest all-reduce, for many messages, sizes of world and machines."""
 
 import random
-from itertools import combinations, product
+from itertools import product
 from typing import Any
 
 from lockstep.checks.case import Case
 from lockstep.checks.exercise import Exercise
 from lockstep.checks.observation import Seen
-from lockstep.cost.fit import choices
+from lockstep.cost.fit import choices, crossings
 
 MACHINES = ((50e-6, 1e-9), (3e-6, 4e-12), (1e-3, 1e-8), (1e-7, 1e-9))  # alpha and beta
 RANKS = (1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 48, 64, 100, 1000)
@@ -18,17 +18,9 @@ def queries(case: Case, rank: int) -> list[tuple[int, int, float, float]]:
     """Nothing to send, and sizes around each crossing: there an answer shows which terms it has."""
     draw, rows = random.Random(case.seed), []
     for (alpha, beta), K in product(MACHINES, RANKS):
-        sizes = [0.0, *(f * n * draw.uniform(0.99, 1.01) for n in crossings(K, alpha, beta) for f in FACTORS)]
+        sizes = [0.0, *(f * n * draw.uniform(0.99, 1.01) for n in crossings(K, alpha, beta).values() for f in FACTORS)]
         rows += [(int(size), K, alpha, beta) for size in sizes]
     return rows
-
-
-def crossings(K: int, alpha: float, beta: float) -> list[float]:
-    """The sizes at which two of the algorithms take equally long: both are straight lines."""
-    fixed, much = choices(0, K, alpha, beta), choices(10**12, K, alpha, beta)
-    slope = {name: (much[name] - fixed[name]) / 1e12 for name in fixed}
-    pairs = [(fixed[a] - fixed[b], slope[b] - slope[a]) for a, b in combinations(fixed, 2)]
-    return [apart / steeper for apart, steeper in pairs if apart * steeper > 1e-6 * alpha * beta]
 
 
 def cheapest(case: Case) -> list[frozenset[str]]:

@@ -27,7 +27,7 @@ FILES = {
     },
     "misses-hangs": {"wrong/blocking_circle": "hangs", "wrong/view_chunks": "raises an error for some sizes"},
 }
-RINGS = Candidates(Path(__file__).parents[1] / "ring_all_reduce", "all-reduce", FILES)
+RINGS = Candidates(Path(__file__).parents[1] / "ring_all_reduce", "an all-reduce", FILES)
 
 EXERCISE = Exercise(
     number=13,

@@ -3,10 +3,9 @@
 from collections.abc import Sequence
 from random import Random
 
-from lockstep.checks.judge import Fault
 from lockstep.checks.numbers import exact
 from lockstep.cost.speedup import amdahl
-from lockstep.exercises.arithmetic import Calls, Tried, arithmetic
+from lockstep.exercises.arithmetic import Calls, Tried, arithmetic, whole
 
 LEAST = (2, 2, 2, 5, 5, 5, 20, 20, 20, 100, 100, 100)  # workers; twice as many at most
 MANY = (4_000, 15_000, 60_000, 1_200_000)  # few: a search that ends only after millions is slow, not wrong
@@ -53,11 +52,7 @@ EXERCISE = arithmetic(
         f"the serial part takes {(1 - p) * hours:.6g} of the {deadline:.6g} hours; the parallel part, {p * hours:.6g} "
         "on one worker, has what is left."
     ),
-    economise=lambda seen: [
-        Fault("not-an-integer", f"But {a} is a float: return an integer, int({a}).")
-        for a in seen.returned[0]
-        if isinstance(a, float)
-    ],
+    economise=whole,
     values=0.75,
     seconds=10.0,
 )

@@ -1,0 +1,66 @@
+"""Arguments that a function should leave as they were: tensors, lists of them, and the parameters of a model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+import torch.distributed as dist
+
+from lockstep import checks
+
+SGD = "all_reduce_sgd.all_reduce_sgd"
+
+
+def first_finding(id: str, fn: Any) -> tuple[str, str]:
+    finding = checks.check(id, fn).findings[0]
+    return finding.misconception, finding.message
+
+
+def test_a_list_that_is_emptied_is_changed() -> None:
+    """Only tensors that were left were compared, and an empty list has none: full points."""
+
+    def all_reduce_sgd(gradient: Any, w: Any, batches: Any, alpha: Any, group: Any = None) -> Any:
+        t, M = 0, dist.get_world_size(group)
+        while batches:
+            t += 1
+            G = gradient(w, *batches.pop(0))
+            dist.all_reduce(G, group=group)
+            w = w - alpha(t) / M * G
+        return w
+
+    misconception, message = first_finding(SGD, all_reduce_sgd)
+    assert misconception == "changes-arguments"
+    assert message.endswith("changes its argument batches. Leave it as it was."), (
+        message
+    )  # and no word on steps in place
+
+
+def test_the_parameters_of_a_model_are_looked_at() -> None:
+    """A step of SGD inside of the function had full points."""
+
+    def bucketed_ddp(model: Any, batch: Any, bucket_bytes: Any, group: Any = None) -> Any:
+        model(batch).backward()
+        with torch.no_grad():
+            for p in model.parameters():
+                p -= 0.1 * p.grad
+        return [p.grad for p in model.parameters()]
+
+    misconception, message = first_finding("all_reduce_sgd.bucketed_ddp", bucketed_ddp)
+    assert misconception == "changes-arguments"
+    assert "changes its argument model" in message
+
+
+def test_who_is_not_in_the_group_is_not_told_to_take_part() -> None:
+    """The group that was not passed on was named; then a rank that was never called was told to take part."""
+
+    def all_reduce_sgd(gradient: Any, w: Any, batches: Any, alpha: Any, group: Any = None) -> Any:
+        for t, (x, y) in enumerate(batches, start=1):
+            G = gradient(w, x, y)
+            dist.all_reduce(G)
+            w = w - alpha(t) / dist.get_world_size() * G
+        return w
+
+    told = [f.misconception for f in checks.check(SGD, all_reduce_sgd).findings]
+    assert told[0] == "ignores-group"
+    assert "crashed:Deadlock" not in told
