@@ -73,6 +73,20 @@ def test_threads_that_share_an_estimator_are_told_each_time() -> None:
     assert scores[0].text() == scores[2].text()
 
 
+def test_threads_that_share_an_estimator_are_not_let_loose_a_second_time() -> None:
+    """The second call, which asks what becomes of the results, was made where nobody takes turns: the process died."""
+    calls = []
+
+    def parallel_grid_search(estimator, grid, X, y, cv, n_jobs):  # type: ignore[no-untyped-def]
+        calls.append(n_jobs)
+        Parallel(n_jobs=n_jobs, prefer="threads")(delayed(estimator.fit)(X, y) for _ in range(24))
+        return {}, [0.0]
+
+    answer = find("scikit_learn.parallel_grid_search").watch(parallel_grid_search, (4, 1))  # type: ignore[misc]
+    assert answer["contested"] == 24
+    assert calls == [4]
+
+
 def test_what_a_fit_showed_is_told_where_nobody_knows_the_mistake(monkeypatch: pytest.MonkeyPatch) -> None:
     """A closer look that found nothing dropped the numbers on the way."""
     monkeypatch.setattr(closer, "tellable", lambda _: [])

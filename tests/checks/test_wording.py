@@ -25,5 +25,5 @@ def only(right: set[int], sizes: tuple[int, ...]) -> str:
 def test_a_pattern_speaks_of_the_sizes_that_were_tried() -> None:
     assert "Draw 3 ranks" in only({1, 2}, (1, 2, 3, 4, 5, 8))
     assert "Draw 4 ranks" in only({1, 2}, (1, 2, 4, 8))
-    assert "right for 2, 4 and 8 ranks and wrong for 3 and 5:" in only({1, 2, 4, 8}, (1, 2, 3, 4, 5, 8))
-    assert "right for 2 and 4 ranks and wrong for 3:" in only({1, 2, 4}, (1, 2, 3, 4))
+    assert "right for 2, 4 and 8 ranks and wrong for 3 and 5. Is there a step" in only({1, 2, 4, 8}, (1, 2, 3, 4, 5, 8))
+    assert "right for 2 and 4 ranks and wrong for 3. Is there a step" in only({1, 2, 4}, (1, 2, 3, 4))

@@ -79,7 +79,8 @@ def observed(
     watching: AbstractContextManager[Fits] | None = None,
 ) -> Answer:
     """What ``fn`` gives, and hands to its workers. It is called twice: is its value "unused" of them, the same when all
-    tasks return what the first one did?"""
+    tasks return what the first one did? Not where threads share an estimator: nobody takes turns the second time, and
+    they would kill the process."""
     with recorded() as handed, watching or nullcontext(Fits()) as fits:
         given = arguments()
         result, ended = called(fn, given, lambda: handed.explains or fits.contested > 1)
@@ -87,7 +88,8 @@ def observed(
     answer |= {"silent": handed.silent, "fits": fits.counts, "contested": fits.contested, **note(given, result, fits)}
     with suppress(Exception), recorded(alike=True):  # whoever stumbles over these results has used them
         given = arguments()
-        again = note(given, fn(*given), Fits()) if ended and n_jobs > 1 and handed.calls else {"value": None}
+        twice = ended and n_jobs > 1 and handed.calls and fits.contested <= 1
+        again = note(given, fn(*given), Fits()) if twice else {"value": None}
         answer["unused"] = encoded(again["value"]) == encoded(answer["value"])
     return {"unused": False, **answer}  # fmt: skip
 
