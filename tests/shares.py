@@ -62,7 +62,19 @@ GROUPS = (
 )
 PLACES = {  # the longest that fits
     **dict.fromkeys(
-        ("bench", "chaos", "classical", "collectives", "cost", "cpu", "data_parallel", "launch", "programs"), "engine"
+        (
+            "bench",
+            "chaos",
+            "classical",
+            "collectives",
+            "cost",
+            "cpu",
+            "data_parallel",
+            "launch",
+            "programs",
+            "without_waiting",
+        ),
+        "engine",
     ),
     **dict.fromkeys(
         ("simt", "virtual", "test_dye.py", "test_lines.py", "test_machines.py", "test_memory.py"), "engine"

@@ -48,6 +48,7 @@ LAYERS = [
     ["worlds"],
     ["collectives", "straggler", "dye"],
     ["classical", "cpu", "simt", "data_parallel"],  # the techniques
+    ["without_waiting"],
     ["show"],
     ["checks", "bench", "lessons", "notebook"],
     ["exercises"],
