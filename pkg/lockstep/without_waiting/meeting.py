@@ -1,9 +1,14 @@
-"""What threads do to one w, seen from a gradient in which they wait for each other: the same on an idle and a busy
-machine, since nothing but the time that a wrong answer takes depends on the clock."""
+"""What threads do to one w, seen from a gradient in which they wait for each other.
+
+It shows the same on an idle and on a busy machine: the clock decides nothing but how long somebody waits in vain.
+"""
+
+from __future__ import annotations
 
 import mmap
 import operator
 import os
+import sys
 import threading
 import tracemalloc
 import warnings
@@ -22,7 +27,10 @@ SIGNALLING = 0x7FF4000000000001  # the bits of a NaN that a copy keeps, and arit
 PATIENCE = 1.5  # seconds to wait for threads that do not come, once
 LINGER = 0.3  # seconds in which a function that does not wait for its threads returns
 
-Values = dict[int, list[float]]
+RATE = 0.25
+WAYS = ("start", "private", "overwrites")  # all gradients from the first w; from a w of its own; over what others wrote
+
+Values = list[list[float]]  # by example
 
 
 @dataclass(frozen=True)
@@ -55,40 +63,43 @@ class Task:
         x = np.random.default_rng([self.seed, i]).choice([-2.0, -1.0, 1.0, 2.0], len(values))
         return np.asarray(x * (np.floor(np.asarray(values, np.float64) @ x) % 11 + 1))
 
-
-RATE = 0.25
-WAYS = ("right", "start", "private", "stale", "uphill", "no rate")
-
-
-def foreseen(task: Task, way: str = "right") -> tuple[Values, Values]:
-    """What each example's gradient is given, and what w holds afterwards at each example's coordinates: if threads are
-    let go in the order of their examples, and one writes and reads anew before the next one writes. Or in a wrong
-    ``way``: from w as it was at the start, from the thread's own updates alone, overwriting what others wrote ..."""
-    coordinates, whole = task.draw()
-    used = np.unique(np.concatenate(coordinates))
-    coordinates, w = [np.searchsorted(used, c) for c in coordinates], whole[used]
-    seen = [{"start": w.copy(), "private": w.copy()}.get(way, w) for _ in range(task.threads)]
-    given = {i: w[c] for i, c in enumerate(coordinates[: task.threads])}
-    for i, c in enumerate(coordinates):
-        step = {"uphill": -RATE, "no rate": 1}.get(way, RATE) * task.gradient(i, given[i])
-        w[c] = (given[i] if way == "stale" else w[c]) - step
-        mine, after = seen[i % task.threads], i + task.threads
-        if way == "private":
-            mine[c] -= step
-        if after < len(coordinates):
-            given[after] = mine[coordinates[after]]
-    return {i: v.tolist() for i, v in given.items()}, {i: w[c].tolist() for i, c in enumerate(coordinates)}
+    def foreseen(self, way: str = "") -> tuple[Values, Values]:
+        """What each example's gradient is given, and what w holds afterwards at each example's coordinates, where
+        threads go on in the order of their examples, and each writes, and reads anew, before the next one writes. Or in
+        one of WAYS to do it wrong."""
+        drawn, whole = self.draw()
+        used = np.unique(np.concatenate(drawn))
+        coordinates, w = [np.searchsorted(used, c) for c in drawn], whole[used]
+        seen = [w.copy() if way in ("start", "private") else w for _ in range(self.threads)]
+        given = [w[c] for c in coordinates]
+        for i, c in enumerate(coordinates):
+            step, own = RATE * self.gradient(i, given[i]), seen[i % self.threads]
+            w[c] = (given[i] if way == "overwrites" else w[c]) - step
+            if way == "private":
+                own[c] -= step
+            if i + self.threads < self.examples:
+                given[i + self.threads] = own[coordinates[i + self.threads]]
+        return [g.tolist() for g in given], [w[c].tolist() for c in coordinates]
 
 
 class Shared(np.ndarray[Any, Any]):
     """w, which says where it is written; its copies and views do not."""
 
-    noted: "Meeting | None" = None
+    noted: Meeting | None = None
 
     def __setitem__(self, key: Any, value: Any) -> None:
         if self.noted:
             self.noted.write(key)
         super().__setitem__(key, value)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = (), **more: Any) -> Any:
+        for x in (*out, *inputs[: method == "at"]):
+            if isinstance(x, Shared) and x.noted:
+                x.noted.write(inputs[1] if method == "at" else slice(None))
+        plain = [x.view(np.ndarray) if isinstance(x, Shared) else x for x in (*inputs, *out)]
+        into = {"out": tuple(plain[len(inputs) :])} if out else {}
+        result = getattr(ufunc, method)(*plain[: len(inputs)], **into, **more)
+        return out[0] if out else result
 
 
 @dataclass
@@ -97,14 +108,16 @@ class Meeting:
 
     task: Task
     coordinates: list[Ints]
+    w: Floats
     taken: dict[threading.Thread, list[int]] = field(default_factory=dict)  # the examples of each, in order
-    given: Values = field(default_factory=dict)
+    given: dict[int, list[float]] = field(default_factory=dict)
     misused: str = ""
     failed: str = ""  # what was waited for in vain
     dense: bool = False  # whether w was written where the thread's example is not
+    unwritten: bool = False  # whether a thread went on to its next example, and w was as before
     most: int = 0  # threads in the gradient at once
-    alive: int = 0  # other threads that there were when waiting was in vain
-    done: int = 0
+    alive: int = 0  # threads that there were when waiting was in vain
+    done: int = 0  # gradients
     returned: bool = False
 
     def __post_init__(self) -> None:
@@ -156,6 +169,9 @@ class Meeting:
             self.changed.notify_all()
             left = not at_once and threading.active_count() > self.before
             self.changed.wait_for(lambda: self.done >= self.task.examples, PATIENCE if left else 0)
+        for thread in self.taken:
+            if left and thread is not self.main:
+                thread.join(LINGER)
 
     def give_up(self) -> None:
         with self.changed:
@@ -165,11 +181,11 @@ class Meeting:
     def _checked(self, i: Any, values: Any) -> int:
         try:
             number = operator.index(i)
-            count = len(self.coordinates[number])
+            count = dict(enumerate(map(len, self.coordinates)))[number]
             if np.shape(values) == (count,):
                 return number
             what = f"values of shape {np.shape(values)}; example {number} has {count} coordinates: w[coordinates[i]]"
-        except (TypeError, IndexError):
+        except (TypeError, KeyError):
             what = f"{str(i)[:40]} as i; the number of an example is wanted, 0 to {len(self.coordinates) - 1}"
         self.misused = self.misused or what
         raise TypeError(f"gradient(i, values) was handed {what}.")
@@ -177,6 +193,8 @@ class Meeting:
     def _arrive(self, i: int, values: Any) -> None:
         mine = self.taken.setdefault(threading.current_thread(), [])
         expected = i == mine[-1] + self.task.threads if mine else i < self.task.threads
+        if mine and self.w[self.coordinates[mine[-1]]].tolist() == self.given[mine[-1]]:
+            self.unwritten = True
         mine.append(i)
         self.given.setdefault(i, np.asarray(values, np.float64).tolist())
         self.inside += 1
@@ -191,36 +209,42 @@ class Meeting:
 
     def _wait(self, what: str, met: Callable[[], bool]) -> None:
         if not self.changed.wait_for(lambda: met() or bool(self.failed), PATIENCE):
+            frames, main = sys._current_frames(), self.main.ident
+            caller_waits = main in frames and frames[main].f_code.co_filename == threading.__file__
             self.failed, self.alive = what, threading.active_count() - self.before
+            self.alive += self.main in self.taken or not caller_waits
             self.changed.notify_all()
 
 
-def watch(fn: Callable[..., Any], call: tuple[Any, ...]) -> dict[str, Any]:
+def observed(fn: Callable[..., Any], task: Task) -> dict[str, Any]:
     """What the learner's threads do with one task."""
-    task = Task(*call)
     coordinates, w = task.draw()
-    unused, meeting, shared = np.isnan(w), Meeting(task, coordinates), w.view(Shared)
+    meeting, shared, unused = Meeting(task, coordinates, w), w.view(Shared), np.isnan(w)
     shared.noted = meeting
-    with _errors_of_threads(meeting) as errors, _memory() as peak:
+    before = [w[c].tolist() for c in coordinates]
+    with _watched(meeting) as errors:
         try:
             fn(meeting.gradient, [c.copy() for c in coordinates], shared, RATE, task.threads)
         except Exception as error:
             errors.append(error)
-        peak[0], at_return, late = tracemalloc.get_traced_memory()[1], [w[c].tolist() for c in coordinates], meeting.done
+        held, done = [w[c].tolist() for c in coordinates], meeting.done
+        most_bytes = tracemalloc.get_traced_memory()[1]
         meeting.end(bool(errors))
     if errors and not meeting.misused:
         raise errors[0]
+    late = meeting.done > done or held != [w[c].tolist() for c in coordinates]
     return {
-        "taken": sorted(meeting.taken.values()), "misused": meeting.misused, "failed": meeting.failed,
-        "most": meeting.most, "alive": meeting.alive, "late": meeting.done - late, "processes": meeting.elsewhere[0],
-        "given": [meeting.given.get(i) for i in range(task.examples)], "held": at_return, "bytes": peak[0],
-        "dense": meeting.dense or bool((w.view(np.int64)[unused] != SIGNALLING).any()),
+        "taken": sorted(meeting.taken.values()), "given": [meeting.given.get(i) for i in range(task.examples)],
+        "held": held, "unchanged": held == before, "unwritten": meeting.unwritten, "late": late, "bytes": most_bytes,
+        "dense": meeting.dense or bool((w.view(np.int64)[unused] != SIGNALLING).any()), "misused": meeting.misused,
+        "failed": meeting.failed, "most": meeting.most, "alive": meeting.alive, "processes": meeting.elsewhere[0],
     }  # fmt: skip
 
 
 @contextmanager
-def _errors_of_threads(meeting: Meeting) -> Iterator[list[BaseException]]:
-    """What threads raise, which Python prints and forgets. Whoever waits for such a thread need not wait any longer."""
+def _watched(meeting: Meeting) -> Iterator[list[BaseException]]:
+    """Notes the bytes that Python and NumPy have, and what threads raise, which Python prints and forgets. Who waits
+    for such a thread need not wait any longer."""
     errors: list[BaseException] = []
 
     def note(raised: Any) -> None:
@@ -228,19 +252,11 @@ def _errors_of_threads(meeting: Meeting) -> Iterator[list[BaseException]]:
         meeting.give_up()
 
     before, threading.excepthook = threading.excepthook, note
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield errors
-    finally:
-        threading.excepthook = before
-
-
-@contextmanager
-def _memory() -> Iterator[list[int]]:
-    """The most bytes that Python and NumPy had at once, from its beginning on."""
     tracemalloc.start()
     try:
-        yield [0]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # arithmetic with a signalling NaN warns
+            yield errors
     finally:
         tracemalloc.stop()
+        threading.excepthook = before
