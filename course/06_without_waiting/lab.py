@@ -136,21 +136,24 @@ check("without_waiting.delete_the_lock", delete_the_lock)
 # Rank 0 keeps the parameters and applies every gradient when it arrives. A fast worker need not wait for a slow one, but
 # it may not run too far ahead. (Section 3 of the lesson.)
 #
-# - **You get** `gradient`, the start `w` (a float64 vector, the same on every rank), `steps`, `rate` and `bound`. Rank 0 is
-#   the **server**: there, `steps` is `None`. All others are **workers**: there, `steps` is how many steps this worker
-#   makes. It may be 0, and differ from worker to worker. Only the worker itself knows it. `bound` is a whole number, 0 or more.
+# - **You get** `gradient`, the start `w` (a float32 or float64 tensor of any shape, the same on every rank), `steps`,
+#   `rate` and `bound`. Rank 0 is the **server**: there, `steps` is `None`. All others are **workers**: there, `steps` is
+#   how many steps this worker makes. It may be 0, and differ from worker to worker. Only the worker itself knows it.
+#   `bound` is a whole number, 0 or more.
 # - **You return** on rank 0 the final w: every gradient g of every worker was applied once, as w ← w − `rate`·g. Workers
 #   may return anything. With K = 1 you return `w`.
 # - **You may use** `send`, `recv`, `isend` and `irecv` of `dist`.
-# - **It may cost** each worker two messages a step, one each way, and three more at most. Each has at most two numbers
-#   more than `w`.
+# - **It may cost** each worker two messages a step, one each way, and three more at most. Each has at most as many
+#   numbers as `w`, and two more.
 #
 # The rules of a run:
 #
 # 1. A worker's step is *done* when the server has applied its gradient. A worker begins its step c = 0, 1, … only when
 #    each other worker has done at least c − `bound` steps, or all its own.
-# 2. As soon as rule 1 allows the step, the worker gets w. It waits for nothing else.
-# 3. This w holds all updates that the server has made before it sends it. Only step 0 may begin with the start `w`.
+# 2. As soon as rule 1 allows the step, the worker gets w: nobody waits without need. The server takes each gradient
+#    when it arrives, from whichever worker.
+# 3. The w of a step holds all updates that the server has made before it sends it. Only step 0 may begin with the start
+#    `w`. The server's own `gradient` is never called.
 #
 # So `bound=0` is lockstep: nobody begins a step before all have done the one before. With a `bound` that is larger than
 # all `steps`, nobody waits for another worker.
@@ -173,7 +176,7 @@ check("without_waiting.delete_the_lock", delete_the_lock)
 #     done = {r: 0 for r in range(1, K)}  # math.inf: has made all its steps
 #     waiting = set()
 #     while ...:  # somebody is not through
-#         dist.recv(message, group=group)  # from anyone: gradient, who, is it the last?
+#         dist.recv(message, group=group)  # from anyone: a flat gradient, who, is it the last?
 #         w = ...
 #         done[who] = ...
 #         for r in sorted(waiting):
@@ -195,25 +198,25 @@ def parameter_server(gradient, w, steps, rate, bound, group=None):
     rank, size = dist.get_rank(group), dist.get_world_size(group)
     if rank > 0:
         for step in range(steps):
-            report = torch.tensor([rank, step + 1 == steps], dtype=w.dtype)
-            dist.send(torch.cat([gradient(w, step), report]), group=group, group_dst=0)
+            report = w.new_tensor([rank, step + 1 == steps])
+            dist.send(torch.cat([gradient(w, step).flatten(), report]), group=group, group_dst=0)
             if step + 1 < steps:
-                w = torch.empty_like(w)
+                w = torch.empty(w.shape, dtype=w.dtype)
                 dist.recv(w, group=group, group_src=0)
         if steps == 0:
-            dist.send(torch.cat([torch.zeros_like(w), torch.tensor([rank, True])]), group=group, group_dst=0)
+            dist.send(torch.cat([w.flatten() * 0, w.new_tensor([rank, True])]), group=group, group_dst=0)
         return w
     done, waiting = dict.fromkeys(range(1, size), 0), set()
-    message = torch.empty(len(w) + 2, dtype=w.dtype)
+    message = w.new_empty(w.numel() + 2)
     while any(count < math.inf for count in done.values()):
         dist.recv(message, group=group)
         worker, last = int(message[-2]), bool(message[-1])
-        w = w - rate * message[:-2]
+        w = w - rate * message[:-2].view(w.shape)
         done[worker] = math.inf if last else done[worker] + 1
         if not last:
             waiting.add(worker)
         for ready in [r for r in sorted(waiting) if min(done.values()) >= done[r] - bound]:
-            dist.send(w, group=group, group_dst=ready)
+            dist.send(w.contiguous(), group=group, group_dst=ready)
             waiting.remove(ready)
     return w
     ### END SOLUTION
