@@ -21,11 +21,11 @@ from functools import partial
 import torch
 from IPython.display import display
 
-from lockstep import machines, run, show
-from lockstep import predict, quiz, reconcile, your_turn
+from lockstep import predict, quiz, reconcile, run, show, your_turn
 from lockstep.without_waiting import advice, compression, conflict, consensus, counted
-from lockstep.without_waiting import driven, graphs, hogwild, ingress, push_sum, race
-from lockstep.without_waiting import schemes, schedules, senses
+from lockstep.without_waiting import driven, fewer_bytes, graphs, hogwild, ingress
+from lockstep.without_waiting import published, push_sum, schedules, schemes, senses
+from lockstep.without_waiting import waiting
 
 # %% [markdown]
 # ## 1. What waiting costs · 5 minutes · short path
@@ -47,7 +47,7 @@ for delay in (False, True):
 # slower, or the link is 100 times slower. Which price does the delay save?
 
 # %%
-schemes.waiting_table()
+waiting.waiting_table()
 
 # %% [markdown]
 # The delay hides the link. It does not hide the slow rank: all still meet in each step.
@@ -106,7 +106,7 @@ quiz(
 
 # %%
 display(hogwild.speed_table())
-hogwild.published_table()
+published.hogwild_table()
 
 # %% [markdown]
 # | the notes | we count | why |
@@ -139,7 +139,7 @@ predict(
 )
 
 # %% lesson="after stale"
-found = schemes.asynchronous_staleness(workers=8)
+found = waiting.asynchronous_staleness(workers=8)
 mean = sum(age * number for age, number in found.items()) / sum(found.values())
 print("staleness: gradients", dict(sorted(found.items())))
 reconcile("stale", simulated=mean)
@@ -320,7 +320,7 @@ driven.periods_table(driven.meets, alpha=0.1)
 # The mean of 8 such models is not the model that all examples together would give. That is **client drift**. With even
 # shares all ranks go to about the same place, so their mean loses nothing.
 
-# %% lesson="quiz bytes"
+# %% lesson="quiz rounds"
 quiz(
     "rounds",
     "1,000 steps, a period of 16. How many all-reduces does local SGD make?",
@@ -466,3 +466,36 @@ fewer_bytes.compression_table(fewer_bytes.compression_sweep())
 
 # %%
 show.race()
+
+# %% [markdown]
+# Now the notes' own table. They name three kinds of synchronization, and what to expect of each:
+#
+# | the notes | we count | why |
+# |---|---|---|
+# | Synchronous updates: stable convergence | fewest gradients among those above | Every gradient is of the newest w. |
+# | can be decentralized (allreduce) | all but the server's | |
+# | computation may be blocked by communication | 1.86 ms a step for 1 ms of computing, with the slow link of section 1 | |
+# | Asynchronous updates: no waiting for gradients | | |
+# | stale gradients affect convergence | | |
+# | parameter server can be a bottleneck | 6 times, with 64 workers (section 4) | |
+# | Delayed-synchronous updates: lagged gradients allow better comms overlap | 1.01 ms a step, there | |
+# | stale gradients affect convergence | | |
+
+# %% [markdown]
+# ## Wrap-up
+#
+# You can now say:
+#
+# - which waiting a delay saves, and which it does not;
+# - when threads may race on one vector, and what they may lose;
+# - how old an asynchronous gradient is, and what bounds it;
+# - why a server without a barrier still has a queue;
+# - when models may part for many steps, and how soon a graph brings them together;
+# - what top-k saves on 8 ranks, and on 64.
+#
+# In practice most training is synchronous. DDP has hooks for fp16 and PowerSGD (`register_comm_hook`), and averaging of
+# models for local SGD.
+#
+# **Go on**: [the lab](../../labs/06_without_waiting/lab.ipynb). Your three lines are steps of its exercises. [More](more.ipynb):
+# phones that drop out, sums of secrets, groups that change, servers that share. **Or stop here**, and begin with the
+# lab next time.

@@ -113,6 +113,11 @@ def driven_local(gradient: Gradient, w: Tensor, steps: int, rate: float, period:
     return w
 
 
+def meets(step: int, steps: int, period: int) -> bool:
+    """After every ``period`` steps, and after the last one."""
+    return (step + 1) % period == 0 or step + 1 == steps
+
+
 def averaged(period: int, meets: Meets, alpha: float | None) -> Tensor:
     """A program for every rank: examples dealt out evenly, or by class (``alpha``, see ``Digits``)."""
     problem = Digits(alpha=alpha)
@@ -120,8 +125,8 @@ def averaged(period: int, meets: Meets, alpha: float | None) -> Tensor:
     return driven_local(mine, problem.start(), LOCAL_STEPS, RATE, period, meets)
 
 
-def local_loss(period: int, meets: Meets, alpha: float | None = None, ranks: int = 8) -> float:
-    """The loss after that training."""
+def local_loss(period: int, alpha: float | None = None, ranks: int = 8) -> float:
+    """The loss after that training, by the library's ``meets``."""
     (done,) = in_turn([partial(averaged, period, meets, alpha)], ranks, cluster())
     return Digits().loss(done.w)
 
