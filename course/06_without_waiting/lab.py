@@ -292,7 +292,7 @@ check("without_waiting.local_sgd", local_sgd)
 #   another as the busiest rank has neighbours.
 #
 # `mixing` need not be symmetric: rank 2 may send to rank 5, and get nothing back. A rank may have no neighbour at all, and
-# entries of the diagonal may be 0.
+# entries of the diagonal may be 0. Take the weights as they stand: rows and columns need not sum to 1.
 
 # %% [markdown] lab="hint gossip_step"
 # Draw three ranks, and an arrow from j to i where `mixing[i, j]` is not zero. You are rank 1. Which arrows leave you: are
@@ -542,11 +542,11 @@ check("without_waiting.best_mixing", best_mixing)
 #
 # Phones train on their own data and report their models. Not all of them do. (The lesson's [more](more.ipynb).)
 #
-# - **You get** `w`, the model that all clients began with, a float64 tensor; `models`, a list: `models[i]` is the model
-#   of client i after its training, a tensor like `w`, or `None` if it dropped out; and `examples`, a list as long:
-#   `examples[i]` is how many examples client i has, a whole number, 0 or more.
-# - **You return** the mean of the reported models, in which each counts by its number of examples; `w` if nobody reported, or
-#   those who did have no examples.
+# - **You get** `w`, the model that all clients began with, a float64 tensor of any shape; `models`, a list: `models[i]` is
+#   the model of client i after its training, a tensor like `w`, or `None` if it dropped out; and `examples`, a list as
+#   long: `examples[i]` is how many examples client i has, a whole number, 0 or more.
+# - **You return** a tensor like `w`: the mean of the reported models, in which each counts by its number of examples; or the
+#   numbers of `w`, if nobody reported or those who did have no examples.
 # - **You may use** arithmetic: nothing runs, nothing is sent.
 # - **It may cost** nothing.
 
