@@ -288,8 +288,8 @@ check("without_waiting.local_sgd", local_sgd)
 # - **You return** on rank i the sum over all j of `mixing[i, j]` times x of rank j: a new tensor of x's shape and dtype.
 # - **You may use** `send`, `recv`, `isend`, `irecv` and `batch_isend_irecv` of `dist`.
 # - **It may cost** one message for each entry of `mixing` that is not zero and not on the diagonal: from rank j to rank
-#   i if `mixing[i, j]` ≠ 0. Each carries x once. They travel at the same time: at most twice as many of them one after
-#   another as the busiest rank has neighbours.
+#   i if `mixing[i, j]` ≠ 0. Each carries x once. They travel at the same time: a rank waits for none before it has posted
+#   all its sends, or all its receives, of this step.
 #
 # `mixing` need not be symmetric: rank 2 may send to rank 5, and get nothing back. A rank may have no neighbour at all, and
 # entries of the diagonal may be 0. Take the weights as they stand: rows and columns need not sum to 1.
@@ -468,7 +468,8 @@ check("without_waiting.staleness_of", staleness_of)
 #   each rank of `sends_to[i]`, and one for itself. Its next value is the sum of its own share and of all shares that
 #   arrive; its next weight likewise.
 # - **You may use** `send`, `recv`, `isend`, `irecv` and `batch_isend_irecv` of `dist`.
-# - **It may cost** one message a round for each entry of `sends_to`, with one number more than `x` has.
+# - **It may cost** one message a round for each entry of `sends_to`, with one number more than `x` has. They travel at
+#   the same time: a rank waits for none before it has posted all its sends, or all its receives, of this round.
 
 
 # %% lab="answer push_sum"

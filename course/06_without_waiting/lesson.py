@@ -24,19 +24,17 @@ from IPython.display import display
 from lockstep import predict, quiz, reconcile, run, show, your_turn
 from lockstep.without_waiting import advice, compression, conflict, consensus, counted
 from lockstep.without_waiting import driven, fewer_bytes, graphs, hogwild, ingress
-from lockstep.without_waiting import published, push_sum, schedules, schemes, senses
-from lockstep.without_waiting import waiting
+from lockstep.without_waiting import published, push_sum, schedules, schemes, waiting
 
 # %% [markdown]
 # ## 1. What waiting costs · 5 minutes · short path
 #
-# “Synchronization can be very expensive”, say the notes. You “have to stop all the workers and wait for the slowest one”,
-# and “wait for several round-trip times through a high-latency channel”. Those are two prices: a slow *rank*, and a slow
-# *link*.
+# “Synchronization can be very expensive”, say the notes. All “wait for the slowest one”, and “for several round-trip
+# times”. Those are two prices: a slow *rank*, and a slow *link*.
 #
-# **Delayed-synchronous** SGD avoids one of them: while the gradient of step t − 1 is being summed, each rank computes the
-# gradient of step t. So that gradient is **stale**: it was computed before the last update. Below are four ranks, without
-# the delay and with it. Look at the all-reduces: what does rank 0 do meanwhile?
+# **Delayed-synchronous** SGD avoids one: while the gradient of step t − 1 is being summed, each rank computes that of step
+# t. So that one is **stale**: it was computed before the last update. Look at the all-reduces below, without the delay and
+# with it: what does rank 0 do meanwhile?
 
 # %%
 for delay in (False, True):
@@ -76,8 +74,8 @@ counted.survivors()
 # %% [markdown] lesson="reason survivors"
 # **Our reason.** A loads 0, and sleeps. B adds 999 times. A wakes up and stores its 1: 999 additions are gone. B loads
 # that 1 for its last addition, and sleeps, too. A adds 999 times. B stores 2. Real threads seldom sleep so unluckily: the
-# table counts what this machine loses. Atomic additions lose nothing. On a busy machine the two threads may hardly
-# ever run at the same time; then nothing is lost either.
+# table counts what this machine loses. Atomic additions lose nothing. Nor do threads that never run at the same time, as on
+# a busy machine.
 
 # %% [markdown] lesson="after survivors"
 # **HOGWILD!** (Niu et al., 2011) is SGD like that: threads, one w, no lock. It counts on **sparse** data: an example uses
@@ -111,18 +109,16 @@ published.hogwild_table()
 # %% [markdown]
 # | the notes | we count | why |
 # |---|---|---|
-# | If we don't synchronize, get almost perfect parallel speedup | the column *racy*, above | Right where examples seldom meet, and each thread has a core of its own. With the dense data, the threads write the same cache lines. |
+# | If we don't synchronize, get almost perfect parallel speedup | the column *racy*, above; the paper’s own 3 to 9 times with 10 threads | Right where examples seldom meet, and each thread has a core of its own. |
 #
-# The paper's own machine had 12 cores; with 10 threads it was 3 to 9 times faster. In the lab you delete the lock
-# yourself, and see why that alone is wrong.
+# In the lab you delete a lock, and see why that alone is wrong.
 #
 # ## 3. The parameter server · 13 minutes
 #
-# Over a network there is no shared w. So the notes ask: “what we should consider to be the value of the parameters” at a
+# Over a network there is no shared w. So what, ask the notes, “should [we] consider to be the value of the parameters” at a
 # given time? Their answer: a **parameter server** has it. The others are **workers**: they get w, compute a gradient and
 # send it. The server applies each gradient when it arrives: *asynchronously*.
-#
-# Here is the server. Your line will be `may_begin`; for now it is always `True`.
+# Here is one. Its `may_begin` will be your line.
 
 # %%
 print(inspect.getsource(driven.driven_server))
@@ -157,8 +153,8 @@ reconcile("stale", simulated=mean)
 
 # %% lesson="turn may_begin"
 def may_begin(step, others, bound):
-    """A worker wants to begin step number `step` = 0, 1, ... `others` are the numbers of
-    steps that the others have done: each must be at least step - bound. May it begin?"""
+    """May a worker begin step number `step` = 0, 1, ...? Each number in `others`, the
+    steps that they have done, must be at least step - bound."""
     ### BEGIN SOLUTION
     return all(done >= step - bound for done in others)
     ### END SOLUTION
@@ -218,34 +214,34 @@ quiz(
 # %% lesson="predict ingress"
 predict(
     "ingress",
-    "A gradient takes a worker 1 ms. A message, w or gradient, takes 0.1 ms, and the server handles one after the other. "
+    "A gradient takes a worker 40 ms. A message, w or gradient, takes 4 ms, and the server handles one after the other. "
     "How many times the gradients per second of 1 worker do 64 asynchronous workers deliver?",
     unit="times",
 )
 
 # %% lesson="after ingress"
-one, many = (waiting.gradients_per_second(workers) for workers in (1, 64))
+one, many = (ingress.gradients_per_second(workers) for workers in (1, 64))
 display(reconcile("ingress", simulated=many / one))
 ingress.ingress_table()
 
 # %% [markdown] lesson="reason ingress"
-# **Our reason.** Each gradient costs the server two messages: it comes in, and w goes out. That is 0.2 ms, so 5,000
-# gradients a second at most, from any number of workers. One worker alone takes 1 + 0.2 ms: 833 a second. So 6 times is
-# the end, and 6 workers reach it. There is no barrier; there is a queue.
+# **Our reason.** Each gradient costs the server two messages: it comes in, and w goes out. That is 8 ms, so 125 gradients
+# a second at most, from any number of workers. One worker alone takes 40 + 8 ms: 21 a second. So 6 times is the end, and 6
+# workers reach it. There is no barrier; there is a queue.
 
 # %% lesson="quiz sharded"
 quiz(
     "sharded",
-    "Now 4 servers have a quarter of w each, and a message to each takes 0.025 ms. The 64 workers deliver how many times "
+    "Now 4 servers have a quarter of w each, and a message to each takes 1 ms. The 64 workers deliver how many times "
     "the gradients per second of that 1 worker with 1 server?",
     unit="times",
     answer=24,
     within=0.02,
-    because="Each server needs 0.05 ms for its part of a gradient: 20,000 a second, 24 times 833.",
+    because="Each server needs 2 ms for its part of a gradient: 500 a second, 24 times 1/(48 ms).",
     wrong={
         6: "Each server now handles a quarter of the bytes.",
         1.5: "More servers share the load; each message is shorter.",
-        64: "64 workers want 53,000 gradients a second. How many can 4 servers handle?",
+        64: "64 workers want 1,333 gradients a second. How many can a server handle?",
     },
 )
 
@@ -263,16 +259,16 @@ advice.advice_table()
 # ## 5. Local SGD · 10 minutes · short path
 #
 # Each rank takes steps on a model of its own. Now and then, all models become their mean, by an all-reduce (Stich, 2019).
-# With a **period** of 8 that is one all-reduce in 8 steps, and one wait. The notes add that it “can generalize better than
-# large-batch SGD”. [More](more.ipynb) measures that.
+# With a **period** of 8 that is one all-reduce in 8 steps, and one wait.
 #
-# **Your turn.** Below, your line says when 8 ranks meet.
+# **Your turn.** Below, your line says when 8 ranks meet. All have examples of all digits, and train with three periods. What
+# does a long one cost?
 
 
 # %% lesson="turn meets"
 def meets(step, steps, period):
-    """Steps are 0, 1, ... steps - 1. All average after every `period` of them, and after
-    the last one. Do they average after this step?"""
+    """Steps are 0, 1, ... steps - 1. All meet after every `period` of them, and after
+    the last one. Do they meet after this step?"""
     ### BEGIN SOLUTION
     return (step + 1) % period == 0 or step + 1 == steps
     ### END SOLUTION
@@ -290,18 +286,18 @@ wrong = {
     lambda step, steps, period: (
         (step + 1) % period == 0 and step + 1 == steps
     ): "They should meet in either case, not only in both.",
-    lambda step, steps, period: (step + 1) % period == 0 or step == steps: "Step number `steps` never comes.",
+    lambda step, steps, period: step + 1 == steps: "That is the last step. When do they meet before?",
 }
 well = "Right. Now 8 ranks meet when you say."
 
 # %% lesson="after meets"
 driven.periods_table(meets)
 
-# %% [markdown] lesson="after meets"
-# Three periods, one loss. Every rank had examples of all digits. Now part them by class, as if each rank were somebody's
-# phone:
+# %% [markdown]
+# Now part the examples by class, as if each rank were somebody's phone: each has most of its examples from few digits.
+# Clients of **federated learning** are like that.
 
-# %% lesson="after meets"
+# %%
 driven.classes_table()
 
 # %% lesson="predict by-class"
@@ -323,14 +319,13 @@ driven.periods_table(driven.meets, alpha=0.1)
 # %% lesson="quiz rounds"
 quiz(
     "rounds",
-    "1,000 steps, a period of 16. How many all-reduces does local SGD make?",
-    answer=63,
-    because="62 full periods are 992 steps, and the last 8 steps end with one more: ⌈1,000/16⌉.",
+    "1,000 steps, a period of 300. How many all-reduces does local SGD make?",
+    answer=4,
+    because="Three full periods are 900 steps, and the last 100 steps end with one more: ⌈1,000/300⌉.",
     wrong={
-        62: "After step 1,000 the ranks meet once more: their last 8 steps count, too.",
-        62.5: "There is no half all-reduce.",
+        3: "After step 1,000 the ranks meet once more: their last 100 steps count, too.",
         1000: "That is a period of 1.",
-        64: "64 periods would be 1,024 steps.",
+        300: "That is the period: how many of them are there?",
     },
 )
 
@@ -341,13 +336,15 @@ quiz(
 # takes a step, and averages its model with its neighbours’ in a graph. The weights are the **mixing matrix** W: row i says
 # how much rank i takes of whom, and sums to 1. On a ring of equal weights: 1/3, 1/3, 1/3.
 #
-# The notes know three senses of “decentralized”. None of them needs another:
-
-# %%
-senses.senses_table()
-
-# %% [markdown]
-# How soon do all agree? No gradients now, only averaging. Each rank begins with numbers of its own.
+# That is one of the notes’ three senses of “decentralized”. None of them needs another:
+#
+# | layer | decentralized | for example |
+# |---|---|---|
+# | application | the data differ from worker to worker | section 5’s phones |
+# | protocol | nobody has the model of all | gossip |
+# | network | links form a sparse graph | a ring of cables |
+#
+# How soon do all agree? No gradients now, only averaging.
 
 # %% lesson="predict ring"
 predict(
@@ -426,7 +423,7 @@ reconcile("top-k", simulated=100 * port / (2 * 63 / 64 * gradient.nbytes))
 
 # %% lesson="turn left"
 def left(total, sent):
-    """`total` is gradient + residual, `sent` what of it was sent. Which residual is next?"""
+    """`total` is gradient + residual, `sent` is what was sent. What is left?"""
     ### BEGIN SOLUTION
     return total - sent
     ### END SOLUTION

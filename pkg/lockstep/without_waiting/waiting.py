@@ -1,4 +1,4 @@
-"""What waiting costs, and what not to wait costs: three short measurements of lesson 06, all in virtual time."""
+"""What waiting costs, and what not to wait costs: two short measurements of lesson 06, all in virtual time."""
 
 from __future__ import annotations
 
@@ -9,14 +9,13 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
-from lockstep.machines import Cluster
 from lockstep.tables import Table
 from lockstep.tally import counted
 from lockstep.without_waiting.delayed import delayed
 from lockstep.without_waiting.driven import in_turn
 from lockstep.without_waiting.local_sgd import Gradient, local_sgd
 from lockstep.without_waiting.parameter_server import parameter_server
-from lockstep.without_waiting.problems import BATCH, BYTES, CLASSES, GRADIENT, PIXELS, Digits, cluster
+from lockstep.without_waiting.problems import BATCH, CLASSES, GRADIENT, PIXELS, Digits, cluster
 from lockstep.without_waiting.staleness import staleness_of
 from lockstep.worlds import run
 
@@ -49,15 +48,6 @@ def _trained(delay: bool) -> Tensor:
 def asynchronous_staleness(workers: int = 8, steps: int = STEPS) -> dict[int, int]:
     """{staleness: gradients} of a server that lets nobody wait, where all workers are equally fast."""
     return staleness_of(run(_asynchronous, steps, costly, ranks=workers + 1, on=cluster()).trace)
-
-
-def gradients_per_second(workers: int, servers: int = 1, message: float = 1e-4, steps: int = 8) -> float:
-    """What asynchronous workers deliver to a server if a message takes ``message`` seconds, and a gradient 1 ms."""
-    on: Cluster = cluster(alpha=0, beta=message / BYTES)
-    trace = run(_asynchronous, steps, costly, ranks=workers + 1, on=on).trace
-    arrived = sorted(event.end for event in trace.of_rank(0) if event.kind == "recv")
-    middle = arrived[len(arrived) // 4 : -len(arrived) // 4 or None]  # all are at work
-    return (len(middle) - 1) / (middle[-1] - middle[0])
 
 
 def _asynchronous(steps: int, gradient: Gradient) -> None:
