@@ -48,10 +48,10 @@ RULES = (
          "w: what they write there is lost. Threads share their memory: use threading.Thread."),
     Rule("not-joined", lambda e: e["late"], "your function returned while its threads were still at work. Start all "
          "threads first; then join each of them."),
-    Rule("skips-examples", lambda e: e["missing"] is not None, "the gradient of example {missing} was never asked for. "
-         "Thread t takes t, t + threads, and so on to the last example."),
-    Rule("example-twice", lambda e: e["twice"] is not None, "the gradient of example {twice} was computed more than "
-         "once. Each example is used once: keep what gradient returns."),
+    Rule("skips-examples", lambda e: e["missing"] is not None and e["twice"] is None, "the gradient of example "
+         "{missing} was never asked for. Thread t takes t, t + threads, and so on to the last example."),
+    Rule("example-twice", lambda e: e["twice"] is not None and e["missing"] is None, "the gradient of example {twice} "
+         "was computed more than once. Each example is used once: keep what gradient returns."),
     Rule("one-thread", lambda e: len(e["taken"]) == 1 < e["together"], "one thread computed all the gradients; "
          "{threads} threads should."),
     Rule("dealt-otherwise", lambda e: not e["dealt"], "the threads took the examples {taken}. Thread t takes t, "
