@@ -3,6 +3,7 @@
 import threading
 
 MISCONCEPTION = "dealt-otherwise"
+ALSO = ["skips-examples"]
 
 
 def delete_the_lock(gradient, coordinates, w, rate, threads):
