@@ -1,9 +1,9 @@
 # mypy: disable-error-code="untyped-decorator"
 """What a race loses, counted; in runs of their own, because counting changes the race.
 
-A thread that adds 1 to a counter loads it, adds, and stores. If another thread stores in between, its 1 is gone: both
-have loaded the same number. How many are lost depends on how often two threads are at the same counter: on one counter
-about half of them may be, on a hundred thousand hardly any.
+A thread that adds 1 to a counter loads it, adds, and stores. What another thread stores in between is overwritten, and
+gone. How many are lost depends on how often two threads are at the same counter: on one counter half of them may be, on
+a hundred thousand hardly any.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from lockstep.without_waiting.sparse import Examples
 
 INCREMENTS = 1_000_000
 COUNTERS = (1, 16, 1_000, 100_000)
-REPEATS = 9
+REPEATS = 40
 
 
 def surviving(counters: int, threads: int = 2, increments: int = INCREMENTS, kernel: Callable[..., None] = count,
@@ -45,7 +45,7 @@ def survivors(
     for kernel in tally.counted((count, count_atomically), "Compiling", each=1):
         surviving(1, 1, 1, kernel)
     rows = []
-    for many in tally.counted(counters, "Counting", each=0.5):
+    for many in tally.counted(counters, "Counting", each=1):
         racy, atomic = (
             min(surviving(many, threads, increments, kernel, seed) for seed in range(repeats))
             for kernel in (count, count_atomically)
