@@ -27,7 +27,7 @@ from lockstep.machines import Cluster, Device, Link
 PIXELS, CLASSES = 64, 10
 BATCH = 16  # examples of a minibatch
 GRADIENT = 1e-3  # seconds that the gradient of such a minibatch takes on cluster(), by a rank that is no straggler
-FLOPS = 2 * 2 * BATCH * PIXELS * CLASSES  # two matrix products: the scores, and the gradient from their errors
+FLOPS = 2 * 2 * BATCH * (PIXELS + 1) * CLASSES  # two matrix products: the scores, and the gradient from their errors
 BYTES = 8 * (PIXELS + 1) * CLASSES  # of the parameters, and of a gradient
 
 Gradient = Callable[[Tensor, int], Tensor]  # of the parameters, for the rank's step of that number
@@ -85,11 +85,11 @@ class Digits:
 
     def gradient(self, w: Tensor, rank: int, ranks: int, step: int) -> Tensor:
         """Of the mean cross-entropy of a minibatch of this rank's examples. A rank without any has a gradient of 0."""
-        x, y = self.examples(rank, ranks)
-        if not len(x):
+        n, x, y = _round_and_round(ranks, self.alpha, self.seed, self.batch)[rank]
+        if not n:
             return torch.zeros_like(w)
-        chosen = torch.arange(step * self.batch, (step + 1) * self.batch) % len(x)
-        return softmax_gradient(w, x[chosen], y[chosen])
+        begin = step * self.batch % n
+        return softmax_gradient(w, x[begin : begin + self.batch], y[begin : begin + self.batch])
 
     def of(self, rank: int, ranks: int) -> Gradient:
         """``gradient(w, step)`` of one rank."""
@@ -149,15 +149,19 @@ class Bowls:
 
 def scores(w: Tensor, x: Tensor) -> Tensor:
     """x·W + b, where ``w`` holds the weights W, 64 x 10, and then the biases b: (n, 10)."""
-    return x @ w[: PIXELS * CLASSES].view(PIXELS, CLASSES) + w[PIXELS * CLASSES :]
+    return with_ones(x) @ w.view(-1, CLASSES)
 
 
 def softmax_gradient(w: Tensor, x: Tensor, y: Tensor) -> Tensor:
-    """Of the mean cross-entropy of the examples x (n, 64) with the classes y (n,), at ``w`` (650,)."""
-    error = scores(w, x).softmax(1)
-    error[torch.arange(len(y)), y] -= 1
-    error /= len(y)
-    return torch.cat([(x.T @ error).flatten(), error.sum(0)])
+    """Of the mean cross-entropy at ``w`` (650,), of examples x (n, 65), the last column of which is 1, and their
+    classes y (n, 10), a 1 in each row."""
+    error = (x @ w.view(-1, CLASSES)).softmax(1).sub_(y).div_(len(y))
+    return (x.T @ error).flatten()
+
+
+def with_ones(x: Tensor) -> Tensor:
+    """One column more, which the biases are multiplied with."""
+    return torch.cat([x, x.new_ones(len(x), 1)], 1)
 
 
 def cluster(straggler: float = 1.0, alpha: float = 20e-6, beta: float = 1e-9, who: int = 1) -> Cluster:
@@ -195,6 +199,19 @@ def dirichlet(n: int, alpha: float, draw: torch.Generator) -> Tensor:
     log_gamma = torch.log(torch._standard_gamma(torch.full((n,), alpha + 1, dtype=torch.float64), generator=draw))
     smaller = torch.log(torch.rand(n, dtype=torch.float64, generator=draw)) / alpha  # Gamma(a) = Gamma(a+1)·U^(1/a)
     return (log_gamma + smaller).softmax(0)
+
+
+@cache
+def _round_and_round(ranks: int, alpha: float | None, seed: int, batch: int) -> list[tuple[int, Tensor, Tensor]]:
+    """Of each rank how many examples it has; and these as ``softmax_gradient`` wants them, repeated so that a minibatch
+    that begins with any of them is one piece of memory."""
+    found = []
+    for x, y in parts(ranks, alpha, seed):
+        n = len(x)
+        rows = torch.arange(n + batch) % max(1, n)
+        classes = torch.nn.functional.one_hot(y, CLASSES).double()
+        found.append((n, with_ones(x)[rows], classes[rows]) if n else (0, x, y))
+    return found
 
 
 @cache
