@@ -49,14 +49,6 @@ def wanted(case: Case) -> list[Tensor]:
     return [sequential_local_sgd(gradients, start, steps, rate, period)] * case.size
 
 
-def nbytes(case: Case) -> int:
-    return inputs(case, 0)[1].nbytes
-
-
-def all_reduced(case: Case) -> int:
-    return int(-(-case.settings["steps"] // case.settings["period"]))
-
-
 EXERCISE = Exercise(
     number=3,
     title="Local SGD",
@@ -70,7 +62,9 @@ EXERCISE = Exercise(
     rounding=1e-12,
     kept=True,
     of="local SGD",
-    budgets=all_reduces(nbytes, all_reduced),
+    budgets=all_reduces(
+        lambda case: inputs(case, 0)[1].nbytes, lambda case: -(-case.settings["steps"] // case.settings["period"])
+    ),
     worlds=(1, 2, 3, 4, 8),
     seconds=2.5,
 )
