@@ -34,8 +34,7 @@ TOPICS = ("why_parallel", "scikit_learn", "cpu", "gpu", "communication", "all_re
 Kind = Literal["write", "mend", "catch"]
 Symmetry = Literal["shift", "rotation", "root", "any"]
 
-# Tensors as they are, as they should be, and as they were given.
-Compared = tuple[Sequence[Any], Sequence[Any], Sequence[Any]]
+Compared = tuple[Sequence[Any], Sequence[Any], Sequence[Any]]  # tensors as they are, as they should be, as given
 
 # Calls ``fn`` with the arguments and gives back evidence as plain data: None, numbers, text, tensors, and lists and
 # dicts (with text keys) of these. It runs beside the learner's code, so it can be lied to; the judge knows that.
@@ -92,6 +91,7 @@ class Exercise:
     # ---- how it is observed
     worlds: tuple[int, ...] = (1, 2, 3, 4, 5, 8)
     jitter: float = 0.0  # how much messages' times vary on the virtual cluster; each case then has a run of its own
+    any_source: bool = False  # whether it has to receive from any source, as NCCL cannot: tensors stay on the host
     seconds: float = 5.0  # of host time for a case on the virtual cluster: a learner with an endless loop waits for it
     pure: bool = False
     watch: Watch | None = None  # how each call of a pure exercise is made, and what is written down of it

@@ -292,7 +292,7 @@ def _opened(rank: int, blob: bytes) -> Any:
 def acts_by_rank(exercise: Exercise, cases: Sequence[Case]) -> list[list[Act]]:
     """By rank, its acts: each rank gets its own arguments only."""
     arguments = [[exercise.inputs(case, rank) for rank in range(case.ranks)] for case in cases]
-    tensors = [holds_tensors(of_case) for of_case in arguments]
+    tensors = [holds_tensors(of_case) and not exercise.any_source for of_case in arguments]
     rows = list(zip(cases, arguments, tensors, strict=True))
     return [[Act(case.group, tuple(of_case[rank]), t) for case, of_case, t in rows] for rank in range(cases[0].ranks)]
 

@@ -1,0 +1,34 @@
+"""The learner thought: answer first, so that the worker need not wait for the sum."""
+
+import torch
+import torch.distributed as dist
+
+MISCONCEPTION = "own-updates"
+TELL = "w is sent before the gradient that has just come is in it."
+
+
+def parameter_server(gradient, w, steps, rate, bound, group=None):
+    if dist.get_rank(group) > 0:
+        for step in range(max(1, steps)):
+            w = torch.empty_like(w)
+            dist.recv(w, group=group, group_src=0)
+            g = gradient(w, step) if steps else torch.zeros_like(w)
+            more = torch.tensor([step + 1 < steps], dtype=w.dtype)
+            dist.send(torch.cat([more, g.flatten()]), group=group, group_dst=0)
+        return w
+    clock = {r: 0 for r in dist.get_process_group_ranks(group or dist.group.WORLD)[1:]}
+    waiting, message, g = list(clock), w.new_empty(w.numel() + 1), torch.zeros_like(w)
+    while clock:
+        for r in list(waiting):
+            if clock[r] <= min(clock.values()) + bound:
+                dist.send(w, r, group=group)
+                waiting.remove(r)
+        w = w - rate * g
+        r = dist.recv(message, group=group)
+        g = message[1:].view(w.shape).clone()
+        if message[0]:
+            clock[r] += 1
+            waiting.append(r)
+        else:
+            del clock[r]
+    return w - rate * g

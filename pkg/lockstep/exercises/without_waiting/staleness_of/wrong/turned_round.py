@@ -1,0 +1,16 @@
+"""The learner thought: so many gradients, so stale."""
+
+MISCONCEPTION = "turned-round"
+TELL = "Keys and values are exchanged: the key is the staleness."
+
+
+def staleness_of(trace):
+    received, sent, found = 0, {}, {}
+    for event in trace.of_rank(0):
+        if event.kind == "send":
+            sent[event.peer] = received
+        elif event.kind == "recv":
+            old = received - sent[event.peer]
+            found[old] = found.get(old, 0) + 1
+            received += 1
+    return {number: old for old, number in found.items()}

@@ -1,0 +1,57 @@
+"""Several parameter servers: each has a shard of the parameters, and every worker talks to all of them.
+
+    ranks 0 ... S-1        server s has shard s of w, of about |w|/S numbers, and serves it as if it were all of w
+    ranks S ... K-1        a worker gets all shards, computes one gradient, and sends each server its part
+
+The ingress of one server no longer carries everything. The price: servers do not agree on an order. The shards that a
+worker gets may be of different ages, so that the w it computes with is one that never was the value of the parameters,
+at any time. (Each server keeps the bound for itself.)
+
+Cost: 2·S messages a step and worker, which carry |w| numbers and |w| + S.
+Source: M. Li et al., Scaling Distributed Machine Learning with the Parameter Server, OSDI 2014, sections 3 and 4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+import torch.distributed as dist
+from torch import Tensor
+
+from lockstep.without_waiting.parameter_server import Gradient, members, serve
+
+
+def several_servers(
+    gradient: Gradient,
+    w: Tensor,
+    steps: int | None,
+    rate: float,
+    bound: float,
+    servers: int,
+    group: dist.ProcessGroup | None = None,
+) -> Tensor:
+    """On server s, rank s of the group, its shard after all gradients, flat: ``torch.cat`` of them is w. On workers
+    the last w received. Otherwise as ``parameter_server``."""
+    rank = dist.get_rank(group)
+    shards = w.flatten().tensor_split(servers)
+    if rank < servers:
+        return serve(shards[rank], rate, bound, members(group)[servers:], group)[0]
+    return _work(gradient, w, steps or 0, shards, group)
+
+
+def _work(
+    gradient: Gradient, w: Tensor, steps: int, shards: Sequence[Tensor], group: dist.ProcessGroup | None
+) -> Tensor:
+    """All shards travel at once, there and back."""
+    for step in range(max(1, steps)):
+        parts = [torch.empty_like(shard) for shard in shards]
+        for work in [dist.irecv(part, group=group, group_src=s) for s, part in enumerate(parts)]:
+            work.wait()
+        w = torch.cat(parts).view(w.shape)
+        g = gradient(w, step) if steps else torch.zeros_like(w)
+        more = w.new_tensor([step + 1 < steps])
+        pushed = [torch.cat([more, part]) for part in g.flatten().tensor_split(len(shards))]
+        for work in [dist.isend(part, group=group, group_dst=s) for s, part in enumerate(pushed)]:
+            work.wait()
+    return w
