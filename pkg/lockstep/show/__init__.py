@@ -5,6 +5,7 @@ from lockstep.show.audit import audit
 from lockstep.show.batch_and_rate import batch_and_rate
 from lockstep.show.chart import chart
 from lockstep.show.costs import costs
+from lockstep.show.loss_by_bytes import loss_by_bytes
 from lockstep.show.message_times import message_times
 from lockstep.show.predict import predict
 from lockstep.show.race import race
@@ -24,6 +25,7 @@ __all__ = [
     "batch_and_rate",
     "chart",
     "costs",
+    "loss_by_bytes",
     "message_times",
     "predict",
     "progress",
