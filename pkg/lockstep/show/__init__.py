@@ -4,6 +4,7 @@ from lockstep.show.amdahl import amdahl
 from lockstep.show.audit import audit
 from lockstep.show.batch_and_rate import batch_and_rate
 from lockstep.show.chart import chart
+from lockstep.show.consensus import consensus
 from lockstep.show.costs import costs
 from lockstep.show.loss_by_bytes import loss_by_bytes
 from lockstep.show.message_times import message_times
@@ -24,6 +25,7 @@ __all__ = [
     "audit",
     "batch_and_rate",
     "chart",
+    "consensus",
     "costs",
     "loss_by_bytes",
     "message_times",
