@@ -33,9 +33,9 @@ class Price:
 
 
 PRICES = (
-    Price("time", lambda a: a.seconds or math.inf, quantities.seconds, "first is"),
-    Price("sent by all ranks", lambda a: a.nbytes, quantities.nbytes, "the fewest bytes has"),
-    Price("updates", lambda a: a.updates, lambda n: f"{n:,.0f}", "the fewest updates has"),
+    Price("time", lambda a: a.seconds or math.inf, quantities.seconds, "first:"),
+    Price("sent by all ranks", lambda a: a.nbytes, quantities.nbytes, "fewest bytes:"),
+    Price("updates", lambda a: a.updates, lambda n: f"{n:,.0f}", "fewest updates:"),
 )
 
 
@@ -127,8 +127,9 @@ def words(one: Race) -> str:
     there = [a for a in one.arrivals if a.seconds is not None]
     told = []
     for price in PRICES if there else ():
-        best = min(there, key=price.of)
-        told.append(f"{price.least} {best.method}, {price.told(price.of(best))}")
+        best = min(map(price.of, there))
+        names = " and ".join(a.method for a in there if price.of(a) == best)
+        told.append(f"{price.least} {names}, {price.told(best)}")
     late = [f"{a.method}: {a.loss:.2f} after {a.updates:,} updates" for a in one.arrivals if a.seconds is None]
     missing = f" Not reached by {'; '.join(late)}." if late else ""
     said = "; ".join(told) or "nobody reaches it"
