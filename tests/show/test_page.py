@@ -20,6 +20,7 @@ from lockstep.dye import dye, total
 from lockstep.errors import Deadlock, RankState
 from lockstep.show.figure import LONG, page, script
 from lockstep.simt import launch
+from lockstep.without_waiting.fewer_bytes import Trained
 
 SVG = "{http://www.w3.org/2000/svg}"
 NARROWEST = 508 / 540  # what JupyterLab leaves of a figure's width in a window of 960 pixels
@@ -42,6 +43,10 @@ FIGURES: dict[str, Callable[[], Any]] = {
     ),
     "costs": lambda: show.costs(ranks=16),
     "deadlock": lambda: show.timeline(Deadlock("A circle.", STATES, ring_trace(2))),
+    "loss_by_bytes": lambda: show.loss_by_bytes(
+        [Trained("examples dealt evenly", f"{n}", n, 1e5 / n, 0.5, 7.9) for n in (1, 8)]
+        + [Trained("few classes on each rank", f"{n}", n, 1e5 / n, 0.5 + n / 8, 9.0) for n in (1, 8)]
+    ),
     "message_times": lambda: show.message_times([8, 800, 80_000, 8_000_000], [2e-5, 2.1e-5, 5e-5, 3e-3], 2e-5, 4e-10),
     "predict": lambda: show.predict(
         "page", "How many ms does a ring of 64 ranks take, with 16 MB on each of them?", "ms"

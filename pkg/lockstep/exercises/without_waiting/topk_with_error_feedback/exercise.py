@@ -1,0 +1,52 @@
+"""The k largest elements travel, the others wait. Of equally large ones any may go: what is wanted follows it."""
+
+from lockstep.checks.budget import Budget
+from lockstep.checks.case import Case
+from lockstep.checks.exercise import Exercise
+from lockstep.checks.judge import Fault
+from lockstep.checks.observation import Seen
+from lockstep.checks.values import compare, told
+from lockstep.exercises.without_waiting.totals import cases, forgiven, inputs, wanted
+
+
+def examine(seen: Seen) -> Fault | None:
+    held = [seen.returned[rank] for rank in seen.case.members]
+    for rank, pair in zip(seen.case.members, held, strict=True):
+        if not (isinstance(pair, list) and len(pair) == 2):
+            asked = f"rank {rank} returns {told(pair)}; a pair (mean, residual) is wanted."
+            return Fault("wrong-type", f"With {seen.case}, {asked}")
+    right = wanted(seen.case, [left for _, left in held])
+    means = [forgiven(mean, want) for (mean, _), (want, _) in zip(held, right, strict=True)]
+    for n, name, want in ((1, "new residual", [left for _, left in right]), (0, "mean", means)):
+        fault = compare(seen, [pair[n] for pair in held], want)
+        if fault:
+            return Fault(fault.misconception, f"{fault.message} This is the {name}.")
+    return None
+
+
+def nbytes(case: Case) -> int:
+    """Of k values and k places: 8 bytes of each are enough, in one tensor too."""
+    return int(case.settings["k"] * (8 + 8))
+
+
+EXERCISE = Exercise(
+    number=5,
+    title="Top-k with error feedback",
+    points=4,
+    minutes=25,
+    parameters="gradient, residual, k, group=None",
+    reference="lockstep.without_waiting.compression:topk_with_error_feedback",
+    cases=cases,
+    inputs=inputs,
+    examine=examine,
+    alike=lambda seen: [seen.returned[rank] for rank in seen.case.members],
+    kept=True,
+    of="top-k",
+    budgets=(
+        Budget("collectives", lambda case: 2),
+        Budget("collective bytes", lambda case: case.size * nbytes(case), "k values and k places of each rank"),
+        Budget("bytes", lambda case: (case.size - 1) * nbytes(case), "k values and k places to each other rank"),
+    ),
+    worlds=(1, 2, 3, 4, 8),
+    seconds=2.5,
+)

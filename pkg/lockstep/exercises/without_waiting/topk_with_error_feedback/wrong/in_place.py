@@ -1,0 +1,22 @@
+"""The learner thought: residual += gradient is the total."""
+
+import torch
+import torch.distributed as dist
+
+MISCONCEPTION = "changes-arguments"
+
+
+def topk_with_error_feedback(gradient, residual, k, group=None):
+    K = dist.get_world_size(group)
+    total = residual.add_(gradient)
+    places = total.abs().topk(k).indices
+    values = total[places]
+    all_values = [torch.empty_like(values) for _ in range(K)]
+    all_places = [torch.empty_like(places) for _ in range(K)]
+    dist.all_gather(all_values, values, group=group)
+    dist.all_gather(all_places, places, group=group)
+    mean = torch.zeros_like(total)
+    for v, p in zip(all_values, all_places):
+        mean[p] += v
+    residual[places] = 0
+    return mean / K, residual

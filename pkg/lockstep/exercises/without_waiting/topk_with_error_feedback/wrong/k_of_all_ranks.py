@@ -1,0 +1,25 @@
+"""The learner thought: k elements are sent in all."""
+
+import torch
+import torch.distributed as dist
+
+MISCONCEPTION = "k-of-all-ranks"
+TELL = "You share k out among the ranks: each sends only k/K elements. Each rank sends k."
+
+
+def topk_with_error_feedback(gradient, residual, k, group=None):
+    K = dist.get_world_size(group)
+    k = max(1, k // K)
+    total = gradient + residual
+    places = total.abs().topk(k).indices
+    values = total[places]
+    all_values = [torch.empty_like(values) for _ in range(K)]
+    all_places = [torch.empty_like(places) for _ in range(K)]
+    dist.all_gather(all_values, values, group=group)
+    dist.all_gather(all_places, places, group=group)
+    mean = torch.zeros_like(total)
+    for v, p in zip(all_values, all_places):
+        mean[p] += v
+    left = total.clone()
+    left[places] = 0
+    return mean / K, left

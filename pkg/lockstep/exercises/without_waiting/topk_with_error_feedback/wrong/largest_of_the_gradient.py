@@ -1,0 +1,24 @@
+"""The learner thought: the largest of the gradient are sent, with what was left over there."""
+
+import torch
+import torch.distributed as dist
+
+MISCONCEPTION = "top-of-the-gradient"
+TELL = "You choose the places by the gradient alone. An element that waits long enough must be sent: choose by gradient + residual."
+
+
+def topk_with_error_feedback(gradient, residual, k, group=None):
+    K = dist.get_world_size(group)
+    total = gradient + residual
+    places = gradient.abs().topk(k).indices
+    values = total[places]
+    all_values = [torch.empty_like(values) for _ in range(K)]
+    all_places = [torch.empty_like(places) for _ in range(K)]
+    dist.all_gather(all_values, values, group=group)
+    dist.all_gather(all_places, places, group=group)
+    mean = torch.zeros_like(total)
+    for v, p in zip(all_values, all_places):
+        mean[p] += v
+    left = total.clone()
+    left[places] = 0
+    return mean / K, left

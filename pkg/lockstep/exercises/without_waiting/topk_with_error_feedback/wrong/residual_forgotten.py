@@ -1,0 +1,24 @@
+"""The learner thought: the gradient is what is sent."""
+
+import torch
+import torch.distributed as dist
+
+MISCONCEPTION = "residual-forgotten"
+TELL = "The residual that you are given is in nothing that you return: what was kept in the step before is lost. Begin with gradient + residual."
+
+
+def topk_with_error_feedback(gradient, residual, k, group=None):
+    K = dist.get_world_size(group)
+    total = gradient
+    places = total.abs().topk(k).indices
+    values = total[places]
+    all_values = [torch.empty_like(values) for _ in range(K)]
+    all_places = [torch.empty_like(places) for _ in range(K)]
+    dist.all_gather(all_values, values, group=group)
+    dist.all_gather(all_places, places, group=group)
+    mean = torch.zeros_like(total)
+    for v, p in zip(all_values, all_places):
+        mean[p] += v
+    left = total.clone()
+    left[places] = 0
+    return mean / K, left

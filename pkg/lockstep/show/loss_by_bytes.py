@@ -1,0 +1,63 @@
+"""loss_by_bytes(): what has travelled and what it was good for, a line for each kind of data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Protocol
+
+from lockstep.errors import UsageError
+from lockstep.show.chart import Chart, by_name, chart, line, logarithmic, points
+
+WIDTH, HEIGHT = 430, 260  # pixels
+
+
+class Row(Protocol):
+    """A training on some ``data``; its ``method`` names the point: "16". A rank has sent ``nbytes``."""
+
+    @property
+    def data(self) -> str: ...
+
+    @property
+    def method(self) -> str: ...
+
+    @property
+    def nbytes(self) -> float: ...
+
+    @property
+    def loss(self) -> float: ...
+
+
+def loss_by_bytes(rows: Iterable[Row], of: str = "Local SGD", method: str = "period") -> Chart:
+    """The loss against the bytes that a rank has sent, on a logarithmic axis: a line for each kind of data, and beside
+    the points of the last kind their ``method``, here a period.
+
+    Raises UsageError without rows, or where nothing was sent."""
+    rows = list(rows)
+    given = sorted(rows, key=lambda row: row.nbytes)
+    if not given or given[0].nbytes <= 0:
+        raise UsageError("The chart needs rows in which something was sent.", "Take those of local_sgd_sweep().")
+    kinds = list(dict.fromkeys(row.data for row in rows))
+    values = [
+        {"data": r.data, "method": r.method, "nbytes": r.nbytes, "loss": r.loss,
+         "told": f"{method} {r.method}, {r.data}: {r.nbytes:,.0f} bytes, loss {r.loss:.3g}"}
+        for r in given
+    ]  # fmt: skip
+    x = logarithmic("nbytes", "bytes that a rank sends", format="~s")
+    y = {"field": "loss", "type": "quantitative", "scale": {"zero": True}, "axis": {"title": "loss"}}
+    looks = by_name("data", kinds)
+    names: dict[str, Any] = {
+        "mark": {"type": "text", "dx": 8, "dy": -8, "align": "left", "fontSize": 12, "aria": False},
+        "transform": [{"filter": {"field": "data", "equal": kinds[-1]}}],
+        "encoding": {"x": x, "y": y, "text": {"field": "method"}, "color": looks["color"]},
+    }
+    layers = [line(x, y, **looks), points(x, y, color=looks["color"]), names]
+    told = "; ".join(f"{kind}, {_ends([r for r in given if r.data == kind], method)}" for kind in kinds)
+    words = f"{of}: the loss against the bytes that a rank sends. The numbers are the {method}. {told}."
+    return chart({"width": WIDTH, "height": HEIGHT, "data": {"values": values}, "layer": layers}, words)
+
+
+def _ends(rows: list[Row], method: str) -> str:
+    """The dearest and the cheapest training, in words."""
+    return " and ".join(
+        f"{row.loss:.3g} after {row.nbytes:,.0f} bytes ({method} {row.method})" for row in (rows[-1], rows[0])
+    )
