@@ -119,15 +119,9 @@ def dyed_answer(exercise: Exercise, fn: Callable[..., Any], case: Case, steps: b
     wide = DTYPES["float64"] if dtype.is_floating_point else dtype
     try:
         dyed = dye(
-            fn,
-            ranks=case.ranks,
-            group=case.group,
-            extra=extra,
-            dtype=wide,
-            steps=steps,
-            timeout=5.0,
-            elements=numel if 0 < numel < MANY else None,
-        )
+            fn, ranks=case.ranks, group=case.group, extra=extra, dtype=wide, steps=steps, timeout=5.0,
+            elements=numel if 0 < numel < MANY else None, weights=case.settings.get("weights", 1),
+        )  # fmt: skip
     except LockstepError:
         return None
     return dyed if dyed.certain else None

@@ -1,7 +1,7 @@
 """Who averages with whom: graphs as mixing matrices, and how fast averaging over them makes all ranks agree.
 
-Entry [i, j] of a mixing matrix W is the weight of rank j's numbers in rank i's next ones: x_i' = sum of W[i, j]·x_j over
-j. It is 0 where j sends nothing to i.
+Entry [i, j] of a mixing matrix W is the weight of rank j's numbers in rank i's next ones: x_i' = sum of W[i, j]·x_j
+over j. It is 0 where j sends nothing to i.
 
     each row sums to 1         ranks that agree stay as they are
     each column sums to 1      the sum over the ranks, and so the mean, stays as it is

@@ -1,0 +1,26 @@
+"""The learner thought: the estimate is value / weight, so each round goes on with it."""
+
+import torch
+import torch.distributed as dist
+
+MISCONCEPTION = "divides-each-round"
+TELL = "You divide after every round and go on with the quotient. Value and weight go on as they are; divide once, at the end."
+
+
+def push_sum(x, sends_to, rounds, group=None):
+    rank, size = dist.get_rank(group), dist.get_world_size(group)
+    value, weight = x.contiguous(), x.new_ones(1)
+    for _ in range(rounds):
+        parts = len(sends_to[rank]) + 1
+        value, weight = value / parts, weight / parts
+        share = torch.cat([value.flatten(), weight])
+        heard = [torch.empty_like(share) for j in range(size) if rank in sends_to[j]]
+        senders = [j for j in range(size) if rank in sends_to[j]]
+        works = [dist.isend(share, group=group, group_dst=j) for j in sends_to[rank]]
+        works += [dist.irecv(theirs, group=group, group_src=j) for j, theirs in zip(senders, heard)]
+        for work in works:
+            work.wait()
+        for theirs in heard:
+            value, weight = value + theirs[:-1].view(x.shape), weight + theirs[-1:]
+        value = value / weight
+    return value
