@@ -77,19 +77,22 @@ def serve(
     gradients were."""
     clock = dict.fromkeys(workers, 0)  # of those that are not done: steps
     waiting = list(clock)
-    version, sent, staleness = 0, dict[int, int](), Staleness()  # the number of updates made; when each got its w
+    version, staleness = 0, Staleness()  # the number of updates made
+    sent = dict[int, tuple[dist.Work | None, int]]()  # w on its way to a worker, and its version
     message = w.new_empty(1 + w.numel())
     while clock:
         allowed = [r for r in waiting if clock[r] - bound <= min(clock.values())]
         for r in allowed:
-            dist.send(w.contiguous(), r, group=group)
-            sent[r] = version
+            sent[r] = dist.isend(w.contiguous(), r, group=group), version
         waiting = [r for r in waiting if r not in allowed]
-        r = dist.recv(message, group=group)  # from whoever is first
+        r = dist.recv(message, group=group)  # from whoever is first, while those w travel
         more, g = message[0], message[1:].view(w.shape)
         w = w - rate * g
-        staleness[version - sent[r]] += 1
+        travelled, before = sent.pop(r)
+        staleness[version - before] += 1
         version += 1
+        if travelled:
+            travelled.wait()  # it is there: this is its gradient
         if more:
             clock[r] += 1
             waiting.append(r)

@@ -19,8 +19,7 @@ def staleness_of(trace: Trace) -> dict[int, int]:
     """{staleness: number of gradients}, for a run in which rank 0 serves: all that it sends is w, all that it receives
     are gradients. The w of a worker that sends one before it has got any is the first."""
     received, sent, found = 0, Counter[int | None](), Counter[int]()  # gradients; how many when each rank got its w
-    served = sorted(trace.of_rank(0), key=lambda event: event.end)
-    for event in served:
+    for event in trace.of_rank(0):
         if event.kind == "send":
             sent[event.peer] = received
         elif event.kind == "recv":

@@ -1,0 +1,94 @@
+"""The server's port is the bottleneck: the more workers, the longer each waits for it; an all-reduce does not mind.
+
+Each number is counted in a run on the virtual cluster, and stands beside that of ``cost.parameter_server``. The
+parameters are 400 kB, a message of which takes 4 ms on a link of 100 MB/s (Gigabit Ethernet, nearly); a gradient takes
+40 ms of computing.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+
+import torch
+import torch.distributed as dist
+from torch import Tensor
+
+from lockstep.cost.parameter_server import all_reduce_step_seconds, served_seconds
+from lockstep.machines import alpha_beta
+from lockstep.tables import Table
+from lockstep.without_waiting.several_servers import several_servers
+from lockstep.worlds import run
+
+NUMEL, COMPUTE = 100_000, 40e-3  # float32 parameters; seconds of a gradient
+NBYTES = 4 * NUMEL
+ALPHA, BETA = 25e-6, 1e-8
+CLUSTER = alpha_beta(ALPHA, BETA)
+WORKERS = (1, 2, 4, 8, 16, 32, 64)
+SERVERS = (1, 4, 16)
+STEPS = 4  # of each worker, of which the first is not counted
+
+
+@dataclass(frozen=True)
+class Step:
+    """Seconds in which each worker does one step, as counted in a run and by the formula. Without servers the workers
+    all-reduce their gradients."""
+
+    workers: int
+    servers: int
+    seconds: float
+    formula: float
+
+
+def step_of(workers: int, servers: int) -> Step:
+    """Run a few steps, and see how far apart worker 0's are at rank 0."""
+    if servers:
+        trace = run(_serve, servers, ranks=workers + servers, on=CLUSTER).trace
+        done = [e.end for e in trace.of_rank(0) if e.kind == "recv" and e.peer == servers]
+        formula = served_seconds(workers, servers, NBYTES, COMPUTE, ALPHA, BETA)
+    else:
+        trace = run(_all_reduce, ranks=workers, on=CLUSTER).trace
+        done = [e.end for e in trace.of_rank(0) if e.kind == "all_reduce"]
+        formula = all_reduce_step_seconds(workers, NBYTES, COMPUTE, CLUSTER)
+    return Step(workers, servers, (done[-1] - done[0]) / (len(done) - 1), formula)
+
+
+@cache
+def steps_of(servers: int, workers: Sequence[int] = WORKERS) -> list[Step]:
+    """For several numbers of workers."""
+    return [step_of(K, servers) for K in workers]
+
+
+def gradients_per_second(workers: int, servers: int = 1) -> float:
+    """Of all workers together, asynchronously; without servers by all-reduces."""
+    return workers / step_of(workers, servers).seconds
+
+
+def ingress_table(workers: Sequence[int] = WORKERS, servers: Sequence[int] = SERVERS) -> Table:
+    """Milliseconds in which each worker does one step, with one server, with several, and with all-reduces."""
+    columns = [steps_of(S, tuple(workers)) for S in (*servers, 0)]
+    rows = [
+        [str(K), *(f"{1e3 * s.seconds:.0f} ({1e3 * s.formula:.0f})" for s in of_workers)]
+        for K, *of_workers in zip(workers, *columns, strict=True)
+    ]
+    head = ["workers", *(f"{S} server{'s' if S > 1 else ''}" for S in servers), "all-reduce"]
+    return Table("ms in which each worker does one step: in a run (by the formula)", head, rows)
+
+
+def gradient(w: Tensor, step: int) -> Tensor:
+    """Of nothing: it takes its time."""
+    time.sleep(COMPUTE)  # virtual seconds
+    return torch.ones_like(w)
+
+
+def _serve(servers: int) -> None:
+    steps = None if dist.get_rank() < servers else STEPS
+    several_servers(gradient, torch.zeros(NUMEL), steps, 0.1, math.inf, servers)
+
+
+def _all_reduce() -> None:
+    for step in range(STEPS):
+        dist.all_reduce(gradient(torch.zeros(NUMEL), step))
