@@ -9,6 +9,7 @@ from lockstep.show.costs import costs
 from lockstep.show.loss_by_bytes import loss_by_bytes
 from lockstep.show.message_times import message_times
 from lockstep.show.predict import predict
+from lockstep.show.race import race
 from lockstep.show.reconcile import reconcile
 from lockstep.show.ring import ring
 from lockstep.show.roofline import roofline
@@ -30,6 +31,7 @@ __all__ = [
     "message_times",
     "predict",
     "progress",
+    "race",
     "reconcile",
     "ring",
     "roofline",
