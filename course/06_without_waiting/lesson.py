@@ -8,8 +8,8 @@
 #
 # | | minutes | what |
 # |---|---|---|
-# | Whole lesson | 73 | sections 1 to 8 |
-# | Short path | 23 | sections 1, 5 and 8, the wrap-up; then `local_sgd` in the lab |
+# | Whole lesson | 57 | sections 1 to 8 |
+# | Short path | 15 | sections 1, 5 and 8, the wrap-up; then `local_sgd` in the lab |
 # | [Lab](../../labs/06_without_waiting/lab.ipynb) | 115 | five exercises, and more for those who want them |
 #
 # From units 04 and 05 you need `run`, the all-reduce, and Algorithm 1.
@@ -24,10 +24,11 @@ from IPython.display import display
 from lockstep import predict, quiz, reconcile, run, show, your_turn
 from lockstep.without_waiting import advice, compression, conflict, consensus, counted
 from lockstep.without_waiting import driven, fewer_bytes, graphs, hogwild, ingress
-from lockstep.without_waiting import published, push_sum, schedules, schemes, waiting
+from lockstep.without_waiting import notes, published, push_sum, schedules, schemes
+from lockstep.without_waiting import waiting
 
 # %% [markdown]
-# ## 1. What waiting costs · 5 minutes · short path
+# ## 1. What waiting costs · 3 minutes · short path
 #
 # “Synchronization can be very expensive”, say the notes. All “wait for the slowest one”, and “for several round-trip
 # times”. Those are two prices: a slow *rank*, and a slow *link*.
@@ -50,7 +51,7 @@ waiting.waiting_table()
 # %% [markdown]
 # The delay hides the link. It does not hide the slow rank: all still meet in each step.
 #
-# ## 2. Delete the lock · 10 minutes
+# ## 2. Delete the lock · 7 minutes
 #
 # “Idea: Just Don’t Synchronize.” That “adds errors due to race conditions. But our methods were already noisy. Maybe
 # these errors are fine”, say the notes. Begin on one machine: its threads share one vector w in one memory.
@@ -113,7 +114,7 @@ published.hogwild_table()
 #
 # In the lab you delete a lock, and see why that alone is wrong.
 #
-# ## 3. The parameter server · 13 minutes
+# ## 3. The parameter server · 11 minutes
 #
 # Over a network there is no shared w. So what, ask the notes, “should [we] consider to be the value of the parameters” at a
 # given time? Their answer: a **parameter server** has it. The others are **workers**: they get w, compute a gradient and
@@ -205,7 +206,7 @@ quiz(
 )
 
 # %% [markdown]
-# ## 4. Does it scale? · 9 minutes
+# ## 4. Does it scale? · 6 minutes
 #
 # Two notes disagree. “Generally scales well, because there is no ‘barrier’ that induces wait time”, says one of
 # asynchronous SGD. “Centralized approach does not scale well: parameter servers create a communication bottleneck”, says
@@ -256,7 +257,7 @@ advice.advice_table()
 # %% [markdown]
 # **A good place for a break.** Your predictions and lines are kept.
 #
-# ## 5. Local SGD · 10 minutes · short path
+# ## 5. Local SGD · 9 minutes · short path
 #
 # Each rank takes steps on a model of its own. Now and then, all models become their mean, by an all-reduce (Stich, 2019).
 # With a **period** of 8 that is one all-reduce in 8 steps, and one wait.
@@ -330,11 +331,11 @@ quiz(
 )
 
 # %% [markdown]
-# ## 6. Gossip · 10 minutes
+# ## 6. Gossip · 6 minutes
 #
 # Local SGD meets everybody, now and then. **Gossip** meets some, in every step. In D-PSGD (Lian et al., 2017) each rank
 # takes a step, and averages its model with its neighbours’ in a graph. The weights are the **mixing matrix** W: row i says
-# how much rank i takes of whom, and sums to 1. On a ring of equal weights: 1/3, 1/3, 1/3.
+# how much rank i takes of whom. On a ring: 1/3, 1/3, 1/3.
 #
 # That is one of the notes’ three senses of “decentralized”. None of them needs another:
 #
@@ -390,8 +391,9 @@ quiz(
 # %% [markdown]
 # ## 7. Sending less · 9 minutes
 #
-# Wait for everybody, but send less. **Top-k** sends the k numbers of the gradient with the largest magnitude, as values
-# and places, by all-gather. “Deep Gradient Compression” (Lin et al., 2018) sends 0.1 % of them.
+# Wait for everybody, but send less. **Half precision** sends two bytes a number. **PowerSGD** (Vogels et al., 2019) sends a
+# gradient matrix as two thin ones, whose product is near it; all-reduces sum both. **Top-k** sends the k numbers with the
+# largest magnitude, as values and places, by all-gather: “Deep Gradient Compression” (Lin et al., 2018) sends 0.1 % of them.
 
 # %% lesson="predict top-k"
 predict(
@@ -415,10 +417,11 @@ reconcile("top-k", simulated=100 * port / (2 * 63 / 64 * gradient.nbytes))
 # 4 %. With 8 ranks it would save 88 %: an all-gather grows with K, a ring all-reduce hardly does.
 
 # %% [markdown]
-# And the 99 % that stay behind? **Error feedback** keeps them, and adds them to the next gradient. So nothing is lost; it
-# only comes later.
+# And the 99 % that stay behind? **Error feedback** keeps them, as a **residual**, and adds them to the next gradient. So
+# nothing is lost; it only comes later.
 #
-# **Your turn.** `sent` is `total` at the k chosen places, and 0 elsewhere.
+# **Your turn.** `sent` is `total` at the k chosen places, and 0 elsewhere. Below, your line trains with it. Then come the
+# other ways to send less. What becomes of each without feedback?
 
 
 # %% lesson="turn left"
@@ -442,57 +445,45 @@ wrong = {
 well = "Right: sent and residual are the total, to the bit."
 
 # %% lesson="after left"
-driven.feedback_table(left)
-
-# %% [markdown]
-# **PowerSGD** (Vogels et al., 2019) sends a gradient matrix as two thin ones, whose product is near it. Those can be
-# *summed*, so its all-reduce does not grow with K. fp16 halves the bytes. Both stand in the race; PyTorch has both as
-# hooks for DDP.
-
-# %%
+display(driven.feedback_table(left))
 fewer_bytes.compression_table(fewer_bytes.compression_sweep())
 
 # %% [markdown]
-# ## 8. The race · 8 minutes · short path
+# ## 8. The race · 3 minutes · short path
 #
-# One model, one loss to reach, 8 machines, and everybody's way not to wait. A **parameter server** gives each worker the
-# newest parameters, and waits for nobody (section 3), or for those who are too far behind (*bound*). **Gossip** averages
-# with two neighbours (section 6), **top-k** sends the largest numbers only (section 7).
+# One model, one loss to reach, 8 machines, 8 ways. All that you have met are there: **servers** that wait for nobody, or for
+# who is 3 steps behind (*bound*); **gossip**, which averages with two neighbours; **top-k**, which sends the 20 largest of
+# 650 numbers. The digits are parted by class, and each way has the learning rate that suits it best.
 #
-# Choose how slow one rank is, and the link. Who is first in time? Who in bytes? Who in gradients?
+# Set how slow one rank is, and the link. Who is first in time? In bytes? In gradients (*updates*)?
 
 # %%
 show.race()
 
 # %% [markdown]
-# Now the notes' own table. They name three kinds of synchronization, and what to expect of each:
+# There is no winner, and plain synchronous SGD is first nowhere. But look at the updates: it needs few, whatever happens.
+# Asynchronous is first where a rank is slow and the link is not. On slow links, who sends less is first; and top-k *is*
+# synchronous.
 #
-# | the notes | we count | why |
-# |---|---|---|
-# | Synchronous updates: stable convergence | fewest gradients among those above | Every gradient is of the newest w. |
-# | can be decentralized (allreduce) | all but the server's | |
-# | computation may be blocked by communication | 1.86 ms a step for 1 ms of computing, with the slow link of section 1 | |
-# | Asynchronous updates: no waiting for gradients | | |
-# | stale gradients affect convergence | | |
-# | parameter server can be a bottleneck | 6 times, with 64 workers (section 4) | |
-# | Delayed-synchronous updates: lagged gradients allow better comms overlap | 1.01 ms a step, there | |
-# | stale gradients affect convergence | | |
+# So what do the notes say? Here is their list of three kinds, in their words. All of it agrees with what we count, each
+# under its own assumption. Which of the counts would you have guessed?
+
+# %%
+notes.notes_table()
 
 # %% [markdown]
 # ## Wrap-up
 #
 # You can now say:
 #
-# - which waiting a delay saves, and which it does not;
-# - when threads may race on one vector, and what they may lose;
+# - which wait a delay saves, and when threads may race on one vector;
 # - how old an asynchronous gradient is, and what bounds it;
 # - why a server without a barrier still has a queue;
 # - when models may part for many steps, and how soon a graph brings them together;
 # - what top-k saves on 8 ranks, and on 64.
 #
-# In practice most training is synchronous. DDP has hooks for fp16 and PowerSGD (`register_comm_hook`), and averaging of
-# models for local SGD.
+# Professionals mostly train synchronously. DDP has hooks for fp16 and PowerSGD: `register_comm_hook`.
 #
-# **Go on**: [the lab](../../labs/06_without_waiting/lab.ipynb). Your three lines are steps of its exercises. [More](more.ipynb):
-# phones that drop out, sums of secrets, groups that change, servers that share. **Or stop here**, and begin with the
-# lab next time.
+# **Go on**: [the lab](../../labs/06_without_waiting/lab.ipynb). Your three lines are steps of its exercises.
+# [More](more.ipynb): phones that drop out, sums of secrets, changing groups. **Or stop here**, and begin with the lab next
+# time.
