@@ -26,7 +26,7 @@ from lockstep.without_waiting.counted import overtaken
 from lockstep.without_waiting.hogwild import RATES
 from lockstep.without_waiting.sparse import Examples, Ints, data_sets
 
-REPEATS = 5  # epochs whose overtaken steps are counted
+REPEATS = 20  # epochs whose overtaken steps are counted
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from lockstep.without_waiting.sparse import Examples
 
 INCREMENTS = 1_000_000
 COUNTERS = (1, 16, 1_000, 100_000)
-REPEATS = 9
+REPEATS = 40
 
 
 def surviving(counters: int, threads: int = 2, increments: int = INCREMENTS, kernel: Callable[..., None] = count,
@@ -45,7 +45,7 @@ def survivors(
     for kernel in tally.counted((count, count_atomically), "Compiling", each=1):
         surviving(1, 1, 1, kernel)
     rows = []
-    for many in tally.counted(counters, "Counting", each=0.5):
+    for many in tally.counted(counters, "Counting", each=1):
         racy, atomic = (
             min(surviving(many, threads, increments, kernel, seed) for seed in range(repeats))
             for kernel in (count, count_atomically)
