@@ -22,7 +22,7 @@ def on_fake_gpus(fn: Callable[..., Any], acts: Sequence[Sequence[Act]]) -> list[
     backend_of = dist.ProcessGroup._get_backend  # batch_isend_irecv asks: gloo carries what fake GPUs send
     dist.ProcessGroup._get_backend = lambda group, device: backend_of(group, HOST)
     with FakeGpus():
-        return decoded(play.play([fn], "", acts[dist.get_rank()]))
+        return decoded(play.play([fn], "", play.returned, acts[dist.get_rank()]))
 
 
 def on_fake_gpus_and_on_the_host(
@@ -32,7 +32,7 @@ def on_fake_gpus_and_on_the_host(
     there = {name: on_fake_gpus(fn, deepcopy(acts)) for name, fn in answers.items()}
     play.device_of_rank = lambda: HOST
     own = acts[dist.get_rank()]
-    return {name: (there[name], decoded(play.play([fn], "", deepcopy(own)))) for name, fn in answers.items()}
+    return {name: (there[name], decoded(play.play([fn], "", play.returned, deepcopy(own)))) for name, fn in answers.items()}
 
 
 def where(*arguments: Any, group: Any = None) -> list[Any]:

@@ -94,7 +94,7 @@ class Exercise:
     any_source: bool = False  # whether it has to receive from any source, as NCCL cannot: tensors stay on the host
     seconds: float = 5.0  # of host time for a case on the virtual cluster: a learner with an endless loop waits for it
     pure: bool = False
-    watch: Watch | None = None  # how each call of a pure exercise is made, and what is written down of it
+    watch: Watch | None = None  # how each call is made, on each rank, and what is written down of it
     real: bool = False  # a pure exercise that needs this machine's own clock, threads and processes
     beside: Watch | None = None  # how known answers are run beside the learner's, where ``watch`` would take long
     picture: Callable[[Seen], str] | None = None  # an SVG of the learner's own run; by default its timeline

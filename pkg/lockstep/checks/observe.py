@@ -85,13 +85,13 @@ def observe_each(exercise: Exercise, fns: Sequence[Callable[..., Any]], case: Ca
     """What each of several answers does in one case, all in one run on the virtual cluster. Raises the RunError of the
     first that does not end well."""
     refused = exercise.reference.partition(":")[0]
-    seconds = exercise.seconds * len(fns)
+    seconds, watch = exercise.seconds * len(fns), exercise.watch or returned
     if exercise.pure:
-        watch, calls = exercise.watch or returned, exercise.inputs(case, 0)
-        outcome = run_sealed(play_each_pure, fns, refused, watch, own=[calls], on=CLUSTER, timeout=seconds)
+        calls = [exercise.inputs(case, 0)]
+        outcome = run_sealed(play_each_pure, fns, refused, watch, own=calls, on=CLUSTER, timeout=seconds)
         by_answer = _opened(0, outcome.values[0])
         return [_called(case, values, outcome) for values in by_answer]
-    outcome = run_sealed(play, fns, refused, own=acts_by_rank(exercise, [case]), on=CLUSTER, timeout=seconds)
+    outcome = run_sealed(play, fns, refused, watch, own=acts_by_rank(exercise, [case]), on=CLUSTER, timeout=seconds)
     by_rank = [_opened(rank, blob) for rank, blob in enumerate(outcome.values)]
     return _parted([case] * len(fns), by_rank, outcome)
 
@@ -169,13 +169,13 @@ class _Stage:
 
     def _played(self, cases: Sequence[Case]) -> list[Seen]:
         """One run for all of them. The calls of a pure exercise share a process, which imports what they need once."""
+        watch = self.exercise.watch or returned
         if not self.exercise.pure:
-            outcome = self._run(play, [self.fn], own=acts_by_rank(self.exercise, cases), varied=cases[0].seed)
+            outcome = self._run(play, [self.fn], watch, own=acts_by_rank(self.exercise, cases), varied=cases[0].seed)
             return _parted(cases, outcome.values, outcome)
         calls = [self.exercise.inputs(case, 0) for case in cases]
         with under_way() as note:
             try:
-                watch = self.exercise.watch or returned
                 outcome = self._run(play_pure, self.fn, watch, note, own=[list(chain(*calls))])
             finally:
                 self.begun = note.last()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -33,27 +34,26 @@ class Act:
     tensors: bool  # whether any rank has one among its arguments: then all meet where theirs are
 
 
-def play(fns: Sequence[Callable[..., Any]], refused: str, acts: Sequence[Act]) -> bytes:
-    """Each of ``fns`` on this rank for each act: what it returned, and its arguments as it left them, as plain data."""
+def play(fns: Sequence[Callable[..., Any]], refused: str, watch: Watch, acts: Sequence[Act]) -> bytes:
+    """Each of ``fns`` on this rank for each act: what ``watch`` writes down, and its arguments as it left them."""
     devices = [device_of_rank() if act.tensors else HOST for act in acts]
     markers = {device: torch.zeros(MARK, dtype=torch.uint8, device=device) for device in devices}
     played = []
-    with references_refuse(refused, play, FromFile):
+    with references_refuse(refused, play, FromFile, watch):
         for fn, (act, device) in product(fns, zip(acts, devices, strict=True)):
             dist.broadcast(markers[device], src=0)  # by the backend that the act's tensors go by
-            played.append(_play_one(fn, act, device))
+            played.append(_play_one(fn, act, device, watch))
     return encoded(played)
 
 
-def _play_one(fn: Callable[..., Any], act: Act, device: torch.device) -> tuple[Any, list[Any]]:
+def _play_one(fn: Callable[..., Any], act: Act, device: torch.device, watch: Watch) -> tuple[Any, list[Any]]:
     rank = dist.get_rank()
     group = dist.new_group(list(act.members)) if act.members is not None else None
     if act.members is not None and rank not in act.members:
         return None, []
     salt(fn)
     arguments = moved(copy.deepcopy(act.arguments), device)
-    returned = fn(*arguments, group=group)
-    return plain(returned), [plain(a) for a in arguments]
+    return watch(partial(fn, group=group), arguments), [plain(a) for a in arguments]
 
 
 def play_each_pure(

@@ -1,6 +1,6 @@
 """Secure aggregation: the server learns the sum of the clients' numbers, and of no client its own.
 
-    v_i  a rank's numbers        s_ij = s_ji  a secret of ranks i and j        m(s)  a mask: random numbers from a secret
+    v_i  a rank's numbers      s_ij = s_ji  a secret of ranks i and j      m(s)  a mask: random numbers from a secret
 
 Each pair of ranks has a mask. One adds it, the other takes it off, all modulo M = 2**32:
 

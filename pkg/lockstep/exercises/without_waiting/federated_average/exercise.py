@@ -1,16 +1,16 @@
 """The server's step of federated averaging, in numbers that are exact in any order: a mean weighted by examples."""
 
+import copy
 from collections.abc import Callable
 from random import Random
 from typing import Any
 
 import torch
-from torch import Tensor
 
 from lockstep.checks.arrays import Arrays, Call
 from lockstep.checks.case import Case
 from lockstep.checks.plain import plain
-from lockstep.checks.rules import Evidence
+from lockstep.checks.rules import Evidence, Rule
 from lockstep.without_waiting.federated import federated_average
 
 # What is told, and the clients' examples; of those who drop out they are negative here.
@@ -47,15 +47,22 @@ def with_w_last(call: Call) -> Call:
 
 
 def watch(fn: Callable[..., Any], call: Call) -> Evidence:
-    """Each model is given as a copy, so that it can be seen whether it is changed."""
-    w, models, examples = call[0].clone(), [None if m is None else m.clone() for m in call[1]], list(call[2])
-    result = fn(w, models, examples)
-    return {"result": plain(result), "name": "the mean", "kept": plain([w, *models])}
+    given = copy.deepcopy(call)
+    result = plain(fn(*given))
+    before, after = ([w, *models] for w, models, _ in (call, given))
+    rows = zip(["w", *(f"models[{i}]" for i in range(len(call[1])))], before, after, strict=True)
+    spoilt = [name for name, a, b in rows if a is not None and not torch.equal(a, b)]
+    return {"result": result, "name": "the mean", "spoilt": (spoilt or [""])[0]}
 
+
+SPOILT = Rule(
+    "changes-arguments", lambda e: e["spoilt"], "it changes {spoilt}. Leave the models as they were.", telling=True
+)
 
 EXERCISE = Arrays(
     calls,
     lambda models, examples, w: federated_average(w, models, examples),
+    [SPOILT],
     asked="a tensor",
     arguments=with_w_last,
 ).exercise(

@@ -1,7 +1,6 @@
 """The learner thought: the first model is as good a place for the sum as any."""
 
-MISCONCEPTION = "changes-models"
-ALSO = ["wrong-values"]
+MISCONCEPTION = "changes-arguments"
 
 
 def federated_average(w, models, examples):
