@@ -215,7 +215,7 @@ quiz(
 # %% lesson="predict ingress"
 predict(
     "ingress",
-    "A gradient takes a worker 40 ms. A message, w or gradient, takes 4 ms, and the server handles one after the other. "
+    "A gradient takes a worker 40 ms. A message, w or gradient, takes 4 ms; a port can send one and receive one at a time. "
     "How many times the gradients per second of 1 worker do 64 asynchronous workers deliver?",
     unit="times",
 )
@@ -226,9 +226,9 @@ display(reconcile("ingress", simulated=many / one))
 ingress.ingress_table()
 
 # %% [markdown] lesson="reason ingress"
-# **Our reason.** Each gradient costs the server two messages: it comes in, and w goes out. That is 8 ms, so 125 gradients
-# a second at most, from any number of workers. One worker alone takes 40 + 8 ms: 21 a second. So 6 times is the end, and 6
-# workers reach it. There is no barrier; there is a queue.
+# **Our reason.** Each gradient must come in through the server's port, and each takes 4 ms there: 250 a second at most, from
+# any number of workers. One worker alone takes 40 + 8 ms: 21 a second. So 12 times is the end, and 12 workers reach it.
+# There is no barrier; there is a queue. An all-reduce has neither: its time hardly grows.
 
 # %% lesson="quiz sharded"
 quiz(
@@ -236,12 +236,12 @@ quiz(
     "Now 4 servers have a quarter of w each, and a message to each takes 1 ms. The 64 workers deliver how many times "
     "the gradients per second of that 1 worker with 1 server?",
     unit="times",
-    answer=24,
-    within=0.02,
-    because="Each server needs 2 ms for its part of a gradient: 500 a second, 24 times 1/(48 ms).",
+    answer=48,
+    within=0.04,
+    because="Each server needs 1 ms for its part of a gradient: 1,000 a second, 48 times 1/(48 ms).",
     wrong={
-        6: "Each server now handles a quarter of the bytes.",
-        1.5: "More servers share the load; each message is shorter.",
+        12: "Each server now handles a quarter of the bytes.",
+        3: "More servers share the load; each message is shorter.",
         64: "64 workers want 1,333 gradients a second. How many can a server handle?",
     },
 )
@@ -356,7 +356,7 @@ predict(
 )
 
 # %% lesson="after ring"
-ring = consensus.consensus("ring", graphs.ring(16), steps=150)
+ring = consensus.consensus("ring", graphs.ring(16))
 display(reconcile("ring", simulated=ring.steps))
 consensus.consensus_table(ranks=16)
 
@@ -461,12 +461,10 @@ fewer_bytes.compression_table(fewer_bytes.compression_sweep())
 show.race()
 
 # %% [markdown]
-# There is no winner, and plain synchronous SGD is first nowhere. But look at the updates: it needs few, whatever happens.
-# Asynchronous is first where a rank is slow and the link is not. On slow links, who sends less is first; and top-k *is*
-# synchronous.
+# Nobody wins everywhere, and plain synchronous SGD is first nowhere. On the fast link a server is first; on the very slow
+# one, who sends less. In between, it depends on the slow rank. Note that top-k *is* synchronous.
 #
-# So what do the notes say? Here is their list of three kinds, in their words. All of it agrees with what we count, each
-# under its own assumption. Which of the counts would you have guessed?
+# So what do the notes say? Here is their list of three kinds, in their words. Which row does not agree with what we count?
 
 # %%
 notes.notes_table()
@@ -478,12 +476,11 @@ notes.notes_table()
 #
 # - which wait a delay saves, and when threads may race on one vector;
 # - how old an asynchronous gradient is, and what bounds it;
-# - why a server without a barrier still has a queue;
+# - why no barrier still means a queue;
 # - when models may part for many steps, and how soon a graph brings them together;
 # - what top-k saves on 8 ranks, and on 64.
 #
-# Professionals mostly train synchronously. DDP has hooks for fp16 and PowerSGD: `register_comm_hook`.
+# DDP has hooks for fp16 and PowerSGD: `register_comm_hook`.
 #
-# **Go on**: [the lab](../../labs/06_without_waiting/lab.ipynb). Your three lines are steps of its exercises.
-# [More](more.ipynb): phones that drop out, sums of secrets, changing groups. **Or stop here**, and begin with the lab next
-# time.
+# **Go on**: [the lab](../../labs/06_without_waiting/lab.ipynb). Your lines are steps of it.
+# [More](more.ipynb): phones, secrets, changing groups. **Or stop here**, and begin with the lab.

@@ -11,6 +11,7 @@ SYNCHRONOUS, DELAYED, ASYNCHRONOUS = "synchronous", "delayed by a step", "server
 def notes_table() -> Table:
     """The notes' list, whole and in their words; our count, from the races of ``race.recorded()``; and why."""
     calm, blocked, late = of(1, "fast"), of(1, "slow"), of(4, "fast")
+    made = [arrival.updates for one in recorded() for arrival in one.arrivals if arrival.method == ASYNCHRONOUS]
     rate = {method.name: f"{method.rate:g}" for method in METHODS}
     rows = [
         ("Synchronous updates", "stable convergence",
@@ -23,8 +24,8 @@ def notes_table() -> Table:
         ("Asynchronous updates", "no waiting for gradients",
          f"{ms(late[ASYNCHRONOUS])} with that slow rank", "Right where the server's port is free."),
         ("", "stale gradients affect convergence",
-         f"{late[ASYNCHRONOUS].updates} updates against {late[SYNCHRONOUS].updates}",
-         "Little, here: 7 workers, and a convex loss. More workers make older gradients."),
+         f"{min(made)} to {max(made)} updates against {late[SYNCHRONOUS].updates}",
+         "Hardly, here: few workers, and a convex loss. More workers make older gradients."),
         ("", "parameter server can be a bottleneck",
          f"with the slow link {ms(blocked[ASYNCHRONOUS])} against {ms(blocked[SYNCHRONOUS])}",
          "Right: all that 7 workers send goes through one port."),
