@@ -10,7 +10,7 @@ import torch.distributed as dist
 from torch import Tensor
 
 from lockstep.data_parallel.sgd import all_reduce_sgd
-from lockstep.without_waiting.local_sgd import diloco, local_sgd, post_local_sgd
+from lockstep.without_waiting.local_sgd import diloco, local_sgd, post_local_sgd, sequential_local_sgd
 from lockstep.without_waiting.problems import Bowls
 from lockstep.worlds import run
 
@@ -31,18 +31,14 @@ def on(ranks: int, program: Program, *args: object, **more: object) -> Tensor:
     return values[0][0]
 
 
-def by_hand(ranks: int, steps: int, period: int) -> Tensor:
-    models = [BOWLS.start() + 1] * ranks
-    for step in range(steps):
-        models = [w - RATE * BOWLS.gradient(w, rank, ranks, step) for rank, w in enumerate(models)]
-        if (step + 1) % period == 0 or step + 1 == steps:
-            models = [torch.stack(models).mean(0)] * ranks
-    return models[0]
+def one_after_another(ranks: int, steps: int, period: int) -> Tensor:
+    gradients = [BOWLS.of(rank, ranks) for rank in range(ranks)]
+    return sequential_local_sgd(gradients, BOWLS.start() + 1, steps, RATE, period)
 
 
 @pytest.mark.parametrize(("ranks", "steps", "period"), [(1, 5, 2), (3, 7, 3), (3, 6, 3), (4, 2, 5), (4, 0, 2)])
 def test_all_ranks_hold_the_mean_of_all_models(ranks: int, steps: int, period: int) -> None:
-    torch.testing.assert_close(on(ranks, local_sgd, steps, RATE, period), by_hand(ranks, steps, period))
+    torch.testing.assert_close(on(ranks, local_sgd, steps, RATE, period), one_after_another(ranks, steps, period))
 
 
 @pytest.mark.parametrize(("steps", "period", "all_reduces"), [(7, 3, 3), (6, 3, 2), (2, 5, 1), (3, 1, 3), (0, 2, 0)])
