@@ -1,14 +1,14 @@
 # mypy: disable-error-code="untyped-decorator"
 """How often threads get in each other's way: the quantities of the HOGWILD! paper, exactly, for a data set.
 
-An example is the set e of the coordinates that it uses. Of all examples E (equation 2.6 of Niu, Recht, Ré and Wright
-2011, arXiv:1106.5730):
+An example is the set e of the coordinates that it uses. Of all examples E (Niu, Recht, Ré and Wright, "HOGWILD!", NIPS
+2011, arXiv:1106.5730, section 2):
 
     Ω = max over e of |e|                                       the coordinates of the largest example
     Δ = max over v of |{e in E: v in e}| / |E|                  the share of examples that use the busiest coordinate
     ρ = max over e of |{e' in E: e' and e meet}| / |E|          the share of examples that meet the busiest example
 
-The paper's bound on what races cost (Proposition 4.1) has all three in it, times how many steps late an update may be.
+The paper's bound on what races cost has all three in it, times how many steps late an update may be.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 # mypy: disable-error-code="untyped-decorator"
 """What a race loses, counted; in runs of their own, because counting changes the race.
 
-A thread that adds 1 to a counter loads it, adds, and stores. If another thread stores in between, its 1 is gone: both
-have loaded the same number. How many are lost depends on how often two threads are at the same counter: on one counter
-about half of them may be, on a hundred thousand hardly any.
+A thread that adds 1 to a counter loads it, adds, and stores. What another thread stores in between is overwritten, and
+gone. How many are lost depends on how often two threads are at the same counter: on one counter half of them may be, on
+a hundred thousand hardly any.
 """
 
 from __future__ import annotations

@@ -23,11 +23,9 @@ from typing import Any
 
 import numpy as np
 from numba import njit, types
-from numba.core import cgutils
 from numba.extending import intrinsic
-from numba.np.arrayobj import make_array
 
-from lockstep.cpu.threads import thread_seconds
+from lockstep.cpu.threads import pointer, thread_seconds
 from lockstep.tables import Table
 from lockstep.tally import counted
 from lockstep.without_waiting.sparse import Examples, Floats, Ints, data_sets, dense
@@ -85,9 +83,7 @@ def add(_: Any, array: Any, index: Any, value: Any) -> Any:
     """``array[index] += value`` in one piece: numba has none for CPUs."""
 
     def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-        kind = signature.args[0]
-        whole = make_array(kind)(context, builder, values[0])
-        place = cgutils.get_item_pointer(context, builder, kind, whole, [values[1]])
+        place = pointer(context, builder, signature.args[0], values[0], values[1])
         builder.atomic_rmw("fadd", place, values[2], "monotonic")
         return context.get_dummy_value()
 
@@ -100,7 +96,8 @@ def exchange(_: Any, lock: Any, value: Any) -> Any:
     gives it back. What a thread does in between stays in between."""
 
     def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-        place = make_array(signature.args[0])(context, builder, values[0]).data
+        first = context.get_constant(types.intp, 0)
+        place = pointer(context, builder, signature.args[0], values[0], first)
         return builder.atomic_rmw("xchg", place, values[1], "seq_cst")
 
     return types.int64(lock, types.int64), code

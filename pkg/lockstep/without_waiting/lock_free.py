@@ -15,9 +15,7 @@ from lockstep.without_waiting.sparse import Floats, Ints
 Gradient = Callable[[int, Floats], Floats]
 
 
-def delete_the_lock(
-    gradient: Gradient, coordinates: Sequence[Ints], w: Floats, rate: float, threads: int
-) -> None:  # fmt: skip
+def delete_the_lock(gradient: Gradient, coordinates: Sequence[Ints], w: Floats, rate: float, threads: int) -> None:
     """SGD on one shared ``w``, changed in place by ``threads`` threads at once. Thread t takes the examples t,
     t + threads, … Example i reads ``w`` at ``coordinates[i]`` and nowhere else, and so it writes.
 

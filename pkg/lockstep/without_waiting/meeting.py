@@ -241,6 +241,23 @@ def observed(fn: Callable[..., Any], task: Task) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def compared(found: dict[str, Any], task: Task) -> dict[str, Any]:
+    """What was observed, and what of it is not as it should be: the first example that is "missing", that was taken
+    "twice", that was given other values ("off") or ends with others ("last"); and the "way" that explains them."""
+    calls = [i for mine in found["taken"] for i in mine]
+    together, (given, held) = min(task.threads, task.examples), task.foreseen()
+    ways = [way for way in WAYS if found["given"] == task.foreseen(way)[0] != given]
+    every = range(task.examples)
+    return {
+        **found, "threads": task.threads, "together": together, "way": ways and ways[0],
+        "missing": next((i for i in every if i not in calls), None),
+        "twice": next((i for i in calls if calls.count(i) > 1), None),
+        "dealt": found["taken"] == [list(every[t :: task.threads]) for t in range(together)],
+        "off": next((i for i in every if found["given"][i] != given[i]), None),
+        "last": next((i for i in every if found["held"][i] != held[i]), None),
+    }  # fmt: skip
+
+
 @contextmanager
 def _watched(meeting: Meeting) -> Iterator[list[BaseException]]:
     """Notes the bytes that Python and NumPy have, and what threads raise, which Python prints and forgets. Who waits

@@ -8,7 +8,7 @@ from lockstep.checks.exercise import Exercise
 from lockstep.checks.judge import Fault
 from lockstep.checks.observation import Seen
 from lockstep.checks.rules import Evidence, Rule, first
-from lockstep.without_waiting.meeting import SIZE, WAYS, Task, observed
+from lockstep.without_waiting.meeting import SIZE, Task, compared, observed
 
 TASKS = {  # examples, threads, whether the threads have coordinates of their own
     "1 thread, 7 examples": (7, 1, True),
@@ -26,32 +26,16 @@ def watch(fn: Callable[..., Any], call: tuple[Any, ...]) -> Evidence:
     return observed(fn, Task(*call))
 
 
-def evidence(seen: Seen) -> Evidence:
-    """What was noted, beside what should have been."""
-    found, it = seen.returned[0][0], Task(*task(seen.case))
-    calls = [i for mine in found["taken"] for i in mine]
-    together, (given, held) = min(it.threads, it.examples), it.foreseen()
-    ways = [way for way in WAYS if found["given"] == it.foreseen(way)[0] != given]
-    return {
-        **found, "threads": it.threads, "together": together, "way": ways and ways[0],
-        "missing": next((i for i in range(it.examples) if i not in calls), None),
-        "twice": next((i for i in calls if calls.count(i) > 1), None),
-        "dealt": found["taken"] == [list(range(t, it.examples, it.threads)) for t in range(together)],
-        "off": next((i for i in range(it.examples) if found["given"][i] != given[i]), None),
-        "last": next((i for i in range(it.examples) if found["held"][i] != held[i]), None),
-    }  # fmt: skip
-
-
 RULES = (
     Rule("misused", lambda e: e["misused"], "gradient(i, values) was handed {misused}."),
     Rule("needs-threads", lambda e: e["processes"], "gradients were computed in other processes, which have copies of "
          "w: what they write there is lost. Threads share their memory: use threading.Thread."),
     Rule("not-joined", lambda e: e["late"], "your function returned while its threads were still at work. Start all "
          "threads first; then join each of them."),
-    Rule("skips-examples", lambda e: e["missing"] is not None, "the gradient of example {missing} was never asked for. "
-         "Thread t takes t, t + threads, and so on to the last example."),
-    Rule("example-twice", lambda e: e["twice"] is not None, "the gradient of example {twice} was computed more than "
-         "once. Each example is used once: keep what gradient returns."),
+    Rule("skips-examples", lambda e: e["missing"] is not None and e["twice"] is None, "the gradient of example "
+         "{missing} was never asked for. Thread t takes t, t + threads, and so on to the last example."),
+    Rule("example-twice", lambda e: e["twice"] is not None and e["missing"] is None, "the gradient of example {twice} "
+         "was computed more than once. Each example is used once: keep what gradient returns."),
     Rule("one-thread", lambda e: len(e["taken"]) == 1 < e["together"], "one thread computed all the gradients; "
          "{threads} threads should."),
     Rule("dealt-otherwise", lambda e: not e["dealt"], "the threads took the examples {taken}. Thread t takes t, "
@@ -98,7 +82,7 @@ HINTS = (
 
 
 def told(seen: Seen, rules: tuple[Rule, ...]) -> list[Fault]:
-    fault = first(rules, evidence(seen))
+    fault = first(rules, compared(seen.returned[0][0], Task(*task(seen.case))))
     return [Fault(fault.misconception, f"With {seen.case}, {fault.message}")] if fault else []
 
 

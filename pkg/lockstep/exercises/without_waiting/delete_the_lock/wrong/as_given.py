@@ -5,6 +5,7 @@ import threading
 import numpy as np
 
 MISCONCEPTION = "lock-stays"
+ALSO = ["dense-write"]
 
 
 def delete_the_lock(gradient, coordinates, w, rate, threads):

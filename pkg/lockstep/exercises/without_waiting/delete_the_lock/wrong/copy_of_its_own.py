@@ -3,6 +3,7 @@
 import threading
 
 MISCONCEPTION = "private-w"
+ALSO = ["dense-write"]
 
 
 def delete_the_lock(gradient, coordinates, w, rate, threads):
