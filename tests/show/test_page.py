@@ -51,6 +51,7 @@ FIGURES: dict[str, Callable[[], Any]] = {
     "predict": lambda: show.predict(
         "page", "How many ms does a ring of 64 ranks take, with 16 MB on each of them?", "ms"
     ),
+    "race": show.race,
     "reconcile": lambda: show.reconcile("page", 3.0, 4.0),
     "ring": lambda: show.ring(8),
     "roofline": lambda: show.roofline(

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from itertools import pairwise, product
 
 from lockstep.errors import UsageError
-from lockstep.show import quantities, svg
+from lockstep.show import palette, quantities, svg
 from lockstep.show.player import Player, Sheet, Slider
 from lockstep.without_waiting.race import RANKS, TARGET, Arrival, Race, recorded
 
-WIDTH, TOP, PITCH = svg.WIDTH, 92.0, 27.0
+WIDTH, TOP, PITCH = svg.WIDTH, 110.0, 27.0
 NAMES, PANEL, GAP = 150.0, 118.0, 12.0  # where the panels begin, and how wide they are
 ROOM = 46.0  # from the name of a tick to the next one's
 POINT, LEAST = "#0072B2", "#D55E00"
@@ -33,9 +33,9 @@ class Price:
 
 
 PRICES = (
-    Price("time", lambda a: a.seconds or math.inf, quantities.seconds, "first is"),
-    Price("sent by all ranks", lambda a: a.nbytes, quantities.nbytes, "the fewest bytes has"),
-    Price("updates", lambda a: a.updates, lambda n: f"{n:,.0f}", "the fewest updates has"),
+    Price("time", lambda a: a.seconds or math.inf, quantities.seconds, "first:"),
+    Price("sent by all ranks", lambda a: a.nbytes, quantities.nbytes, "fewest bytes:"),
+    Price("updates", lambda a: a.updates, lambda n: f"{n:,.0f}", "fewest updates:"),
 )
 
 
@@ -108,8 +108,9 @@ def drawn(one: Race, scales: Sequence[Scale]) -> str:
     bottom = TOP + PITCH * len(one.arrivals)
     rows = [part for n, a in enumerate(one.arrivals) for part in _row(a, TOP + PITCH * (n + 0.5), one, scales)]
     body = [
-        svg.text(14, 26, f"To a loss of {TARGET:g}: {RANKS} machines, {setting(one)}", 13, font_weight=600),
-        svg.faint(14, 46, "Dashed: synchronous. Orange, with a ring: the least. Scales are logarithmic."),
+        svg.text(14, 26, f"The race to a loss of {TARGET:g}, on {RANKS} machines", 13, font_weight=600),
+        svg.text(14, 46, f"{sentence(setting(one))}."),
+        svg.faint(14, 64, "Dashed: synchronous. Orange, with a ring: the least. Scales are logarithmic."),
         *(part for price, scale in zip(PRICES, scales, strict=True) for part in _panel(price, scale, one, bottom)),
         *rows,
     ]
@@ -117,9 +118,13 @@ def drawn(one: Race, scales: Sequence[Scale]) -> str:
 
 
 def setting(one: Race) -> str:
-    """As in "rank 1 takes 4 times as long, slow link"."""
+    """As in "rank 1 takes 4 times as long, link: slow"."""
     slow = "no straggler" if one.straggler == 1 else f"rank 1 takes {one.straggler:g} times as long"
     return f"{slow}, link: {one.link}"
+
+
+def sentence(words: str) -> str:
+    return words[:1].upper() + words[1:]
 
 
 def words(one: Race) -> str:
@@ -127,12 +132,13 @@ def words(one: Race) -> str:
     there = [a for a in one.arrivals if a.seconds is not None]
     told = []
     for price in PRICES if there else ():
-        best = min(there, key=price.of)
-        told.append(f"{price.least} {best.method}, {price.told(price.of(best))}")
+        best = min(map(price.of, there))
+        names = " and ".join(a.method for a in there if price.of(a) == best)
+        told.append(f"{price.least} {names}, {price.told(best)}")
     late = [f"{a.method}: {a.loss:.2f} after {a.updates:,} updates" for a in one.arrivals if a.seconds is None]
     missing = f" Not reached by {'; '.join(late)}." if late else ""
     said = "; ".join(told) or "nobody reaches it"
-    return f"{setting(one).capitalize()}, to a loss of {TARGET:g}: {said}.{missing}"
+    return f"{sentence(setting(one))}, to a loss of {TARGET:g}: {said}.{missing}"
 
 
 def _panel(price: Price, scale: Scale, one: Race, bottom: float) -> Iterator[str]:
@@ -140,7 +146,7 @@ def _panel(price: Price, scale: Scale, one: Race, bottom: float) -> Iterator[str
     yield svg.text(scale.left, TOP - 12, price.name, font_weight=600)
     for tick in scale.ticks():
         x = scale(tick)
-        yield svg.line(x, TOP, x, bottom, stroke="#6A737D", stroke_width=0.5, stroke_opacity=0.5)
+        yield svg.line(x, TOP, x, bottom, stroke=palette.FAINT, stroke_width=0.5, stroke_opacity=0.5)
         yield svg.faint(x, bottom + 18, price.told(tick), text_anchor="middle")
     first = one.arrivals[0]
     if first.seconds is not None:
@@ -158,12 +164,14 @@ def _row(a: Arrival, y: float, one: Race, scales: Sequence[Scale]) -> Iterator[s
         x = scale(value)
         is_least = value == min(price.of(b) for b in one.arrivals if b.seconds is not None)
         fill = LEAST if is_least else POINT
-        told, is_right = price.told(value), x > scale.left + PANEL * 0.45
+        told, is_right = price.told(value), x > scale.left + PANEL / 2
         if is_least:
             yield svg.element("circle", cx=x, cy=y, r=8.0, fill="none", stroke=LEAST, stroke_width=1.5)
         yield svg.element("circle", svg.title(f"{a.method}, {price.name}: {told}"), cx=x, cy=y, r=5.0, fill=fill)
-        yield svg.text(x - 12 if is_right else x + 12, y + 4, told, text_anchor="end" if is_right else "start",
-                       font_weight=600 if is_least else None, class_="ls-ink ls-halo", **svg.HALO)  # fmt: skip
+        anchor = "end" if is_right else "start"
+        weight = 600 if is_least else None
+        yield svg.text(x - 12 if is_right else x + 12, y + 4, told, text_anchor=anchor, font_weight=weight,
+                       fill=palette.INK, class_="ls-ink ls-halo", **svg.HALO)  # fmt: skip
 
 
 def _scale(price: Price, number: int, races: Sequence[Race]) -> Scale:

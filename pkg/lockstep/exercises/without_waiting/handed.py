@@ -1,0 +1,59 @@
+"""What a rank hands to its all-reduces, and whether that shows the number that it should hide."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import combinations
+from typing import Any
+
+from torch import Tensor
+from torch.overrides import TorchFunctionMode
+
+from lockstep.checks.plain import plain
+
+Shown = tuple[str, str]  # the misconception, and what the rank does
+
+
+class Handed(TorchFunctionMode):
+    """Copies of what is given to dist.all_reduce."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tensors: list[Tensor] = []
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if getattr(func, "__name__", "") == "all_reduce":
+            self.tensors.append(args[0].detach().cpu().clone())
+        return func(*args, **(kwargs or {}))
+
+
+def watch(fn: Callable[..., Any], arguments: tuple[Any, ...]) -> dict[str, Any]:
+    with Handed() as handed:
+        result = fn(*arguments)
+    return {"result": plain(result), "handed": plain(handed.tensors)}
+
+
+def shown(own: Tensor, handed: Sequence[Tensor], modulus: int) -> Shown | None:
+    """Whether ``own`` can be read from what is handed over, modulo ``modulus``."""
+    if not handed:
+        return "no-all-reduce", "hands nothing to dist.all_reduce: let that add up."
+    for piece in _pieces(handed, own.numel()):
+        added = (piece - own.flatten()) % modulus
+        if (added == 0).any():
+            return "shows-value", (
+                "hands its value to the all-reduce so that it can be read. Add to it, or take off, masks that only "
+                "this rank and one other know."
+            )
+        if (added == added[0]).all():
+            return "same-for-all-elements", (
+                "adds one number to all elements of its value: their differences show. mask(secret) has one for each."
+            )
+    return None
+
+
+def _pieces(handed: Sequence[Tensor], n: int) -> Iterator[Tensor]:
+    """All that is handed over, in pieces as long as the value; and the difference of any two."""
+    flat = [tensor.flatten().long() for tensor in handed]
+    whole = [values[at : at + n] for values in flat for at in range(0, len(values) - n + 1, n)]
+    yield from whole
+    yield from (sign * (a - b) for a, b in combinations(whole, 2) for sign in (1, -1))
