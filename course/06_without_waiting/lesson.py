@@ -8,8 +8,8 @@
 #
 # | | minutes | what |
 # |---|---|---|
-# | Whole lesson | 73 | sections 1 to 8 |
-# | Short path | 23 | sections 1, 5 and 8, the wrap-up; then `local_sgd` in the lab |
+# | Whole lesson | 57 | sections 1 to 8 |
+# | Short path | 15 | sections 1, 5 and 8, the wrap-up; then `local_sgd` in the lab |
 # | [Lab](../../labs/06_without_waiting/lab.ipynb) | 115 | five exercises, and more for those who want them |
 #
 # From units 04 and 05 you need `run`, the all-reduce, and Algorithm 1.
@@ -24,10 +24,11 @@ from IPython.display import display
 from lockstep import predict, quiz, reconcile, run, show, your_turn
 from lockstep.without_waiting import advice, compression, conflict, consensus, counted
 from lockstep.without_waiting import driven, fewer_bytes, graphs, hogwild, ingress
-from lockstep.without_waiting import published, push_sum, schedules, schemes, waiting
+from lockstep.without_waiting import notes, published, push_sum, schedules, schemes
+from lockstep.without_waiting import waiting
 
 # %% [markdown]
-# ## 1. What waiting costs · 5 minutes · short path
+# ## 1. What waiting costs · 3 minutes · short path
 #
 # “Synchronization can be very expensive”, say the notes. All “wait for the slowest one”, and “for several round-trip
 # times”. Those are two prices: a slow *rank*, and a slow *link*.
@@ -50,7 +51,7 @@ waiting.waiting_table()
 # %% [markdown]
 # The delay hides the link. It does not hide the slow rank: all still meet in each step.
 #
-# ## 2. Delete the lock · 10 minutes
+# ## 2. Delete the lock · 7 minutes
 #
 # “Idea: Just Don’t Synchronize.” That “adds errors due to race conditions. But our methods were already noisy. Maybe
 # these errors are fine”, say the notes. Begin on one machine: its threads share one vector w in one memory.
@@ -113,7 +114,7 @@ published.hogwild_table()
 #
 # In the lab you delete a lock, and see why that alone is wrong.
 #
-# ## 3. The parameter server · 13 minutes
+# ## 3. The parameter server · 11 minutes
 #
 # Over a network there is no shared w. So what, ask the notes, “should [we] consider to be the value of the parameters” at a
 # given time? Their answer: a **parameter server** has it. The others are **workers**: they get w, compute a gradient and
@@ -205,7 +206,7 @@ quiz(
 )
 
 # %% [markdown]
-# ## 4. Does it scale? · 9 minutes
+# ## 4. Does it scale? · 7 minutes
 #
 # Two notes disagree. “Generally scales well, because there is no ‘barrier’ that induces wait time”, says one of
 # asynchronous SGD. “Centralized approach does not scale well: parameter servers create a communication bottleneck”, says
@@ -214,7 +215,7 @@ quiz(
 # %% lesson="predict ingress"
 predict(
     "ingress",
-    "A gradient takes a worker 40 ms. A message, w or gradient, takes 4 ms, and the server handles one after the other. "
+    "A gradient takes a worker 40 ms. A message, w or gradient, takes 4 ms; a port can send one and receive one at a time. "
     "How many times the gradients per second of 1 worker do 64 asynchronous workers deliver?",
     unit="times",
 )
@@ -225,9 +226,9 @@ display(reconcile("ingress", simulated=many / one))
 ingress.ingress_table()
 
 # %% [markdown] lesson="reason ingress"
-# **Our reason.** Each gradient costs the server two messages: it comes in, and w goes out. That is 8 ms, so 125 gradients
-# a second at most, from any number of workers. One worker alone takes 40 + 8 ms: 21 a second. So 6 times is the end, and 6
-# workers reach it. There is no barrier; there is a queue.
+# **Our reason.** Each gradient must come in through the server's port, and each takes 4 ms there: 250 a second at most, from
+# any number of workers. One worker alone takes 40 + 8 ms: 21 a second. So 12 times is the end, and 12 workers reach it.
+# There is no barrier; there is a queue. An all-reduce has neither: its time hardly grows.
 
 # %% lesson="quiz sharded"
 quiz(
@@ -235,28 +236,34 @@ quiz(
     "Now 4 servers have a quarter of w each, and a message to each takes 1 ms. The 64 workers deliver how many times "
     "the gradients per second of that 1 worker with 1 server?",
     unit="times",
-    answer=24,
-    within=0.02,
-    because="Each server needs 2 ms for its part of a gradient: 500 a second, 24 times 1/(48 ms).",
+    answer=48,
+    within=0.04,
+    because="Each server needs 1 ms for its part of a gradient: 1,000 a second, 48 times 1/(48 ms).",
     wrong={
-        6: "Each server now handles a quarter of the bytes.",
-        1.5: "More servers share the load; each message is shorter.",
+        12: "Each server now handles a quarter of the bytes.",
+        3: "More servers share the load; each message is shorter.",
         64: "64 workers want 1,333 gradients a second. How many can a server handle?",
     },
 )
 
 # %% [markdown]
-# And is it better? Chen et al. (2016) is the paper to which the notes link for asynchronous SGD. It argues for
-# *synchronous* SGD with backup workers: stale gradients cost more than waiting. Here all three train the digits, on
-# machines that are slow now and then, the same for all.
+# And is it better? The notes’ “accepted and advised approach” is synchronous. So is that of Chen et al. (2016), the paper to
+# which they link for asynchronous SGD: with a few **backup workers**, whose late gradients are thrown away (unit 05). Here
+# all train the digits, on machines that are late now and then, the same for all.
 
 # %%
 advice.advice_table()
 
 # %% [markdown]
+# | the notes | we count | why |
+# |---|---|---|
+# | Generally scales well, no ‘barrier’ | no more than 12 times | Right up to 12 workers; then they queue at the port. |
+# | Centralized approach does not scale well | with 64 workers 258 ms a step, by all-reduce 48 | Right for one server. 4 servers need 66 ms. |
+# | More info on asynchronous SGD: pub45187 | synchronous with 4 backup workers 21.4 ms, asynchronous 23.2 | That paper argues for backup workers: no wait, and nothing stale. |
+#
 # **A good place for a break.** Your predictions and lines are kept.
 #
-# ## 5. Local SGD · 10 minutes · short path
+# ## 5. Local SGD · 9 minutes · short path
 #
 # Each rank takes steps on a model of its own. Now and then, all models become their mean, by an all-reduce (Stich, 2019).
 # With a **period** of 8 that is one all-reduce in 8 steps, and one wait.
@@ -330,11 +337,11 @@ quiz(
 )
 
 # %% [markdown]
-# ## 6. Gossip · 10 minutes
+# ## 6. Gossip · 6 minutes
 #
 # Local SGD meets everybody, now and then. **Gossip** meets some, in every step. In D-PSGD (Lian et al., 2017) each rank
 # takes a step, and averages its model with its neighbours’ in a graph. The weights are the **mixing matrix** W: row i says
-# how much rank i takes of whom, and sums to 1. On a ring of equal weights: 1/3, 1/3, 1/3.
+# how much rank i takes of whom. On a ring: 1/3, 1/3, 1/3.
 #
 # That is one of the notes’ three senses of “decentralized”. None of them needs another:
 #
@@ -355,7 +362,7 @@ predict(
 )
 
 # %% lesson="after ring"
-ring = consensus.consensus("ring", graphs.ring(16), steps=150)
+ring = consensus.consensus("ring", graphs.ring(16))
 display(reconcile("ring", simulated=ring.steps))
 consensus.consensus_table(ranks=16)
 
@@ -390,8 +397,9 @@ quiz(
 # %% [markdown]
 # ## 7. Sending less · 9 minutes
 #
-# Wait for everybody, but send less. **Top-k** sends the k numbers of the gradient with the largest magnitude, as values
-# and places, by all-gather. “Deep Gradient Compression” (Lin et al., 2018) sends 0.1 % of them.
+# Wait for everybody, but send less. **Half precision** sends two bytes a number. **PowerSGD** (Vogels et al., 2019) sends a
+# gradient matrix as two thin ones, whose product is near it; all-reduces sum both. **Top-k** sends the k numbers with the
+# largest magnitude, as values and places, by all-gather: “Deep Gradient Compression” (Lin et al., 2018) sends 0.1 % of them.
 
 # %% lesson="predict top-k"
 predict(
@@ -415,10 +423,11 @@ reconcile("top-k", simulated=100 * port / (2 * 63 / 64 * gradient.nbytes))
 # 4 %. With 8 ranks it would save 88 %: an all-gather grows with K, a ring all-reduce hardly does.
 
 # %% [markdown]
-# And the 99 % that stay behind? **Error feedback** keeps them, and adds them to the next gradient. So nothing is lost; it
-# only comes later.
+# And the 99 % that stay behind? **Error feedback** keeps them, as a **residual**, and adds them to the next gradient. So
+# nothing is lost; it only comes later.
 #
-# **Your turn.** `sent` is `total` at the k chosen places, and 0 elsewhere.
+# **Your turn.** `sent` is `total` at the k chosen places, and 0 elsewhere. Below, your line trains with it. Then come the
+# other ways to send less. What becomes of each without feedback?
 
 
 # %% lesson="turn left"
@@ -442,57 +451,42 @@ wrong = {
 well = "Right: sent and residual are the total, to the bit."
 
 # %% lesson="after left"
-driven.feedback_table(left)
-
-# %% [markdown]
-# **PowerSGD** (Vogels et al., 2019) sends a gradient matrix as two thin ones, whose product is near it. Those can be
-# *summed*, so its all-reduce does not grow with K. fp16 halves the bytes. Both stand in the race; PyTorch has both as
-# hooks for DDP.
-
-# %%
+display(driven.feedback_table(left))
 fewer_bytes.compression_table(fewer_bytes.compression_sweep())
 
 # %% [markdown]
-# ## 8. The race · 8 minutes · short path
+# ## 8. The race · 3 minutes · short path
 #
-# One model, one loss to reach, 8 machines, and everybody's way not to wait. A **parameter server** gives each worker the
-# newest parameters, and waits for nobody (section 3), or for those who are too far behind (*bound*). **Gossip** averages
-# with two neighbours (section 6), **top-k** sends the largest numbers only (section 7).
+# One model, one loss to reach, 8 machines, 8 ways. All that you have met are there: **servers** that wait for nobody, or for
+# who is 3 steps behind (*bound*); **gossip**, which averages with two neighbours; **top-k**, which sends the 20 largest of
+# 650 numbers. The digits are parted by class, and each way has the learning rate that suits it best.
 #
-# Choose how slow one rank is, and the link. Who is first in time? Who in bytes? Who in gradients?
+# Set how slow one rank is, and the link. Who is first in time? In bytes? In gradients (*updates*)?
 
 # %%
 show.race()
 
 # %% [markdown]
-# Now the notes' own table. They name three kinds of synchronization, and what to expect of each:
+# Nobody wins everywhere, and plain synchronous SGD is first nowhere. On the fast link a server is first; on the very slow
+# one, who sends less. In between, it depends on the slow rank. Note that top-k *is* synchronous.
 #
-# | the notes | we count | why |
-# |---|---|---|
-# | Synchronous updates: stable convergence | fewest gradients among those above | Every gradient is of the newest w. |
-# | can be decentralized (allreduce) | all but the server's | |
-# | computation may be blocked by communication | 1.86 ms a step for 1 ms of computing, with the slow link of section 1 | |
-# | Asynchronous updates: no waiting for gradients | | |
-# | stale gradients affect convergence | | |
-# | parameter server can be a bottleneck | 6 times, with 64 workers (section 4) | |
-# | Delayed-synchronous updates: lagged gradients allow better comms overlap | 1.01 ms a step, there | |
-# | stale gradients affect convergence | | |
+# So what do the notes say? Here is their list of three kinds, in their words. Which row does not agree with what we count?
+
+# %%
+notes.notes_table()
 
 # %% [markdown]
 # ## Wrap-up
 #
 # You can now say:
 #
-# - which waiting a delay saves, and which it does not;
-# - when threads may race on one vector, and what they may lose;
+# - which wait a delay saves, and when threads may race on one vector;
 # - how old an asynchronous gradient is, and what bounds it;
-# - why a server without a barrier still has a queue;
+# - why no barrier still means a queue;
 # - when models may part for many steps, and how soon a graph brings them together;
 # - what top-k saves on 8 ranks, and on 64.
 #
-# In practice most training is synchronous. DDP has hooks for fp16 and PowerSGD (`register_comm_hook`), and averaging of
-# models for local SGD.
+# DDP has hooks for fp16 and PowerSGD: `register_comm_hook`.
 #
-# **Go on**: [the lab](../../labs/06_without_waiting/lab.ipynb). Your three lines are steps of its exercises. [More](more.ipynb):
-# phones that drop out, sums of secrets, groups that change, servers that share. **Or stop here**, and begin with the
-# lab next time.
+# **Go on**: [the lab](../../labs/06_without_waiting/lab.ipynb). Your lines are steps of it.
+# [More](more.ipynb): phones, secrets, changing groups. **Or stop here**, and begin with the lab.

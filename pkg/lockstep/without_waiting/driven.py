@@ -14,7 +14,7 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
-from lockstep.events import Trace
+from lockstep.events import Event, Trace
 from lockstep.machines import Cluster
 from lockstep.tables import Table
 from lockstep.without_waiting.compression import topk_with_error_feedback
@@ -76,8 +76,12 @@ def in_turn(programs: Sequence[Program], ranks: int, on: Cluster) -> list[Done]:
     parts = []
     for begin, end in zip(begins, [*begins[1:], math.inf], strict=True):
         own = [event for event in ran.trace if begin <= event.posted and event.end < end and event.kind != "barrier"]
-        parts.append(Trace.of([e._replace(start=e.start - begin, end=e.end - begin) for e in own], ranks))
+        parts.append(Trace.of([_earlier(event, begin) for event in own], ranks))
     return [Done(*pair) for pair in zip(ran.values[0], parts, strict=True)]
+
+
+def _earlier(event: Event, by: float) -> Event:
+    return event._replace(start=event.start - by, end=event.end - by, posting=event.posted - by)
 
 
 def served(bound: float, may_begin: MayBegin) -> Tensor:

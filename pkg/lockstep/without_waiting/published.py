@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-from importlib.resources import files
-
 from lockstep.tables import Table
+from lockstep.without_waiting.fewer_bytes import published
 
 
 def hogwild_table() -> Table:
     """The speed-ups of Niu, Recht, Ré and Wright (2011), and how each number is known."""
-    text = (files("lockstep.without_waiting") / "data" / "async_and_compression.csv").read_text(encoding="utf-8")
-    rows = csv.DictReader(line for line in text.splitlines() if not line.startswith("#"))
-    told = [[row["item"], row["value"], row["provenance"]] for row in rows if row["work"] == "Hogwild!"]
+    rows = [row for row in published("async_and_compression.csv") if row["work"] == "Hogwild!"]
+    told = [[row["item"], row["value"], row["provenance"]] for row in rows]
     return Table("Published: HOGWILD! against threads that take turns (RR)", ["of", "measured", "how we know"], told)
