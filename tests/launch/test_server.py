@@ -324,7 +324,9 @@ class TestAhead:
         plain.close()
         child.close()
 
-    def test_one_that_ends_while_it_loads_is_replaced_by_one_that_has_not_loaded_it(self, starter, tmp_path, monkeypatch):
+    def test_one_that_ends_while_it_loads_is_replaced_by_one_that_has_not_loaded_it(
+        self, starter, tmp_path, monkeypatch
+    ):
         (tmp_path / "ends_its_process.py").write_text("import os\nos._exit(3)\n")
         monkeypatch.setenv("PYTHONPATH", str(tmp_path))
         starter.warm_up()

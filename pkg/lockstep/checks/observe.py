@@ -228,17 +228,10 @@ class _Stage:
         """``what``: the function, or those that are played; ``own``: by rank, what to do there; no other gets it.
         ``varied``: a seed."""
         timeout = self.given = max(1.0, min(self._longest(), self.deadline - time.monotonic()))
+        on, nests = self._cluster(varied), self.exercise.kind == "catch"
         try:
             outcome = run_sealed(
-                play,
-                what,
-                self.refused,
-                *more,
-                own=own,
-                on=self._cluster(varied),
-                timeout=timeout,
-                rules=self.rules,
-                nests=self.exercise.kind == "catch",
+                play, what, self.refused, *more, own=own, on=on, timeout=timeout, rules=self.rules, nests=nests
             )
             values = [_opened(rank, blob) for rank, blob in enumerate(outcome.values)]
         except WorldUnavailable as error:
