@@ -46,7 +46,7 @@ def consensus(runs: Sequence[Run], most: int = 40) -> Chart:
     ]  # fmt: skip
     told = "; ".join(f"{one.graph} {one.second_eigenvalue:.3f}" for one in runs)
     words = (
-        "Disagreement of ranks that gossip, by step. Each step multiplies it by |λ₂| of the mixing matrix, "
+        "Disagreement of ranks that gossip, by step. In the end each step multiplies it by |λ₂| of the matrix, "
         f"which is {told}. In the first steps it may shrink faster."
     )
     key = ["Points: measured. Lines: |λ₂| to the power of the step."]
