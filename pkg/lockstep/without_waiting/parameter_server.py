@@ -57,9 +57,7 @@ def asynchronous(
     return parameter_server(gradient, w, steps, rate, math.inf, group)
 
 
-def work(
-    gradient: Gradient, w: Tensor, steps: int, group: dist.ProcessGroup | None = None, server: int = 0
-) -> Tensor:
+def work(gradient: Gradient, w: Tensor, steps: int, group: dist.ProcessGroup | None = None, server: int = 0) -> Tensor:
     """A worker of the server with that rank in the group. One without steps only says so."""
     for step in range(max(1, steps)):
         w = torch.empty_like(w, memory_format=torch.contiguous_format)

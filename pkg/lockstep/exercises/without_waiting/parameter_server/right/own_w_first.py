@@ -4,7 +4,6 @@ import torch
 import torch.distributed as dist
 
 
-
 def parameter_server(gradient, w, steps, rate, bound, group=None):
     rank = dist.get_rank(group)
     if rank:

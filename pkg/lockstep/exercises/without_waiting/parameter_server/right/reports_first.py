@@ -4,10 +4,10 @@ import torch
 import torch.distributed as dist
 
 
-
 def parameter_server(gradient, w, steps, rate, bound, group=None):
     server, numel = 0, w.numel()
     if dist.get_rank(group) != server:
+
         def say(kind, values):
             dist.send(torch.cat([w.new_tensor([kind]), values.flatten()]), group=group, group_dst=server)
 

@@ -1,7 +1,9 @@
 """The learner thought: w is sent as soon as the gradient before has come."""
 
 MISCONCEPTION = "since-its-last-gradient"
-TELL = "You count from the gradient before. With a bound the server may answer it later: count from the w that it sends."
+TELL = (
+    "You count from the gradient before. With a bound the server may answer it later: count from the w that it sends."
+)
 
 
 def staleness_of(trace):

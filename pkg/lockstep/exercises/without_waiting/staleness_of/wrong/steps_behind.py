@@ -1,7 +1,9 @@
 """The learner thought: staleness is how far a worker is behind."""
 
 MISCONCEPTION = "steps-behind"
-TELL = "You count the steps that a worker is behind. A worker that is ahead has stale gradients, too: count the updates."
+TELL = (
+    "You count the steps that a worker is behind. A worker that is ahead has stale gradients, too: count the updates."
+)
 
 
 def staleness_of(trace):
