@@ -6,12 +6,26 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
 from typing import Any
 
+import torch
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
 from lockstep.checks.plain import plain
+from lockstep.without_waiting.masked import Mask
 
 Shown = tuple[str, str]  # the misconception, and what the rank does
+
+
+class MaskThere(torch.nn.Module):
+    """A mask on the device to which this is moved."""
+
+    def __init__(self, shape: tuple[int, ...]) -> None:
+        super().__init__()
+        self.mask = Mask(shape)
+        self.register_buffer("there", torch.empty(0))
+
+    def forward(self, secret: int) -> Tensor:
+        return self.mask(secret).to(self.there.device)
 
 
 class Handed(TorchFunctionMode):

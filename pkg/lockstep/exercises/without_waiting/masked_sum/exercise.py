@@ -12,8 +12,8 @@ from lockstep.checks.observation import Seen
 from lockstep.checks.values import compare
 from lockstep.exercises.all_reduce_sgd.all_reduces import all_reduces
 from lockstep.exercises.communication.tensors import groups
-from lockstep.exercises.without_waiting.handed import shown, watch
-from lockstep.without_waiting.masked import M, Mask, shared_secrets
+from lockstep.exercises.without_waiting.handed import MaskThere, shown, watch
+from lockstep.without_waiting.masked import M, shared_secrets
 
 SHAPES = {2: (3,), 3: (2, 3)}  # by ranks
 
@@ -30,7 +30,7 @@ def value(case: Case, rank: int) -> Tensor:
 def inputs(case: Case, rank: int) -> tuple[Any, ...]:
     secrets = shared_secrets(case.size, case.seed % 2**32)
     seat = case.members.index(rank) if rank in case.members else 0
-    return value(case, rank), secrets[seat], Mask(tuple(case.settings["shape"]))
+    return value(case, rank), secrets[seat], MaskThere(tuple(case.settings["shape"]))
 
 
 def examine(seen: Seen) -> Fault | None:
