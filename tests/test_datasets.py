@@ -1,9 +1,12 @@
 """The data sets are the same everywhere, and what their docstrings say of them holds."""
 
+import subprocess
+import sys
 from fractions import Fraction
 
 import pytest
 import torch
+from sklearn.datasets import load_digits
 
 from lockstep.datasets import digits, digits_split, dyadic
 from lockstep.errors import UsageError
@@ -65,3 +68,15 @@ def test_dyadic_data_differ_by_seed_and_leave_the_global_generator_alone() -> No
 def test_no_data_is_refused() -> None:
     with pytest.raises(UsageError, match="no data of 0 examples"):
         dyadic(0, 3)
+
+
+def test_the_digits_are_those_of_scikit_learn() -> None:
+    pixels, classes = load_digits(return_X_y=True)
+    x, y = digits()
+    assert torch.equal(x.flatten(1), torch.from_numpy(pixels).float() / 16)
+    assert torch.equal(y, torch.from_numpy(classes).long())
+
+
+def test_to_read_the_digits_imports_no_scikit_learn() -> None:
+    program = "import sys; from lockstep.datasets import digits; digits(); sys.exit('sklearn' in sys.modules)"
+    subprocess.run([sys.executable, "-c", program], check=True)

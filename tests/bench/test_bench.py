@@ -11,7 +11,7 @@ from statistics import median
 import pytest
 
 from lockstep import bench, places
-from lockstep.bench import against, all_reduces, ddp, launch, predict, timing
+from lockstep.bench import against, all_reduces, ddp, hogwild, launch, predict, timing
 from lockstep.bench.bus_bandwidth import LONG, measurements
 from lockstep.bench.table import Row, Table, size_of
 from lockstep.bench.timing import Measured, Size
@@ -81,6 +81,26 @@ def test_a_step_of_ours_is_compared_with_the_one_of_torchs_beside_it() -> None:
     row = ddp.row(ddp.SMALL, ddp.slowest(by_rank))
     assert (row["ours [ms]"], row["torch's [ms]"]) == (4000, 2000)
     assert (row["ratio to torch's"], row["least's ratio"]) == (2, 2)
+
+
+def test_hogwild_races_beside_threads_that_lock() -> None:
+    (table,) = bench.measure("hogwild", "quick")
+    check([table])
+    assert column(table.rows, "data") == ["uniform", "skewed", "dense"]
+    assert all(row["ratio racy to locked"] > 0 for row in table.rows)
+
+
+def test_a_race_is_compared_with_the_lock_of_its_own_turn() -> None:
+    """The machine was slow in the second turn, and one epoch was disturbed."""
+    found = {
+        "serial": [2.0, 6.0, 2.0],
+        "racy": [1.0, 3.0, 1.0],
+        "locked": [4.0, 12.0, 40.0],
+        "atomic": [1.0] * 3,
+        "at once": [2.0],
+    }
+    row = hogwild.row("uniform", 2, found)
+    assert (row["speedup"], row["ratio racy to locked"]) == (2, 0.25)
 
 
 def test_predict_compares_algorithms_ranks_and_sizes() -> None:

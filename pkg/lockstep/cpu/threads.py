@@ -54,14 +54,19 @@ def count(classes: Any, counts: Any, turns: int) -> None:
             counts[classes[i]] += 1
 
 
+def pointer(context: Any, builder: Any, kind: Any, array: Any, index: Any) -> Any:
+    """Inside an intrinsic, where ``array[index]`` is in memory. ``kind``: the array's type."""
+    whole = make_array(kind)(context, builder, array)
+    return cgutils.get_item_pointer(context, builder, kind, whole, [index])
+
+
 @intrinsic
 def add_one(_: Any, array: Any, index: Any) -> Any:
     """``array[index] += 1`` as one instruction that no other core can come between: numba has none for CPUs."""
 
     def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         kind = signature.args[0]
-        whole = make_array(kind)(context, builder, values[0])
-        place = cgutils.get_item_pointer(context, builder, kind, whole, [values[1]])
+        place = pointer(context, builder, kind, values[0], values[1])
         builder.atomic_rmw("add", place, context.get_constant(kind.dtype, 1), "seq_cst")
         return context.get_dummy_value()
 

@@ -26,6 +26,7 @@ from lockstep.data_parallel.sgd import average_gradients, training_step
 from lockstep.datasets import dyadic
 from lockstep.models import batch_normed, mlp, tied
 from lockstep.tables import Table
+from lockstep.tally import counted
 from lockstep.worlds import run
 
 RANKS = (1, 2, 3, 4, 8)
@@ -75,7 +76,7 @@ def equality(trainings: Sequence[Training] = TRAININGS, ranks: Sequence[int] = R
     example."""
     alone = [_trained_alone(training, steps) for training in trainings]
     found = []
-    for K in ranks:
+    for K in counted(ranks, "Running"):
         [together, *others] = run(_trained, list(trainings), steps, ranks=K, on="dgx-a100").values
         assert all(torch.equal(a, b) for other in others for a, b in zip(together, other, strict=True))
         rows = zip(trainings, together, alone, strict=True)

@@ -1,4 +1,4 @@
-"""The fastest gossip that a few links allow: which graph, of so many ranks with so many neighbours, has the largest gap?
+"""The fastest gossip that few links allow: which graph, of so many ranks with so many neighbours, has the largest gap?
 
 A *circulant* matrix looks the same from each rank: i averages with i + s and i - s (mod K) for each of some steps s.
 Equal weights 1/(n + 1), for itself and n neighbours, make its eigenvalues cosines:

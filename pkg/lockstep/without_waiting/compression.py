@@ -63,7 +63,7 @@ def topk_with_error_feedback(
 def power_sgd(
     gradient: Tensor, residual: Tensor, q: Tensor, group: dist.ProcessGroup | None = None
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """One step of the power iteration: a matrix M (rows, columns) travels as P·Qᵀ of rank r (Algorithm 1 of the paper).
+    """A step of the power iteration: the matrix M (rows, columns) travels as P·Qᵀ of rank r (Algorithm 1 of the paper).
 
     ``q`` (columns, r) is the last step's Q, which is returned third, the same on all ranks; ``first_q`` is the first.
     M·Q leans towards M's largest singular vectors, the more so the more steps have gone by."""
@@ -84,7 +84,7 @@ def first_q(columns: int, rank: int, dtype: torch.dtype = torch.float32, seed: i
 
 
 class PowerSGD:
-    """A ``Compress`` that keeps Q from step to step: a vector travels as a matrix with so many ``columns``, of ``rank``.
+    """A ``Compress`` that keeps Q from step to step. A vector travels as a matrix of so many ``columns``, by ``rank``.
 
     Parameters of a network are matrices of their own; the vector of a single layer is one with its bias as last row."""
 

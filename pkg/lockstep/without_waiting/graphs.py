@@ -100,7 +100,9 @@ def metropolis(graph: Graph) -> Tensor:
 
 def second_eigenvalue(mixing: Tensor) -> float:
     """|λ₂|: the second largest magnitude among the eigenvalues; 0 for one rank."""
-    magnitudes = torch.linalg.eigvals(mixing).abs().sort(descending=True).values
+    is_symmetric = torch.equal(mixing, mixing.T)  # then LAPACK always finds them, also where many are equal
+    values = torch.linalg.eigvalsh(mixing) if is_symmetric else torch.linalg.eigvals(mixing)
+    magnitudes = values.abs().sort(descending=True).values
     return float(magnitudes[1]) if len(magnitudes) > 1 else 0.0
 
 

@@ -27,9 +27,9 @@ NUMEL, COMPUTE = 100_000, 40e-3  # float32 parameters; seconds of a gradient
 NBYTES = 4 * NUMEL
 ALPHA, BETA = 25e-6, 1e-8
 CLUSTER = alpha_beta(ALPHA, BETA)
-WORKERS = (1, 2, 4, 8, 16, 32, 64)
-SERVERS = (1, 4, 16)
-STEPS = 4  # of each worker, of which the first is not counted
+WORKERS = (2, 4, 8, 16, 32, 64)
+SERVERS = (1, 4)
+STEPS = 3  # of each worker, of which the first is not counted
 
 
 @dataclass(frozen=True)

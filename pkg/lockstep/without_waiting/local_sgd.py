@@ -18,7 +18,7 @@ Low-Communication Training of Language Models, 2023, arXiv:2311.08105.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import torch
 import torch.distributed as dist
@@ -41,6 +41,16 @@ def local_sgd(
             dist.all_reduce(w, group=group)
             w = w / K
     return w
+
+
+def sequential_local_sgd(gradients: Sequence[Gradient], w: Tensor, steps: int, rate: float, period: int) -> Tensor:
+    """The same without ranks: all models step after step, one after another. ``gradients`` has one for each of them."""
+    models = [w] * len(gradients)
+    for step in range(steps):
+        models = [w - rate * gradient(w, step) for gradient, w in zip(gradients, models, strict=True)]
+        if (step + 1) % period == 0 or step + 1 == steps:
+            models = [torch.stack(models).sum(0) / len(models)] * len(models)
+    return models[0]
 
 
 def post_local_sgd(

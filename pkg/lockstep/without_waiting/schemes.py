@@ -13,8 +13,7 @@ small enough is the product of two: how many gradients it takes, and how long on
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -25,15 +24,18 @@ from torch import Tensor
 
 from lockstep.machines import Cluster
 from lockstep.tables import Table
+from lockstep.tally import counted
 from lockstep.without_waiting.delayed import delayed
+from lockstep.without_waiting.late import Late, drawn
 from lockstep.without_waiting.parameter_server import Gradient, parameter_server, synchronous
-from lockstep.without_waiting.problems import Digits, Recorded, cluster
+from lockstep.without_waiting.problems import GRADIENT, Digits, Recorded, cluster
 from lockstep.without_waiting.staleness import staleness_of
 from lockstep.worlds import Result, run
 
 PROBLEM = Digits()
-RATE = 0.5  # for the mean gradient of all workers
-TARGET = 0.7  # the loss that is wanted; it begins with 2.30
+RATE = 4.0  # for the mean gradient of all workers
+TARGET = 0.5  # the loss that is wanted; it begins with 2.30
+WORKERS, STEPS = 8, 40  # STEPS: of each worker
 
 Seen = list[tuple[float, object]]  # when a gradient was begun, in virtual seconds, and with which w
 Scheme = Callable[[Gradient, Tensor, int, float], Tensor]  # (gradient, w, steps, rate): as on each rank of the run
@@ -62,38 +64,43 @@ def served(bound: float, gradient: Gradient, w: Tensor, steps: int, rate: float)
 
 
 ON_ALL: Mapping[str, Scheme] = {"all-reduce": all_reduce, "delayed all-reduce": delayed}
-BOUNDS = {"bound = 0": 0, "bound = 4": 4, "asynchronous": math.inf}
+BOUNDS = {"bound = 0": 0, "bound = 3": 3, "asynchronous": math.inf}
 WITH_SERVER: Mapping[str, Scheme] = {
     "synchronous server": synchronous,
     **{name: partial(served, bound) for name, bound in BOUNDS.items()},
 }
 
 
-def trained(name: str, on: Cluster, workers: int, steps: int, rate: float = RATE) -> Result:
-    """A run of that scheme. Its values are what each rank's gradients saw; a server, if there is one, is rank 0."""
+def trained(name: str, on: Cluster, more: Sequence[Sequence[float]], rate: float = RATE) -> Result:
+    """A run of that scheme. ``more``: by worker and step, how many seconds longer it takes. The values of the result
+    are what each rank's gradients saw; a server, if there is one, is rank 0."""
     if name in ON_ALL:
-        return run(_train, ON_ALL[name], 0, steps, rate, ranks=workers, on=on)
-    return run(_train, WITH_SERVER[name], 1, steps, rate, ranks=workers + 1, on=on)
+        return run(train, ON_ALL[name], 0, more, rate, ranks=len(more), on=on)
+    return run(train, WITH_SERVER[name], 1, more, rate, ranks=len(more) + 1, on=on)
 
 
-def _train(scheme: Scheme, servers: int, steps: int, rate: float) -> Seen:
-    rank, workers = dist.get_rank() - servers, dist.get_world_size() - servers
-    recorded = Recorded(PROBLEM.of(max(0, rank), workers))
-    scheme(recorded, PROBLEM.start(), steps, rate)
+def train(scheme: Scheme, servers: int, more: Sequence[Sequence[float]], rate: float) -> Seen:
+    """The program of each rank; the first ``servers`` of them compute no gradients."""
+    worker, workers = max(0, dist.get_rank() - servers), len(more)
+    recorded = Recorded(Late(PROBLEM.of(worker, workers), more[worker]))
+    scheme(recorded, PROBLEM.start(), len(more[worker]), rate)
     return recorded.seen
 
 
 def reached(result: Result, target: float = TARGET) -> Reached | None:
-    """None if the last w is not good enough. The loss falls, but for noise: where it crosses is found by bisection."""
-    seen = sorted(((t, n, w) for of_rank in result.values for n, (t, w) in enumerate(of_rank)), key=lambda row: row[:2])
+    """None if the loss was never so small."""
+    before = None
+    for t, _, w in in_time(result):
+        if before is None or (w != before).any():  # in a synchronous step all have the same
+            if PROBLEM.loss(torch.from_numpy(w)) <= target:
+                return Reached(t, _gradients(result, t))
+            before = w
+    return None
 
-    def good(row: tuple[float, int, Any]) -> bool:
-        return PROBLEM.loss(torch.from_numpy(row[2])) <= target
 
-    if not good(seen[-1]):
-        return None
-    t = seen[bisect_left(seen, True, key=good)][0]
-    return Reached(t, _gradients(result, t))
+def in_time(result: Result) -> list[tuple[float, int, Any]]:
+    """(seconds, step, w) of all gradients that were begun, in this order."""
+    return sorted(((t, n, w) for of_rank in result.values for n, (t, w) in enumerate(of_rank)), key=lambda row: row[:2])
 
 
 def _gradients(result: Result, until: float) -> int:
@@ -103,49 +110,61 @@ def _gradients(result: Result, until: float) -> int:
     return received + result.trace.ranks * sum(e.kind == "all_reduce" and e.end <= until for e in of_server)
 
 
-def schemes_table(straggler: float = 4.0, jitter: float = 0.0, workers: int = 4, steps: int = 60) -> Table:
-    """Time and gradients until the loss is ``TARGET``, for each scheme; one worker takes ``straggler`` times as long as
-    the others. With ``jitter`` the time of each of a worker's matrix products varies, by that coefficient of variation.
-    """
-    on = machines(straggler, jitter)
+def schemes_table(straggler: float = 4.0, now_and_then: bool = False, rate: float = RATE) -> Table:
+    """Time and gradients until the loss is ``TARGET``, for each scheme. One worker takes ``straggler`` times as long as
+    the others, or ``now_and_then`` each worker does, in one step out of ten."""
+    on, more = stragglers(straggler, now_and_then)
     rows = []
-    for name in [*ON_ALL, *WITH_SERVER]:
-        result = trained(name, on, workers, steps)
+    for name in counted([*ON_ALL, *WITH_SERVER], "Training"):
+        result = trained(name, on, more, rate)
         found = reached(result)
         old = staleness_of(result.trace) if name in BOUNDS else {}
-        mean = sum(s * n for s, n in old.items()) / max(1, sum(old.values()))
-        rows.append(
-            [
-                name,
-                f"{1e3 * found.seconds:.0f} ms" if found else "never",
-                str(found.gradients) if found else "",
-                f"{1e3 * found.seconds / found.gradients:.2f} ms" if found else "",
-                f"{mean:.1f}" if old else "",
-                str(max(old)) if old else "",
-            ]
-        )
-    slow = f"one of them {straggler:g} times slower" if straggler != 1 else "all alike"
-    varied = f", times vary by {jitter:.0%}" if jitter else ""
+        rows.append([name, *_told(found), *_told_staleness(old)])
+    who = "each late in one step of ten" if now_and_then else "one of them always slow"
+    caption = f"To a loss of {TARGET:g}: {WORKERS} workers, {who} ({straggler:g} times), rate {rate:g}"
     head = ["scheme", "time to the loss", "gradients to it", "time a gradient", "mean staleness", "largest"]
-    return Table(f"To a loss of {TARGET:g}: {workers} workers, {slow}{varied}", head, rows)
+    return Table(caption, head, rows)
 
 
-def machines(straggler: float, jitter: float, seed: int = 0) -> Cluster:
-    on = cluster(straggler)
-    return on.with_jitter(compute=jitter, seed=seed) if jitter else on
+def stragglers(straggler: float, now_and_then: bool, workers: int = WORKERS) -> tuple[Cluster, list[list[float]]]:
+    """The machines, and what their gradients take longer."""
+    if now_and_then:
+        return cluster(), drawn(workers, STEPS, (straggler - 1) * GRADIENT)
+    return cluster(straggler), [[0.0] * STEPS] * workers
 
 
-def staleness_table(straggler: float = 4.0, workers: int = 4, steps: int = 60) -> Table:
+def _told(found: Reached | None) -> list[str]:
+    if found is None:
+        return ["never", "", ""]
+    ms = 1e3 * found.seconds
+    return [f"{ms:.0f} ms", str(found.gradients), f"{ms / found.gradients:.2f} ms"]
+
+
+def _told_staleness(old: Mapping[int, int]) -> list[str]:
+    """The mean and the largest; of a scheme without versions nothing."""
+    mean = sum(s * n for s, n in old.items()) / max(1, sum(old.values()))
+    return [f"{mean:.1f}", str(max(old))] if old else ["", ""]
+
+
+def staleness_table(straggler: float = 4.0, now_and_then: bool = False) -> Table:
     """Of all gradients of a run, how many were how stale: read off the trace, for several bounds."""
-    names = ["bound = 0", "bound = 4", "asynchronous"]
-    found = [staleness_of(trained(name, machines(straggler, 0.0), workers, steps).trace) for name in names]
-    rows = [[name, *(str(old.get(s, 0)) for s in range(6)), str(sum(n for s, n in old.items() if s > 5)), str(max(old))]
-            for name, old in zip(names, found, strict=True)]  # fmt: skip
-    caption = f"Gradients by staleness: {workers} workers with {steps} steps each, one {straggler:g} times slower"
-    return Table(caption, ["", *map(str, range(6)), "6 and more", "largest"], rows)
+    on, more = stragglers(straggler, now_and_then)
+    rows = []
+    for name in counted(BOUNDS, "Training"):
+        old = staleness_of(trained(name, on, more).trace)
+        groups = [sum(n for s, n in old.items() if first <= s <= last) for first, last in GROUPED]
+        rows.append([name, *map(str, groups), *_told_staleness(old)])
+    who = "each late in one step of ten" if now_and_then else "one of them always slow"
+    caption = f"Gradients by staleness: {WORKERS} workers with {STEPS} steps each, {who} ({straggler:g} times)"
+    head = ["", *(str(a) if a == b else f"{a} to {b}" if b < MANY else f"{a} and more" for a, b in GROUPED)]
+    return Table(caption, [*head, "mean", "largest"], rows)
+
+
+MANY = 10**9
+GROUPED = ((0, 0), (1, 3), (4, 7), (8, 15), (16, MANY))  # columns of the histogram, both ends in
 
 
 def delayed_run(delay: bool = True, ranks: int = 4, steps: int = 4, beta: float = 5e-8) -> Result:
-    """Some steps of SGD whose all-reduces take nearly as long as a gradient, with delay or without: ``.show()`` it."""
+    """Some steps of SGD whose all-reduces take half as long as a gradient, with delay or without: ``.show()`` it."""
     scheme = ON_ALL["delayed all-reduce" if delay else "all-reduce"]
-    return run(_train, scheme, 0, steps, RATE, ranks=ranks, on=cluster(beta=beta))
+    return run(train, scheme, 0, [[0.0] * steps] * ranks, RATE, ranks=ranks, on=cluster(beta=beta))

@@ -13,13 +13,18 @@ Source: M. Li et al., Scaling Distributed Machine Learning with the Parameter Se
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Sequence
 
 import torch
 import torch.distributed as dist
 from torch import Tensor
 
+from lockstep.machines import alpha_beta
+from lockstep.tables import Table
 from lockstep.without_waiting.parameter_server import Gradient, members, serve
+from lockstep.worlds import run
 
 
 def several_servers(
@@ -55,3 +60,28 @@ def _work(
         for work in [dist.isend(part, group=group, group_dst=s) for s, part in enumerate(pushed)]:
             work.wait()
     return w
+
+
+def torn_table(workers: int = 3, steps: int = 6, servers: int = 2) -> Table:
+    """How many updates the shards of each w have that worker 0 gets. Where they differ, this w never was the value of
+    the parameters: each server is at another place in its own order of updates. (The link between the last server and
+    the last worker is slow, so that what this worker sends to all servers at once does not arrive at once.)"""
+    on = alpha_beta(1e-4, 1e-9).with_link(servers - 1, servers + workers - 1, latency=2e-3)
+    values = run(_counting, steps, servers, ranks=servers + workers, on=on).values
+    rows = [[str(step), *(str(n) for n in versions), "yes" if len(set(versions)) == 1 else "no"]
+            for step, versions in enumerate(values[servers])]  # fmt: skip
+    head = ["step", *(f"updates of shard {s}" for s in range(servers)), "equally old?"]
+    return Table(f"The w that worker 0 gets: {workers} workers, {servers} servers, asynchronous", head, rows)
+
+
+def _counting(steps: int, servers: int) -> list[list[int]]:
+    """A program for every rank. Each gradient is one for each server, so that a shard counts its updates."""
+    seen, rank = list[list[int]](), dist.get_rank()
+
+    def gradient(w: Tensor, step: int) -> Tensor:
+        seen.append([int(-n) for n in w.tolist()])
+        time.sleep(1e-3 * (1 + (7 * rank + 3 * step) % 5))  # each takes another time
+        return torch.ones_like(w)
+
+    several_servers(gradient, torch.zeros(servers), None if rank < servers else steps, 1.0, math.inf, servers)
+    return seen

@@ -8,22 +8,23 @@ from torch import Tensor
 from lockstep.checks.case import DTYPES, Case, generator
 from lockstep.exercises.communication.tensors import groups
 
-LARGE = {"numel": 200, "k": 5, "dtype": "float32", "kind": ""}
-ALIKE, TIES = ", the largest in the same places on each rank", ", most of them equally large"
-AWKWARD: dict[int, list[dict[str, Any]]] = {
-    1: [{"kind": TIES}],
-    2: [{"kind": TIES}, {"numel": 6, "k": 6}],
-    3: [{"kind": ALIKE, "dtype": "float64"}, {"numel": 5, "k": 1}],
-    4: [{"kind": TIES, "dtype": "float64"}],
+PLAIN, ALIKE, TIES = "", ", the largest in the same places on each rank", ", most of them equally large"
+LARGE = (200, 5, "float32")
+Row = tuple[int, int, str, str]  # numel, k, dtype, kind
+AWKWARD: dict[int, list[Row]] = {
+    2: [(*LARGE, TIES), (6, 6, "float32", PLAIN)],
+    3: [(200, 5, "float64", ALIKE), (5, 1, "float32", PLAIN)],
+    4: [(200, 5, "float64", TIES)],
 }
 
 
 def cases(ranks: int, seed: int) -> list[Case]:
-    rows = [(group, LARGE) for group in groups(ranks)] + [(None, LARGE | more) for more in AWKWARD.get(ranks, [])]
-    return [_case(ranks, seed + n, group, settings) for n, (group, settings) in enumerate(rows)]
+    rows = [(group, (*LARGE, PLAIN)) for group in groups(ranks)] + [(None, row) for row in AWKWARD.get(ranks, [])]
+    return [_case(ranks, seed + n, group, row) for n, (group, row) in enumerate(rows)]
 
 
-def _case(ranks: int, seed: int, group: tuple[int, ...] | None, settings: dict[str, Any]) -> Case:
+def _case(ranks: int, seed: int, group: tuple[int, ...] | None, row: Row) -> Case:
+    settings: dict[str, Any] = dict(zip(("numel", "k", "dtype", "kind"), row, strict=True))
     told = f"{Case(ranks, seed, group, settings)}, k={settings['k']}{settings['kind']}"
     return Case(ranks, seed, group, {**settings, "told": told, "trivial": ranks == 1})
 
@@ -42,24 +43,16 @@ def inputs(case: Case, rank: int) -> tuple[Tensor, Tensor, int]:
 def wanted(case: Case, left: list[Any]) -> list[tuple[Tensor, Tensor]]:
     """The mean and the residual of each member. Of equally large elements those are sent that it hasn't ``left``."""
     given = [inputs(case, rank) for rank in case.members]
-    totals = [gradient + residual for gradient, residual, _ in given]
-    chosen = [_chosen(total, k, mine) for total, (*_, k), mine in zip(totals, given, left, strict=True)]
-    mean = torch.stack([total * mine for total, mine in zip(totals, chosen, strict=True)]).sum(0) / case.size
-    return [(mean, total.masked_fill(mine, 0)) for total, mine in zip(totals, chosen, strict=True)]
+    kept = [_kept(gradient + residual, k, mine) for (gradient, residual, k), mine in zip(given, left, strict=True)]
+    sent = [gradient + residual - mine for (gradient, residual, _), mine in zip(given, kept, strict=True)]
+    return [(torch.stack(sent).sum(0) / case.size, mine) for mine in kept]
 
 
-def forgiven(held: Any, want: Tensor) -> Tensor:
-    """What is wanted; where ``held`` is off by rounding, what is held: some multiply by 1/K."""
-    if not isinstance(held, Tensor) or (held.shape, held.dtype) != (want.shape, want.dtype):
-        return want
-    return torch.where(torch.isclose(held, want, rtol=1e-6, atol=0), held, want)
-
-
-def _chosen(total: Tensor, k: int, left: Any) -> Tensor:
-    """Where something was sent, a mask: what isn't left; if these are not the k largest, some that are."""
+def _kept(total: Tensor, k: int, left: Any) -> Tensor:
+    """The total with zeros at its k largest elements: where ``left`` has some, if these are as large as any."""
     largest = total.abs().topk(k)
     if isinstance(left, Tensor) and left.shape == total.shape:
         sent = left == 0
         if torch.equal(total[sent].abs().sort(descending=True).values, largest.values):
-            return sent
-    return torch.zeros_like(total, dtype=torch.bool).index_fill(0, largest.indices, True)
+            return total.masked_fill(sent, 0)
+    return total.index_fill(0, largest.indices, 0)

@@ -8,35 +8,22 @@ from torch import Tensor
 from lockstep.checks.case import Case
 from lockstep.checks.exercise import Exercise
 from lockstep.dye import Dyed, Wanted
-from lockstep.exercises.without_waiting.averaging import averaged, budgets, mixing, tensor
+from lockstep.exercises.without_waiting.averaging import MIXINGS, Tried, budgets, cases, mixing, tensor
 
-TRIED = {
-    1: [("alone", 4, None, {})],
-    2: [("two who swap (no weight of its own)", 5, None, {}), ("a one-way link", 6, None, {"dtype": "float32"})],
-    3: [("a one-way ring of which the columns sum to 1", 7, None, {})],
-    4: [
-        ("a ring", 6, None, {}),
-        ("a dense matrix that is not symmetric", 8, None, {"layout": "matrix"}),
-        ("a one-way link", 3, (1, 3), {}),
-    ],
-    5: [("a star round rank 2", 4, None, {}), ("one-way links, and rank 3 has none", 9, None, {"dtype": "float32"})],
-    8: [
-        ("one-way links to 1, 2 and 4 ranks further", 8, None, {}),
-        ("a dense matrix that is not symmetric", 5, (1, 3, 4, 6), {}),
-    ],
-}
-
-
-def cases(ranks: int, seed: int) -> list[Case]:
-    return [
-        averaged(graph, numel, ranks, seed + n, group, **more)
-        for n, (graph, numel, group, more) in enumerate(TRIED[ranks])
-    ]
+DENSE = "a dense matrix that is not symmetric"
+SINGLE = ("a one-way link", "one-way links, and rank 3 has none")
+KINDS = {name: "float32" if name in SINGLE else "float64" for name in MIXINGS}
+WORLDS = [(len(rows), name, {"dtype": KINDS[name]}) for name, (_, rows) in MIXINGS.items()]
+MORE: list[Tried] = [
+    (4, "a one-way link", {"group": (1, 3)}),
+    (8, DENSE, {"group": (1, 3, 4, 6)}),
+    (4, DENSE, {"layout": "matrix"}),
+]
 
 
 def sums(case: Case) -> list[Tensor]:
-    x = torch.stack([tensor(case, rank).double() for rank in case.members])
-    return list(torch.einsum("ij,j...->i...", mixing(case), x).to(tensor(case, case.members[0]).dtype))
+    x = torch.stack([tensor(case, rank) for rank in case.members])
+    return list(torch.einsum("ij,j...->i...", mixing(case), x.double()).to(x.dtype))
 
 
 def mixed(dyed: Dyed, case: Case) -> Wanted:
@@ -51,11 +38,11 @@ EXERCISE = Exercise(
     minutes=20,
     parameters="x, mixing, group=None",
     reference="lockstep.without_waiting.gossip:gossip_step",
-    cases=cases,
+    cases=cases(*WORLDS, *MORE),
     inputs=lambda case, rank: (tensor(case, rank), mixing(case)),
     wanted=sums,
     kept=True,
-    budgets=budgets(0, "where the weight is 0"),
+    budgets=budgets(lambda case: int((mixing(case).fill_diagonal_(0) != 0).sum())),
     of="a step of gossip",
     dye=mixed,
     seconds=2.5,

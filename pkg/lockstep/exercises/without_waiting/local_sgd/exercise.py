@@ -1,45 +1,52 @@
-"""Local SGD on losses that differ from rank to rank. All numbers are exact, so that a mean forgotten is seen."""
+"""Local SGD on losses that differ from rank to rank. With multiples of K as curvatures the means are exact."""
+
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
-from lockstep.checks.case import Case
+from lockstep.checks.case import Case, generator
 from lockstep.checks.exercise import Exercise
 from lockstep.checks.wording import counted
 from lockstep.exercises.all_reduce_sgd.all_reduces import all_reduces
 from lockstep.exercises.communication.tensors import groups
-from lockstep.exercises.without_waiting.moving_bowls import bowl, start
+from lockstep.without_waiting.local_sgd import sequential_local_sgd
 
 TRIED = ((8, 3), (4, 2), (2, 5), (3, 1), (0, 2))  # steps, period
-RATE = 1 / 16
+
+
+@dataclass(frozen=True)
+class MovingBowl:
+    """The gradient of a parabola in each coordinate, whose middle moves in each step."""
+
+    curvature: float
+    middle: Tensor
+
+    def __call__(self, w: Tensor, step: int) -> Tensor:
+        return self.curvature * (w - (step + 1) * self.middle)
 
 
 def cases(ranks: int, seed: int) -> list[Case]:
-    tried = TRIED if ranks < 5 else TRIED[:2]
-    rows = [(None, *row) for row in tried] + [(group, *TRIED[0]) for group in groups(ranks)[1:]]
+    rows = [(None, *row) for row in TRIED] + [(group, *TRIED[0]) for group in groups(ranks)[1:]]
     return [_case(ranks, seed + n, *row) for n, row in enumerate(rows)]
 
 
 def _case(ranks: int, seed: int, group: tuple[int, ...] | None, steps: int, period: int) -> Case:
     told = f"{Case(ranks, seed, group)}, {counted(steps, 'step')}, period {period}"
-    return Case(
-        ranks, seed, group, {"told": told, "steps": steps, "period": period, "trivial": ranks == 1 or not steps}
-    )
+    easy = ranks == 1 or steps == 0
+    return Case(ranks, seed, group, {"told": told, "steps": steps, "period": period, "trivial": easy})
 
 
-def inputs(case: Case, rank: int) -> tuple[object, ...]:
-    return bowl(case, rank), start(case), case.settings["steps"], RATE, case.settings["period"]
+def inputs(case: Case, rank: int) -> tuple[MovingBowl, Tensor, int, float, int]:
+    shape, settings = (3, 2) if case.ranks == 3 else (4,), case.settings
+    start, middle = (torch.randint(-8, 9, shape, generator=generator(case, r)).double() / 2 for r in (-1, rank))
+    return MovingBowl(case.size * (1 + rank % 3), middle), start, settings["steps"], 1 / 16, settings["period"]
 
 
 def wanted(case: Case) -> list[Tensor]:
-    """All ranks' steps, one rank after another."""
-    steps, period = case.settings["steps"], case.settings["period"]
-    bowls, models = [bowl(case, rank) for rank in case.members], [start(case)] * case.size
-    for step in range(steps):
-        models = [w - RATE * gradient(w, step) for gradient, w in zip(bowls, models, strict=True)]
-        if (step + 1) % period == 0 or step + 1 == steps:
-            models = [torch.stack(models).sum(0) / case.size] * case.size
-    return models
+    _, start, steps, rate, period = inputs(case, 0)
+    gradients = [inputs(case, rank)[0] for rank in case.members]
+    return [sequential_local_sgd(gradients, start, steps, rate, period)] * case.size
 
 
 EXERCISE = Exercise(
@@ -56,7 +63,7 @@ EXERCISE = Exercise(
     kept=True,
     of="local SGD",
     budgets=all_reduces(
-        lambda case: start(case).nbytes, lambda case: -(-case.settings["steps"] // case.settings["period"])
+        lambda case: inputs(case, 0)[1].nbytes, lambda case: -(-case.settings["steps"] // case.settings["period"])
     ),
     worlds=(1, 2, 3, 4, 8),
     seconds=2.5,

@@ -12,9 +12,10 @@ def all_reduce_sgd(gradient, w, batches, alpha, group=None):
         for step in range(2 * (K - 1)):
             out, into = (rank - step) % K, (rank - step - 1) % K
             received = torch.empty_like(chunks[into])
-            sending = dist.isend(chunks[out].clone(), group=group, group_dst=(rank + 1) % K)
-            dist.recv(received, group=group, group_src=(rank - 1) % K)
-            sending.wait()
+            sending = dist.P2POp(dist.isend, chunks[out].clone(), group=group, group_peer=(rank + 1) % K)
+            receiving = dist.P2POp(dist.irecv, received, group=group, group_peer=(rank - 1) % K)
+            for work in dist.batch_isend_irecv([sending, receiving]):
+                work.wait()
             if step < K - 1:
                 chunks[into] += received
             else:

@@ -3,7 +3,7 @@
 import torch
 import torch.distributed as dist
 
-MISCONCEPTION = "too-many-rounds"
+MISCONCEPTION = "too-many-early-waits"
 
 
 def gossip_step(x, mixing, group=None):

@@ -5,7 +5,6 @@ import torch.distributed as dist
 
 MISCONCEPTION = "same-place-lost"
 TELL = "Where several ranks send the same place, your mean has only one of their values: an assignment overwrites. Add them up."
-VARIANTS = ["assigned"]
 
 
 def topk_with_error_feedback(gradient, residual, k, group=None):

@@ -1,0 +1,25 @@
+"""The learner thought: it is right, so why change it?"""
+
+import threading
+
+import numpy as np
+
+MISCONCEPTION = "lock-stays"
+ALSO = ["dense-write"]
+
+
+def delete_the_lock(gradient, coordinates, w, rate, threads):
+    lock = threading.Lock()
+
+    def train(t):
+        for i in range(t, len(coordinates), threads):
+            with lock:
+                full = np.zeros(len(w))
+                full[coordinates[i]] = gradient(i, w[coordinates[i]])
+                w[:] -= rate * full
+
+    workers = [threading.Thread(target=train, args=(t,)) for t in range(threads)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()

@@ -1,0 +1,47 @@
+"""Is it a mixing matrix? What keeps a matrix from being one, in a word and a sentence."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from lockstep.without_waiting.graphs import spectral_gap
+
+CLOSE = 1e-6
+
+
+class Flaw(NamedTuple):
+    """``name`` is the same for the same flaw, ``said`` tells the place."""
+
+    name: str
+    said: str
+
+
+def invalid(W: Tensor, degree: int) -> Flaw | None:
+    """Why gossip with the K x K matrix ``W`` does not keep the mean, or costs too much; the first of: weights below 0,
+    sums that are not 1, a matrix that is not symmetric, more than ``degree`` neighbours."""
+    for i, j in (W < 0).nonzero().tolist():
+        return Flaw("negative-weight", f"entry [{i}, {j}] is {W[i, j]:.4g}: no weight is below 0.")
+    for what, sums in (("row", W.sum(1)), ("column", W.sum(0))):
+        for n in ((sums - 1).abs() > CLOSE).nonzero().flatten().tolist():
+            return Flaw(f"{what}s-do-not-sum-to-1", f"{what} {n} sums to {sums[n]:.10g}, not to 1.")
+    for i, j in ((W - W.T).abs() > CLOSE).nonzero().tolist():
+        values = f"entry [{i}, {j}] is {W[i, j]:.10g}, entry [{j}, {i}] is {W[j, i]:.10g}"
+        return Flaw("not-symmetric", f"{values}: the matrix is not symmetric.")
+    near = (W - W.diagonal().diag() != 0).sum(1)
+    for i in (near > degree).nonzero().flatten().tolist():
+        return Flaw("too-many-neighbours", f"row {i} has {near[i]} non-zeros off the diagonal; {degree} are allowed.")
+    return None
+
+
+def without_gap(W: Tensor) -> Flaw | None:
+    """Why ranks that gossip with this symmetric matrix never agree; None if they do."""
+    values = torch.linalg.eigvalsh(W)
+    if len(W) == 1 or spectral_gap(W) > CLOSE:
+        return None
+    if values[-2] > 1 - CLOSE:
+        return Flaw("not-connected", "Some ranks never hear of some others.")
+    why = "An eigenvalue is \N{MINUS SIGN}1: two halves of the ranks swap what they have, for ever."
+    return Flaw("swaps-for-ever", why)

@@ -1,0 +1,69 @@
+"""Unit 06's lab as a learner meets it: a lock that is only deleted, models that never meet at the end, and right ones."""
+
+from __future__ import annotations
+
+import pytest
+from harness import Lab
+
+LAB = "labs/06_without_waiting/lab.ipynb"
+
+THREADS = """
+    workers = [threading.Thread(target=train, args=(t,)) for t in range(threads)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+"""
+ONLY_DELETED = f"""
+def delete_the_lock(gradient, coordinates, w, rate, threads):
+    def train(t):
+        for i in range(t, len(coordinates), threads):
+            full = np.zeros(len(w))
+            full[coordinates[i]] = gradient(i, w[coordinates[i]])
+            w[:] -= rate * full
+{THREADS}
+"""
+HOGWILD = f"""
+def delete_the_lock(gradient, coordinates, w, rate, threads):
+    def train(t):
+        for i in range(t, len(coordinates), threads):
+            own = coordinates[i]
+            g = gradient(i, w[own])
+            w[own] -= rate * g
+{THREADS}
+"""
+FORGETS_THE_LAST_MEAN = """
+def local_sgd(gradient, w, steps, rate, period, group=None):
+    for step in range(steps):
+        w = w - rate * gradient(w, step)
+        if (step + 1) % period == 0:
+            dist.all_reduce(w, group=group)
+            w = w / dist.get_world_size(group)
+    return w
+"""
+
+
+@pytest.fixture
+def prepared(lab: Lab) -> Lab:
+    lab.open(LAB)
+    lab.run(lab.find("from lockstep import check"))
+    return lab
+
+
+def answer(lab: Lab, function: str, source: str) -> str:
+    """Write this into the function's cell, run it and its check: what a learner reads below."""
+    mine, check = lab.find(f"def {function}"), lab.find(f'check("without_waiting.{function}"')
+    lab.write(mine, source)
+    lab.run(mine)
+    lab.run(check, timeout=90)
+    assert lab.errors() == {}
+    return lab.look(check, f"lab-{function}").inner_text()
+
+
+def test_a_lock_that_is_only_deleted_is_told(prepared: Lab) -> None:
+    assert "coordinates of w that the example does not use" in answer(prepared, "delete_the_lock", ONLY_DELETED)
+    assert "3 of 3 points" in answer(prepared, "delete_the_lock", HOGWILD)
+
+
+def test_a_mean_that_is_forgotten_is_told(prepared: Lab) -> None:
+    assert "not averaged after the last step" in answer(prepared, "local_sgd", FORGETS_THE_LAST_MEAN)

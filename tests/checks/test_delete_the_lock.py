@@ -1,0 +1,154 @@
+"""The check of `delete_the_lock`: what threads do is seen, whatever the machine does besides."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+import tracemalloc
+from typing import Any
+
+import numpy as np
+import pytest
+
+from lockstep.exercises.without_waiting.delete_the_lock.exercise import COSTS, RULES, TASKS
+from lockstep.without_waiting.lock_free import delete_the_lock, one_lock, run_together
+from lockstep.without_waiting.meeting import RATE, WAYS, Task, observed
+
+SHARING = Task(5, 14, 3, parted=False)
+PARTED = Task(5, 9, 2, parted=True)
+
+
+def right(found: dict[str, Any], task: Task) -> bool:
+    given, held = task.foreseen()
+    return (found["given"], found["held"], found["failed"]) == (given, held, "")
+
+
+def test_beside_two_busy_loops_nobody_is_told_to_wait() -> None:
+    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(2)]
+    try:
+        for shape in TASKS.values():
+            assert right(observed(delete_the_lock, Task(5, *shape)), Task(5, *shape))
+    finally:
+        for loop in busy:
+            loop.kill()
+            loop.wait()
+
+
+def test_the_given_program_is_right_and_keeps_everybody_out() -> None:
+    found = observed(one_lock, Task(5, 3, 5, parted=True))
+    assert (found["failed"], found["most"], found["dense"], found["late"]) == ("together", 1, True, False)
+    assert found["held"] == Task(5, 3, 5, parted=True).foreseen()[1]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_each_wrong_way_reads_other_values(seed: int) -> None:
+    task = Task(seed, *TASKS["3 threads that share coordinates, 14 examples"])
+    read = [str(task.foreseen(way)[0]) for way in ("", *WAYS)]
+    assert len(set(read)) == len(read)
+
+
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("told", TASKS)
+def test_all_sums_are_exact_and_every_update_shows(told: str, seed: int) -> None:
+    task = Task(seed, *TASKS[told])
+    given, held = task.foreseen()
+    assert all((4 * v).is_integer() and abs(v) < 2**40 for of_example in held for v in of_example)
+    assert all((task.gradient(i, np.array(values)) != 0).all() for i, values in enumerate(given))
+
+
+def test_threads_have_coordinates_of_their_own_where_the_text_says_so() -> None:
+    drawn, _ = PARTED.draw()
+    even, odd = (set(np.concatenate(drawn[t::2]).tolist()) for t in range(2))
+    assert not even & odd
+    drawn, _ = SHARING.draw()
+    last = [set(c.tolist()) for c in drawn[-3:]]
+    earlier = set(np.concatenate(drawn[:-3]).tolist())
+    assert len(earlier) == 8
+    assert not any(a & b for a in last for b in [earlier, *(c for c in last if c is not a)])
+
+
+def test_an_error_in_a_thread_is_raised_and_python_is_left_as_it_was() -> None:
+    """Threads print theirs and forget it: the learner would have been told that examples are missing."""
+    hook = threading.excepthook
+
+    def raises(gradient: Any, coordinates: Any, w: Any, rate: float, threads: int) -> None:
+        run_together(lambda t: w[None, "x"], threads)
+
+    with pytest.raises(IndexError):
+        observed(raises, PARTED)
+    assert threading.excepthook is hook
+    assert not tracemalloc.is_tracing()
+
+
+def stepping(write: Any) -> Any:
+    def trained(gradient: Any, coordinates: Any, w: Any, rate: float, threads: int) -> None:
+        def train(t: int) -> None:
+            for i in range(t, len(coordinates), threads):
+                c = coordinates[i]
+                write(w, c, rate * gradient(i, w[c]))
+
+        run_together(train, threads)
+
+    return trained
+
+
+def whole(w: Any, c: Any, step: Any) -> Any:
+    full = np.zeros(len(w))
+    full[c] = step
+    return full
+
+
+def puts_back(w: Any, c: Any, step: Any) -> None:
+    new = w.copy()
+    new[c] -= step
+    w[:] = new
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda w, c, step: np.subtract(w, whole(w, c, step), out=w),
+        lambda w, c, step: np.subtract(np.asarray(w), whole(w, c, step), out=np.asarray(w)),
+        lambda w, c, step: w.__setitem__(slice(None), w - whole(w, c, step)),
+        puts_back,
+    ],
+)
+def test_whoever_writes_all_of_w_is_seen(write: Any) -> None:
+    found = observed(stepping(write), PARTED)
+    assert found["dense"]
+    assert found["bytes"] > 8 * 2_000_000
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda w, c, step: np.subtract.at(w, c, step),
+        lambda w, c, step: np.put(w, c, w.take(c) - step),
+        lambda w, c, step: [w.__setitem__(v, w[v] - s) for v, s in zip(c, step, strict=True)],
+    ],
+)
+def test_any_way_to_write_the_own_coordinates_is_right(write: Any) -> None:
+    for task in (SHARING, PARTED):
+        found = observed(stepping(write), task)
+        assert right(found, task)
+        assert not found["dense"]
+        assert found["bytes"] < 1_000_000
+
+
+def test_a_view_of_w_is_an_array_like_any_other() -> None:
+    def trained(gradient: Any, coordinates: Any, w: Any, rate: float, threads: int) -> None:
+        assert isinstance(w, np.ndarray)
+        assert (w.dtype, rate) == (np.float64, RATE)
+        assert type(w[coordinates[0]] + 1).__name__ == "ndarray"
+        delete_the_lock(gradient, coordinates, w.reshape(-1), rate, threads)
+
+    assert right(observed(trained, PARTED), PARTED)
+
+
+@pytest.mark.parametrize("rule", [*RULES, *COSTS], ids=lambda rule: rule.misconception)
+def test_each_sentence_has_its_fields(rule: Any) -> None:
+    evidence = {"misused": "x", "missing": 1, "twice": 1, "threads": 3, "taken": [[0]], "most": 1, "together": 3}
+    told = rule.told.format_map(evidence | {"off": 1, "last": 1})
+    assert told.endswith(".")
+    assert "{" not in told

@@ -1,0 +1,90 @@
+"""The data of local_sgd and topk_with_error_feedback: exact numbers, and cases that tell mistakes apart."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+import torch
+
+from lockstep.checks.case import Case
+from lockstep.checks.exercise import Exercise, find
+from lockstep.checks.observation import Seen
+from lockstep.checks.seeds import seed
+from lockstep.exercises.without_waiting import totals
+from lockstep.exercises.without_waiting.local_sgd.exercise import inputs, wanted
+from lockstep.exercises.without_waiting.topk_with_error_feedback.exercise import examine
+
+LOCAL, TOP_K = find("without_waiting.local_sgd"), find("without_waiting.topk_with_error_feedback")
+
+
+def cases(exercise: Exercise) -> list[Case]:
+    return [case for ranks in exercise.worlds for case in exercise.cases(ranks, seed(exercise.id, ranks))]
+
+
+def exact(case: Case) -> list[Fraction]:
+    """The mean of all models, computed without any rounding."""
+    _, start, steps, rate, period = inputs(case, 0)
+    models = [[Fraction(v) for v in start.flatten().tolist()]] * case.size
+    for step in range(steps):
+        for n, rank in enumerate(case.members):
+            bowl = inputs(case, rank)[0]
+            middle = [Fraction(v) * (step + 1) for v in bowl.middle.flatten().tolist()]
+            factor = Fraction(rate) * Fraction(bowl.curvature)
+            models[n] = [w - factor * (w - m) for w, m in zip(models[n], middle, strict=True)]
+        if (step + 1) % period == 0 or step + 1 == steps:
+            models = [[sum(of) / case.size for of in zip(*models, strict=True)]] * case.size
+    return models[0]
+
+
+@pytest.mark.parametrize("case", cases(LOCAL), ids=str)
+def test_the_wanted_model_is_exact(case: Case) -> None:
+    assert [Fraction(v) for v in wanted(case)[0].flatten().tolist()] == exact(case)
+
+
+@pytest.mark.parametrize("case", cases(TOP_K), ids=str)
+def test_the_wanted_mean_is_exact_and_the_totals_are(case: Case) -> None:
+    given = [totals.inputs(case, rank) for rank in case.members]
+    for gradient, residual, _ in given:
+        assert torch.equal((gradient + residual).double(), gradient.double() + residual.double())
+    right = totals.wanted(case, [None] * case.size)
+    sent = [g + r - left for (g, r, _), (_, left) in zip(given, right, strict=True)]
+    by_place = zip(*(vector.tolist() for vector in sent), strict=True)
+    assert [Fraction(v) for v in right[0][0].tolist()] == [sum(map(Fraction, of)) / case.size for of in by_place]
+
+
+def test_where_it_is_told_so_the_ranks_send_the_same_places_and_elsewhere_others() -> None:
+    for case in (c for c in cases(TOP_K) if c.size > 1 and c.settings["numel"] == 200):
+        given = [totals.inputs(case, rank) for rank in case.members]
+        places = {frozenset((g + r).abs().topk(k).indices.tolist()) for g, r, k in given}
+        assert (len(places) == 1) == (case.settings["kind"] == totals.ALIKE) or case.settings["kind"] == totals.TIES
+
+
+def answered(case: Case, first: bool) -> Seen:
+    """An answer that takes the first of equally large elements, or the last."""
+    left = []
+    for gradient, residual, k in (totals.inputs(case, rank) for rank in case.members):
+        total = gradient + residual
+        order = sorted(range(len(total)), key=lambda i, t=total: (-abs(t[i].item()), i if first else -i))  # type: ignore[misc]
+        left.append(total.index_fill(0, torch.tensor(order[:k]), 0.0))
+    pairs = iter(totals.wanted(case, left))
+    returned = [list(next(pairs)) if rank in case.members else None for rank in range(case.ranks)]
+    return Seen(case, tuple(returned))
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_of_equally_large_elements_any_may_be_sent(first: bool) -> None:
+    tied = [case for case in cases(TOP_K) if case.settings["kind"] == totals.TIES]
+    assert len(tied) == 2
+    for case in tied:
+        assert examine(answered(case, first)) is None
+    assert not torch.equal(answered(tied[1], True).returned[0][1], answered(tied[1], False).returned[0][1])
+
+
+def test_a_mean_by_one_over_k_is_off_by_rounding_only() -> None:
+    (case, *_) = (c for c in cases(TOP_K) if c.size == 3)
+    seen = answered(case, True)
+    off = tuple([mean * (1 + 1e-7), left] for mean, left in seen.returned)
+    assert examine(Seen(case, off)) is None
+    far = tuple([mean * (1 + 1e-5), left] for mean, left in seen.returned)
+    assert "This is the mean." in getattr(examine(Seen(case, far)), "message", "")
