@@ -46,6 +46,8 @@ from lockstep.without_waiting.parameter_server import parameter_server
 from lockstep.without_waiting.problems import Digits, Gradient, Recorded, cluster, one_thread
 from lockstep.worlds import run
 
+__all__ = ["LINKS", "METHODS", "RATES", "STRAGGLERS", "Arrival", "Method", "Race", "grid", "race", "recorded", "tune"]
+
 PROBLEM = Digits(alpha=0.3)
 STRAGGLERS = (1, 4, 16)  # times as long as the others
 LINKS: Mapping[str, Link] = {  # a gradient takes 1 ms, and a message with all parameters

@@ -10,7 +10,6 @@ import torch
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
-from lockstep.checks.plain import plain
 from lockstep.without_waiting.masked import Mask
 
 Shown = tuple[str, str]  # the misconception, and what the rank does
@@ -25,7 +24,7 @@ class MaskThere(torch.nn.Module):
         self.register_buffer("there", torch.empty(0))
 
     def forward(self, secret: int) -> Tensor:
-        return self.mask(secret).to(self.there.device)
+        return self.mask(secret).to(self.get_buffer("there").device)
 
 
 class Handed(TorchFunctionMode):
@@ -41,10 +40,10 @@ class Handed(TorchFunctionMode):
         return func(*args, **(kwargs or {}))
 
 
-def watch(fn: Callable[..., Any], arguments: tuple[Any, ...]) -> dict[str, Any]:
+def observed(fn: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[Any, list[Tensor]]:
+    """What ``fn`` returns, and what it has handed to its all-reduces meanwhile."""
     with Handed() as handed:
-        result = fn(*arguments)
-    return {"result": plain(result), "handed": plain(handed.tensors)}
+        return fn(*arguments), handed.tensors
 
 
 def shown(own: Tensor, handed: Sequence[Tensor], modulus: int) -> Shown | None:
