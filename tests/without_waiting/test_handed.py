@@ -25,20 +25,27 @@ READ: dict[str, list[Tensor]] = {
 
 @pytest.mark.parametrize("handed", READ.values(), ids=READ)
 def test_a_value_that_can_be_read_is_told(handed: list[Tensor]) -> None:
-    assert (shown(OWN, handed, M) or ("",))[0] == "shows-value"
+    assert (shown(OWN, handed, [MASK], M) or ("",))[0] == "shows-value"
 
 
 def test_the_same_number_added_to_all_elements_hides_no_differences() -> None:
-    assert (shown(OWN, [(OWN + 12345) % M], M) or ("",))[0] == "same-for-all-elements"
+    assert (shown(OWN, [(OWN + 12345) % M], [MASK], M) or ("",))[0] == "same-for-all-elements"
 
 
 def test_what_is_hidden_is_not_told() -> None:
     for handed in ([HIDDEN], [(OWN - MASK + OTHER) % M], [OWN + MASK]):
-        assert shown(OWN, handed, M) is None
+        assert shown(OWN, handed, [MASK], M) is None
+
+
+def test_a_mask_that_is_missing_is_told() -> None:
+    """Whoever shares the other one could take it off."""
+    for handed in (HIDDEN, (OWN - OTHER) % M):
+        assert (shown(OWN, [handed], [MASK, OTHER], M) or ("",))[0] == "too-few-masks"
+    assert shown(OWN, [(OWN + MASK - OTHER) % M], [MASK, OTHER], M) is None
 
 
 def test_who_hands_over_nothing_has_not_added_up_by_an_all_reduce() -> None:
-    assert (shown(OWN, [], M) or ("",))[0] == "no-all-reduce"
+    assert (shown(OWN, [], [MASK], M) or ("",))[0] == "no-all-reduce"
 
 
 def twice(x: Tensor) -> list[list[float]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any
 
 import torch
@@ -46,8 +46,9 @@ def observed(fn: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[Any, l
         return fn(*arguments), handed.tensors
 
 
-def shown(own: Tensor, handed: Sequence[Tensor], modulus: int) -> Shown | None:
-    """Whether ``own`` can be read from what is handed over, modulo ``modulus``."""
+def shown(own: Tensor, handed: Sequence[Tensor], masks: Sequence[Tensor], modulus: int) -> Shown | None:
+    """Whether ``own`` can be read from what is handed over, modulo ``modulus``: by anybody, or by those together who
+    know some of the ``masks``, but not all."""
     if not handed:
         return "no-all-reduce", "hands nothing to dist.all_reduce: let that add up."
     for piece in _pieces(handed, own.numel()):
@@ -61,6 +62,13 @@ def shown(own: Tensor, handed: Sequence[Tensor], modulus: int) -> Shown | None:
             return "same-for-all-elements", (
                 "adds one number to all elements of its value: their differences show. mask(secret) has one for each."
             )
+        for signs in product((1, -1, 0), repeat=len(masks)):
+            used = sum(sign * mask.flatten() for sign, mask in zip(signs, masks, strict=True))
+            if 0 in signs and ((added - used) % modulus == 0).any():
+                return "too-few-masks", (
+                    f"uses the masks of {len(masks) - signs.count(0)} of its {len(masks)} secrets: the ranks that it "
+                    "shares these with could read its value together. Use all of them."
+                )
     return None
 
 

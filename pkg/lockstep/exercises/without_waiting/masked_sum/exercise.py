@@ -43,7 +43,9 @@ def watch(fn: Callable[..., Any], arguments: tuple[Any, ...]) -> dict[str, Any]:
 def examine(seen: Seen) -> Fault | None:
     """What leaves a rank first, then the sum. Alone there is nobody to hide from."""
     for rank in seen.case.members if seen.case.size > 1 else ():
-        if found := shown(value(seen.case, rank), seen.returned[rank]["handed"], M):
+        own, secrets, mask = inputs(seen.case, rank)
+        masks = [mask(secret) for secret in secrets if secret is not None]
+        if found := shown(own, seen.returned[rank]["handed"], masks, M):
             return Fault(found[0], f"With {seen.case}: rank {rank} {found[1]}")
     wanted = torch.stack([value(seen.case, rank) for rank in seen.case.members]).sum(0) % M
     return compare(seen, results(seen), [wanted] * seen.case.size)
@@ -63,7 +65,7 @@ def out_of_range(seen: Seen) -> list[Fault]:
 
 
 EXERCISE = Exercise(
-    number=10, core=False, title="A sum of which nobody sees the parts", points=3, minutes=20,
+    number=10, core=False, title="A sum of secrets", points=3, minutes=20,
     parameters="value, secrets, mask, group=None", reference="lockstep.without_waiting.masked:masked_sum",
     cases=cases, inputs=inputs, watch=watch, examine=examine, alike=results, kept=True, values=0.75,
     economise=out_of_range, budgets=all_reduces(lambda case: value(case, 0).nbytes), worlds=(1, 2, 3, 4), seconds=2.5,
