@@ -113,7 +113,7 @@ def seen(answer: object, ranks: int = 4, degree: int = 2) -> Seen:
         ([[0.25] * 4] * 4, "too-many-neighbours"),
         (torch.eye(4).tolist(), "not-connected"),
         (SWAP, "swaps-for-ever"),
-        (RING, "small-gap"),
+        (RING, "wrong-values"),
         (best_mixing(4, 2), ""),
     ],
 )

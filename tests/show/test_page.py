@@ -20,7 +20,9 @@ from lockstep.dye import dye, total
 from lockstep.errors import Deadlock, RankState
 from lockstep.show.figure import LONG, page, script
 from lockstep.simt import launch
+from lockstep.without_waiting.consensus import Consensus
 from lockstep.without_waiting.fewer_bytes import Trained
+from lockstep.without_waiting.graphs import ring
 
 SVG = "{http://www.w3.org/2000/svg}"
 NARROWEST = 508 / 540  # what JupyterLab leaves of a figure's width in a window of 960 pixels
@@ -41,6 +43,7 @@ FIGURES: dict[str, Callable[[], Any]] = {
     "batch_and_rate": lambda: show.batch_and_rate(
         [(16, "as for the small batch", 3.0), (1024, "as for the small batch", 9.0)], [(128, "linear", 23.5)]
     ),
+    "consensus": lambda: show.consensus([Consensus("ring", [ring(4)], [1.0, 0.4, 0.11, 0.04], 2.0)]),
     "costs": lambda: show.costs(ranks=16),
     "deadlock": lambda: show.timeline(Deadlock("A circle.", STATES, ring_trace(2))),
     "loss_by_bytes": lambda: show.loss_by_bytes(

@@ -46,7 +46,7 @@ def shortcoming(seen: Seen) -> Fault | None:
     have = f"With {seen.case}: the gap is {gap:.3g}, that of the best circulant matrix {wanted:.3g}."
     if flaw := without_gap(W):
         return Fault(flaw.name, f"{have} {flaw.said}", telling=True)
-    return Fault("small-gap", have, earned=gap / wanted, telling=True)
+    return Fault("wrong-values", have, earned=gap / wanted, telling=True)
 
 
 def alike(seen: Seen) -> Any:
