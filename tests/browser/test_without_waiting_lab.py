@@ -1,4 +1,4 @@
-"""Unit 06's lab as a learner meets it: a lock that is only deleted, models that never meet at the end, and right ones."""
+"""Unit 06's lab as a learner meets it: a lock that is only deleted, a mean that is forgotten, and a right answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Unit 06's lesson as a learner meets it: it waits, predictions open tables, and three lines drive what stands below."""
+"""Unit 06's lesson as a learner meets it: it waits, predictions open tables, and lines drive what stands below."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_the_lesson_waits_and_lines_drive_its_runs(lab: Lab, course: Path, brows
     lab.open(LESSON)
     lab.run_all(timeout=280)
     assert lab.errors() == {}
-    assert "793" not in str(lab.cells()), "Run All gives away what a prediction asks for"
+    assert "7: 793" not in str(lab.cells()), "Run All gives away what a prediction asks for"
 
     asked, held = lab.find('"stale",'), lab.find("%%after stale\n")
     lab.commit(asked, "1")

@@ -10,6 +10,7 @@ import torch.distributed as dist
 from torch import Tensor
 
 from lockstep import run
+from lockstep.without_waiting.advice import advice_table
 from lockstep.without_waiting.driven import (
     classes_table,
     driven_local,
@@ -19,9 +20,12 @@ from lockstep.without_waiting.driven import (
     meets,
     thrown_away,
 )
+from lockstep.without_waiting.ingress import step_of
+from lockstep.without_waiting.notes import notes_table
 from lockstep.without_waiting.parameter_server import work
 from lockstep.without_waiting.problems import cluster
 from lockstep.without_waiting.published import hogwild_table
+from lockstep.without_waiting.race import recorded
 from lockstep.without_waiting.schedules import played
 from lockstep.without_waiting.waiting import asynchronous_staleness
 
@@ -123,3 +127,21 @@ def test_by_class_each_rank_has_digits_of_its_own() -> None:
 
 def test_what_is_published_says_how_it_is_known() -> None:
     assert {row[-1] for row in hogwild_table().rows} == {"published"}
+
+
+def test_what_lesson_06_says_of_the_races_holds() -> None:
+    for one in recorded():
+        first = min(one.arrivals, key=lambda arrival: arrival.seconds or math.inf).method
+        assert first != "synchronous"
+        assert one.link != "fast" or first.startswith("server")
+        assert one.link != "very slow" or first.startswith(("local SGD", "top-k"))
+    assert len({one.arrivals[0].updates for one in recorded()}) == 1
+    agree = [row[-1].startswith("Right") for row in notes_table().rows]
+    assert agree.count(False) == 1
+
+
+def test_what_lesson_06_says_of_ports_and_backup_workers_holds() -> None:
+    steps = [step_of(64, servers).formula for servers in (1, 4, 0)]
+    assert [round(1e3 * seconds) for seconds in steps] == [258, 66, 48]
+    times = {row[0]: row[1] for row in advice_table().rows}
+    assert (times["4 backup workers"], times["asynchronous"]) == ("21.4 ms", "23.2 ms")

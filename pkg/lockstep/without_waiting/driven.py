@@ -35,12 +35,12 @@ STEPS, LOCAL_STEPS = 40, 128  # of a worker; of local SGD and of compressed SGD
 
 
 def driven_server(w: Tensor, rate: float, bound: float, may_begin: MayBegin) -> Tensor:
-    done = dict.fromkeys(range(1, dist.get_world_size()), 0)  # the steps of each worker
+    done = dict.fromkeys(range(1, dist.get_world_size()), 0)  # steps
     waiting = set(done)
-    message = w.new_empty(1 + len(w))  # is there more? and a gradient
+    message = w.new_empty(1 + len(w))  # is there more? a gradient
     while done:
         for r in sorted(waiting):
-            others = [steps for worker, steps in done.items() if worker != r]
+            others = [n for worker, n in done.items() if worker != r]
             if may_begin(done[r], others, bound):
                 dist.send(w, r)
                 waiting.remove(r)
@@ -48,7 +48,7 @@ def driven_server(w: Tensor, rate: float, bound: float, may_begin: MayBegin) -> 
         w = w - rate * message[1:]
         done[r] += 1
         waiting.add(r)
-        if not message[0]:  # nobody waits for a worker that has made all its steps
+        if not message[0]:  # it has made all its steps
             del done[r]
             waiting.remove(r)
     return w
