@@ -23,6 +23,7 @@ from lockstep.simt import launch
 from lockstep.without_waiting.consensus import Consensus
 from lockstep.without_waiting.fewer_bytes import Trained
 from lockstep.without_waiting.graphs import ring
+from lockstep.without_waiting.ingress import Step
 
 SVG = "{http://www.w3.org/2000/svg}"
 NARROWEST = 508 / 540  # what JupyterLab leaves of a figure's width in a window of 960 pixels
@@ -60,6 +61,7 @@ FIGURES: dict[str, Callable[[], Any]] = {
     "roofline": lambda: show.roofline(
         1e11, {"L1": 2e11, "memory": 2e10}, {"dot": (2e6, 8e6, 5e-4), "matmul": (2e9, 1e7)}
     ),
+    "server_ingress": lambda: show.server_ingress([Step(2, 1, 0.048, 0.048), Step(64, 1, 0.258, 0.258)]),
     "sgd_map": show.sgd_map,
     "survey": lambda: show.survey(SERVER),
     "survey of little": lambda: show.survey(BARE),

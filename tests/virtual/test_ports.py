@@ -21,6 +21,7 @@ from lockstep.comm.operation import Operation
 from lockstep.comm.rules import RENDEZVOUS
 from lockstep.cost.calendar import Calendar
 from lockstep.machines import Cluster, Device, Link
+from lockstep.straggler import burn
 from lockstep.virtual.network import NEVER, Network
 
 MESSAGE = 1.0 / 1024 + 1000 / 2**20  # seconds: alpha + n·beta, exact in binary
@@ -350,3 +351,27 @@ def check_left_justified(in_order, cluster):
         for calendar in mine:
             calendar.book(send.start, send.end)
         last[send.rank, send.peer] = send.end
+
+
+def served_by_whoever_is_first() -> list[int]:
+    """Rank 0 answers whoever is first; rank 1 computes four times as long as rank 2 before it asks again."""
+    x, order = torch.zeros(1), list[int]()
+    if dist.get_rank() == 0:
+        works = {rank: dist.isend(x, rank) for rank in (1, 2)}
+        while works:
+            order.append(dist.recv(torch.empty(1)))
+            works.pop(order[-1]).wait()
+            if order.count(order[-1]) < 3:
+                works[order[-1]] = dist.isend(torch.zeros(1), order[-1])
+        return order
+    for _ in range(3):
+        dist.recv(torch.empty(1), 0)
+        burn(1e8 / dist.get_rank() ** 2)
+        dist.send(x, 0)
+    return order
+
+
+def test_a_receive_from_any_source_takes_no_message_of_the_future() -> None:
+    """It took rank 1's, which had computed ahead, while rank 2 was about to go on, and to send before: who waits for
+    its own operation settled all others' too, without counting itself among those that were able to run."""
+    assert run(served_by_whoever_is_first, ranks=3, on=CLUSTER).values[0] == [2, 2, 2, 1, 1, 1]

@@ -13,6 +13,7 @@ from lockstep.show.race import race
 from lockstep.show.reconcile import reconcile
 from lockstep.show.ring import ring
 from lockstep.show.roofline import roofline
+from lockstep.show.server_ingress import server_ingress
 from lockstep.show.sgd_map import sgd_map
 from lockstep.show.survey import survey
 from lockstep.show.timeline import timeline
@@ -35,6 +36,7 @@ __all__ = [
     "reconcile",
     "ring",
     "roofline",
+    "server_ingress",
     "sgd_map",
     "survey",
     "timeline",

@@ -110,10 +110,10 @@ class Scheduler:
         """Whether something that the rank did is still without effect."""
         return any(turn == self._turn[rank] for _, turn, *_ in self._due)
 
-    def settle(self) -> None:
-        """The rank that runs is about to wait. What does not depend on the others any more is settled: perhaps it need
-        not give the baton away."""
-        self._catch_up(END)
+    def settle(self, is_over: Callable[[], bool]) -> None:
+        """The rank that runs is about to wait. What does not depend on the others any more is settled, until it is able
+        to run again: perhaps it need not give the baton away."""
+        self._catch_up(END, is_over)
 
     def block(self, rank: int) -> None:
         """Give the baton away, after ``settle``, until somebody wakes this rank."""
@@ -160,11 +160,11 @@ class Scheduler:
         for _, turn in asked:
             heapq.heappush(ready, (now, turn - self._settling - 1))
 
-    def _catch_up(self, until: Moment) -> None:
+    def _catch_up(self, until: Moment, is_over: Callable[[], bool] = lambda: False) -> None:
         """All that comes before ``until``, and before any rank that is able to run: what is due takes effect, and what
-        was posted is settled, moment by moment."""
+        was posted is settled, moment by moment. ``is_over``: whether the rank that runs is able to, too."""
         agenda, ready, due = self.agenda, self._ready, self._due
-        while True:
+        while not is_over():
             next_ = ready[0] if ready and ready[0] < until else until
             if due and due[0][0] <= agenda.moment and due[0][:2] <= next_:
                 first = heapq.heappop(due)

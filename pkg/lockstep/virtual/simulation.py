@@ -136,7 +136,7 @@ class Simulation:
         was_over = operation.end is not None
         if not was_over:
             self._check_thread(me)
-            self.scheduler.settle()
+            self.scheduler.settle(lambda: operation.end is not None)
             if operation.end is None:
                 operation.waiting = True
                 self._states.waiting[me] = operation

@@ -98,5 +98,13 @@ def advice_table() -> Table:
         ]
         for one in compared()
     ]
-    head = ["scheme", "time to the loss", "updates of w", "gradients", "thrown away", "time a gradient", "mean staleness"]
+    head = [
+        "scheme",
+        "time to the loss",
+        "updates of w",
+        "gradients",
+        "thrown away",
+        "time a gradient",
+        "mean staleness",
+    ]
     return Table(f"To a loss of {TARGET:g}: {WORKERS} workers, each late in one step of fifty", head, rows)

@@ -4,7 +4,7 @@
     all-reduces                  ├── G_0 ──┤   ├── G_1 ──┤   ├── G_2 ──┤   ├── G_3 ──┤
 
 No clock decides anything here: every gradient but the first is exactly one step old, on every rank, in every run. All
-ranks still wait for each other, so that a straggler costs as much as ever. What it saves is the time of the
+ranks still wait for each other, so that one that is always slow costs as much as ever. What it saves is the time of the
 all-reduce, as long as computing takes longer; and as each gradient is stale by one, the largest rate that still
 converges is smaller.
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -20,6 +19,7 @@ from torch import Tensor
 from lockstep.cost.parameter_server import all_reduce_step_seconds, served_seconds
 from lockstep.machines import alpha_beta
 from lockstep.tables import Table
+from lockstep.tally import counted
 from lockstep.without_waiting.several_servers import several_servers
 from lockstep.worlds import run
 
@@ -57,9 +57,9 @@ def step_of(workers: int, servers: int) -> Step:
 
 
 @cache
-def steps_of(servers: int, workers: Sequence[int] = WORKERS) -> list[Step]:
-    """For several numbers of workers."""
-    return [step_of(K, servers) for K in workers]
+def measured() -> list[Step]:
+    """For each of WORKERS, with each of SERVERS and with all-reduces."""
+    return [step_of(K, S) for K, S in counted([(K, S) for S in (*SERVERS, 0) for K in WORKERS], "Running")]
 
 
 def gradients_per_second(workers: int, servers: int = 1) -> float:
@@ -67,14 +67,11 @@ def gradients_per_second(workers: int, servers: int = 1) -> float:
     return workers / step_of(workers, servers).seconds
 
 
-def ingress_table(workers: Sequence[int] = WORKERS, servers: Sequence[int] = SERVERS) -> Table:
+def ingress_table() -> Table:
     """Milliseconds in which each worker does one step, with one server, with several, and with all-reduces."""
-    columns = [steps_of(S, tuple(workers)) for S in (*servers, 0)]
-    rows = [
-        [str(K), *(f"{1e3 * s.seconds:.0f} ({1e3 * s.formula:.0f})" for s in of_workers)]
-        for K, *of_workers in zip(workers, *columns, strict=True)
-    ]
-    head = ["workers", *(f"{S} server{'s' if S > 1 else ''}" for S in servers), "all-reduce"]
+    told = {(s.workers, s.servers): f"{1e3 * s.seconds:.0f} ({1e3 * s.formula:.0f})" for s in measured()}
+    rows = [[str(K), *(told[K, S] for S in (*SERVERS, 0))] for K in WORKERS]
+    head = ["workers", *(f"{S} server{'s' if S > 1 else ''}" for S in SERVERS), "all-reduce"]
     return Table("ms in which each worker does one step: in a run (by the formula)", head, rows)
 
 

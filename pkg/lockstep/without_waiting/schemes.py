@@ -120,8 +120,7 @@ def schemes_table(straggler: float = 4.0, now_and_then: bool = False, rate: floa
         found = reached(result)
         old = staleness_of(result.trace) if name in BOUNDS else {}
         rows.append([name, *_told(found), *_told_staleness(old)])
-    who = "each late in one step of ten" if now_and_then else "one of them always slow"
-    caption = f"To a loss of {TARGET:g}: {WORKERS} workers, {who} ({straggler:g} times), rate {rate:g}"
+    caption = f"To a loss of {TARGET:g}: {WORKERS} workers, {_who(straggler, now_and_then)}, rate {rate:g}"
     head = ["scheme", "time to the loss", "gradients to it", "time a gradient", "mean staleness", "largest"]
     return Table(caption, head, rows)
 
@@ -131,6 +130,13 @@ def stragglers(straggler: float, now_and_then: bool, workers: int = WORKERS) -> 
     if now_and_then:
         return cluster(), drawn(workers, STEPS, (straggler - 1) * GRADIENT)
     return cluster(straggler), [[0.0] * STEPS] * workers
+
+
+def _who(straggler: float, now_and_then: bool) -> str:
+    if straggler == 1:
+        return "all alike"
+    slow = "each in one step of ten" if now_and_then else "one of them always"
+    return f"{slow} {straggler:g} times as slow"
 
 
 def _told(found: Reached | None) -> list[str]:
@@ -154,8 +160,8 @@ def staleness_table(straggler: float = 4.0, now_and_then: bool = False) -> Table
         old = staleness_of(trained(name, on, more).trace)
         groups = [sum(n for s, n in old.items() if first <= s <= last) for first, last in GROUPED]
         rows.append([name, *map(str, groups), *_told_staleness(old)])
-    who = "each late in one step of ten" if now_and_then else "one of them always slow"
-    caption = f"Gradients by staleness: {WORKERS} workers with {STEPS} steps each, {who} ({straggler:g} times)"
+    who = _who(straggler, now_and_then)
+    caption = f"Gradients by staleness: {WORKERS} workers with {STEPS} steps each, {who}"
     head = ["", *(str(a) if a == b else f"{a} to {b}" if b < MANY else f"{a} and more" for a, b in GROUPED)]
     return Table(caption, [*head, "mean", "largest"], rows)
 

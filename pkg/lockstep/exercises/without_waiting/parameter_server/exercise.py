@@ -1,6 +1,7 @@
 """A parameter server with bounded staleness, judged by a vector clock: each w tells which updates it has."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from torch import Tensor
 
@@ -14,7 +15,9 @@ from lockstep.checks.wording import counted
 from lockstep.exercises.without_waiting.clocks import begun, case_of, inputs, start, updates
 
 NEVER = 10**6  # a bound that nobody reaches
-TRIED = {  # by ranks; workers that are slow by turns, that end early, that have nothing to do
+TRIED: Mapping[
+    int, Sequence[Mapping[str, Any]]
+] = {  # by ranks; workers that are slow by turns, that end early, that have nothing to do
     1: [{"steps": []}],
     2: [{"steps": [6]}],
     3: [{"steps": [5, 5], "slow": 2}, {"steps": [4, 8], "bound": NEVER, "slow": 1, "dtype": "float64"}],

@@ -56,7 +56,7 @@ def histogram(fn: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
         return plain(found)
 
 
-def told(found: Mapping[float, float]) -> str:
+def told(found: Mapping[int, float] | Mapping[float, float]) -> str:
     """As in "{0: 3, 2: 1}"."""
     return f"{{{', '.join(f'{staleness:g}: {number:g}' for staleness, number in sorted(found.items()) if number)}}}"
 
