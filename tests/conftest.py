@@ -3,7 +3,9 @@ a process."""
 
 from __future__ import annotations
 
+import os
 import shutil
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -19,6 +21,14 @@ CHROME_OF_MACOS = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"
 
 def pytest_configure(config: pytest.Config) -> None:
     shares.register(config)
+    keep_bytecode()
+
+
+def keep_bytecode() -> None:
+    """Tests start hundreds of interpreters and thousands of ranks. Where the surroundings forbid Python to keep what it
+    has compiled, as images of containers do, each compiles all of Lockstep anew: a quarter of the suite's time."""
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    sys.dont_write_bytecode = False
 
 
 @pytest.fixture(scope="session")

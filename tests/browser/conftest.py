@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -83,14 +84,31 @@ def _printed_address(server: subprocess.Popen[bytes], log: Path) -> str:
     raise AssertionError(f"`lockstep lab` printed no address in 90 s:\n{log.read_text()}")
 
 
-@pytest.fixture
-def lab(browser: Browser, address: str, request: pytest.FixtureRequest) -> Iterator[Lab]:
-    """A new browser window; when its test is over, a last screenshot bears the test's name."""
+@contextmanager
+def window(browser: Browser, address: str, name: str) -> Iterator[Lab]:
+    """A new browser window; when it is closed, a last screenshot bears this name."""
     shots = ROOT / "tests" / "screenshots"
     shots.mkdir(exist_ok=True)
     context = browser.new_context(viewport={"width": 1400, "height": 1000}, service_workers="block")
     lab = Lab(context.new_page(), address, shots)
     yield lab
-    lab.screenshot(request.node.name)
+    lab.screenshot(name)
     lab.close()
     context.close()
+
+
+@pytest.fixture
+def lab(browser: Browser, address: str, request: pytest.FixtureRequest) -> Iterator[Lab]:
+    """A window of the test's own."""
+    with window(browser, address, request.node.name) as lab:
+        yield lab
+
+
+@pytest.fixture(scope="module")
+def prepared(browser: Browser, address: str, request: pytest.FixtureRequest) -> Iterator[Lab]:
+    """The module's ``LAB``, open, and its first cell run: one window and one kernel for all tests of a file, which is
+    what takes long. A learner goes on in it, too, whatever was wrong before."""
+    with window(browser, address, request.module.__name__) as lab:
+        lab.open(request.module.LAB)
+        lab.run(lab.find("from lockstep import check"))
+        yield lab

@@ -3,7 +3,6 @@ one."""
 
 from __future__ import annotations
 
-import pytest
 from harness import Lab
 
 LAB = "labs/05_all_reduce_sgd/lab.ipynb"
@@ -33,13 +32,6 @@ def smallest_batch_that_hides(flops, nbytes, ranks, alpha, beta, rate):
     all_reduce = 2 * (ranks - 1) * (alpha + nbytes / ranks * beta)
     return {}
 """
-
-
-@pytest.fixture
-def prepared(lab: Lab) -> Lab:
-    lab.open(LAB)
-    lab.run(lab.find("from lockstep import check"))
-    return lab
 
 
 def answer(lab: Lab, function: str, source: str) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 from harness import Lab, examine_offline
 from playwright.sync_api import Browser
 
@@ -83,13 +82,6 @@ def test_the_lesson_waits_for_the_learner_and_its_figures_move(lab: Lab, course:
     lab.examine_figures("04_communication")
     lab.examine_without_its_kernel(LESSON)
     examine_offline(browser, course / LESSON)
-
-
-@pytest.fixture
-def prepared(lab: Lab) -> Lab:
-    lab.open(LAB)
-    lab.run(lab.find("from lockstep import check"))
-    return lab
 
 
 def answer(lab: Lab, source: str) -> str:

@@ -32,7 +32,9 @@ def on_fake_gpus_and_on_the_host(
     there = {name: on_fake_gpus(fn, deepcopy(acts)) for name, fn in answers.items()}
     play.device_of_rank = lambda: HOST
     own = acts[dist.get_rank()]
-    return {name: (there[name], decoded(play.play([fn], "", play.returned, deepcopy(own)))) for name, fn in answers.items()}
+    return {
+        name: (there[name], decoded(play.play([fn], "", play.returned, deepcopy(own)))) for name, fn in answers.items()
+    }
 
 
 def where(*arguments: Any, group: Any = None) -> list[Any]:

@@ -25,6 +25,11 @@ def tell(conn: Connection) -> None:
     )
 
 
+def told_modules(conn: Connection) -> None:
+    """Which modules are loaded."""
+    conn.send(sorted(sys.modules))
+
+
 def echo(conn: Connection) -> None:
     while True:
         conn.send(conn.recv())

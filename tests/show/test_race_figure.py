@@ -9,7 +9,8 @@ import pytest
 
 from lockstep.errors import UsageError
 from lockstep.show import quantities, race
-from lockstep.without_waiting.race import LINKS, METHODS, STRAGGLERS, recorded
+from lockstep.without_waiting.arrivals import recorded
+from lockstep.without_waiting.race import LINKS, METHODS, STRAGGLERS
 
 RACES = recorded()
 

@@ -9,23 +9,8 @@ import pytest
 from lockstep.errors import UsageError
 from lockstep.events import Event
 from lockstep.machines import Link
-from lockstep.without_waiting.race import (
-    LINKS,
-    METHODS,
-    RANKS,
-    STRAGGLERS,
-    TARGET,
-    TIMES,
-    Arrival,
-    Race,
-    arrival,
-    race,
-    recorded,
-    sent,
-    states,
-    tune,
-    written,
-)
+from lockstep.without_waiting.arrivals import RANKS, TARGET, TIMES, Arrival, Race, recorded, written
+from lockstep.without_waiting.race import LINKS, METHODS, STRAGGLERS, arrival, race, sent, states, tune
 
 NAMES = [method.name for method in METHODS]
 AT = {(a.straggler, a.link, a.method): a for one in recorded() for a in one.arrivals}

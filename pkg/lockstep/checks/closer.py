@@ -15,7 +15,7 @@ from lockstep.checks.exercise import Exercise
 from lockstep.checks.judge import Fault
 from lockstep.checks.known import Known, tellable
 from lockstep.checks.observation import Seen
-from lockstep.checks.recognise import alike_in_cost, alike_in_values, judged, says_little, told_of
+from lockstep.checks.recognise import Key, alike_in_cost, alike_in_values, judged, key_of, says_little, told_of
 from lockstep.checks.standard import results, row
 from lockstep.checks.transforms import Change, changed_numbers, changed_places, changed_tensors
 from lockstep.dye import Dyed, Wanted, dye, profile, told
@@ -107,8 +107,7 @@ class Closer:
 
     def _alike_to(self, dyed: Dyed, case: Case, known: Sequence[Known]) -> list[Known]:
         mine = _profile(self.exercise, dyed, case)
-        theirs = [(k, dyed_answer(self.exercise, k.load(self.exercise.function), case)) for k in known]
-        return [k for k, their in theirs if their and _profile(self.exercise, their, case) == mine]
+        return [k for k in known if _known_profile(self.exercise, k, case) == mine]
 
 
 def dyed_answer(exercise: Exercise, fn: Callable[..., Any], case: Case, steps: bool = False) -> Dyed | None:
@@ -117,14 +116,26 @@ def dyed_answer(exercise: Exercise, fn: Callable[..., Any], case: Case, steps: b
     numel = case.settings.get("numel", MANY)
     dtype = DTYPES[str(case.settings.get("dtype", "float32"))]
     wide = DTYPES["float64"] if dtype.is_floating_point else dtype
+    few = numel if 0 < numel < MANY else None
     try:
         dyed = dye(
             fn, ranks=case.ranks, group=case.group, extra=extra, dtype=wide, steps=steps, timeout=5.0,
-            elements=numel if 0 < numel < MANY else None, weights=case.settings.get("weights", 1),
+            elements=few, weights=case.settings.get("weights", 1),
         )  # fmt: skip
     except LockstepError:
         return None
     return dyed if dyed.certain else None
+
+
+_profiles: dict[Key, str | None] = {}  # of known answers: the same cases come again with the next attempt
+
+
+def _known_profile(exercise: Exercise, known: Known, case: Case) -> str | None:
+    key = key_of(exercise, known, case)
+    if key not in _profiles:
+        dyed = dyed_answer(exercise, known.load(exercise.function), case)
+        _profiles[key] = _profile(exercise, dyed, case) if dyed else None
+    return _profiles[key]
 
 
 def _profile(exercise: Exercise, dyed: Dyed, case: Case) -> str:

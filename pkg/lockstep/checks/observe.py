@@ -63,7 +63,7 @@ def observe(
     problem = _uncopyable(fn, "another process" if exercise.pure else "the ranks")
     if problem:
         return Observation(exercise.id, world, problem=problem)
-    _warm_up(world)
+    _warm_up(world, exercise)
     longest = max(limit, exercise.seconds) if exercise.pure else limit
     refused = exercise.reference.partition(":")[0] if guarded else ""
     stage = _Stage(exercise, fn, refused, world, time.monotonic() + longest, rules)
@@ -210,9 +210,8 @@ class _Stage:
         return Seen(cases[at], trace=trace, printed=error.printed, failure=failure), failure
 
     def _world(self) -> str:
-        if self.exercise.pure:
-            return "processes" if self.exercise.real else CLUSTER
-        return self.world
+        of_pure = "processes" if self.exercise.real else CLUSTER
+        return of_pure if self.exercise.pure else self.world
 
     def _cluster(self, seed: int) -> str | Cluster:
         """Where a case is run: where times vary, they do so alike for all answers."""
@@ -229,17 +228,10 @@ class _Stage:
         """``what``: the function, or those that are played; ``own``: by rank, what to do there; no other gets it.
         ``varied``: a seed."""
         timeout = self.given = max(1.0, min(self._longest(), self.deadline - time.monotonic()))
+        on, nests = self._cluster(varied), self.exercise.kind == "catch"
         try:
             outcome = run_sealed(
-                play,
-                what,
-                self.refused,
-                *more,
-                own=own,
-                on=self._cluster(varied),
-                timeout=timeout,
-                rules=self.rules,
-                nests=self.exercise.kind == "catch",
+                play, what, self.refused, *more, own=own, on=on, timeout=timeout, rules=self.rules, nests=nests
             )
             values = [_opened(rank, blob) for rank, blob in enumerate(outcome.values)]
         except WorldUnavailable as error:
@@ -251,11 +243,11 @@ class _Stage:
         return replace(outcome, values=values)
 
 
-def _warm_up(world: str) -> None:
-    """Loading torch in the process that starts ranks takes seconds, once in a session: not of the learner's time."""
+def _warm_up(world: str, exercise: Exercise) -> None:
+    """Loading torch, and what every run of a check imports, takes seconds: once in a session, and not the learner's."""
     try:
         if world != "spmd":
-            server.warm_up()
+            server.warm_up((*exercise.loads, play.__module__, exercise.reference.partition(":")[0]))
     except WorldUnavailable as error:
         raise Ungraded(error.message, error.remedy) from error
 

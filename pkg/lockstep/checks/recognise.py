@@ -82,11 +82,11 @@ def _filtered(
     return left
 
 
-_Key = tuple[str, Known, int, str]
-_seen_before: dict[_Key, Seen | None] = {}  # the same cases come again with the next attempt
+Key = tuple[str, Known, int, str]
+_seen_before: dict[Key, Seen | None] = {}  # the same cases come again with the next attempt
 
 
-def _key(exercise: Exercise, known: Known, case: Case) -> _Key:
+def key_of(exercise: Exercise, known: Known, case: Case) -> Key:
     return exercise.id, known, known.path.stat().st_mtime_ns, repr(case)
 
 
@@ -94,10 +94,10 @@ def _in_one_run(exercise: Exercise, known: Sequence[Known], case: Case) -> dict[
     """What each known answer does in a case; None where it cannot be tried."""
     if len(_seen_before) > MANY:
         _seen_before.clear()
-    new = [k for k in known if _key(exercise, k, case) not in _seen_before]
+    new = [k for k in known if key_of(exercise, k, case) not in _seen_before]
     for k, seen in zip(new, _watch(exercise, new, case), strict=True):
-        _seen_before[_key(exercise, k, case)] = seen
-    return {k: _seen_before[_key(exercise, k, case)] for k in known}
+        _seen_before[key_of(exercise, k, case)] = seen
+    return {k: _seen_before[key_of(exercise, k, case)] for k in known}
 
 
 def _watch(exercise: Exercise, known: Sequence[Known], case: Case) -> list[Seen | None]:
@@ -115,15 +115,15 @@ def _watch(exercise: Exercise, known: Sequence[Known], case: Case) -> list[Seen 
 
 def _in_all(exercise: Exercise, known: Known, cases: Sequence[Case]) -> list[Seen | None]:
     """What a known answer does in each case."""
-    new = [case for case in cases if _key(exercise, known, case) not in _seen_before]
+    new = [case for case in cases if key_of(exercise, known, case) not in _seen_before]
     if new:
         try:
             observation = observe(exercise, known.load(exercise.function), CLUSTER, cases=new)
-            found = {_key(exercise, known, seen.case): seen for seen in observation}
+            found = {key_of(exercise, known, seen.case): seen for seen in observation}
         except LockstepError:
             found = {}
-        _seen_before.update(dict.fromkeys((_key(exercise, known, case) for case in new), None) | found)
-    return [_seen_before[_key(exercise, known, case)] for case in cases]
+        _seen_before.update(dict.fromkeys((key_of(exercise, known, case) for case in new), None) | found)
+    return [_seen_before[key_of(exercise, known, case)] for case in cases]
 
 
 # ---- what is the same

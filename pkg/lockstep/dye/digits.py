@@ -26,6 +26,7 @@ SIGNIFICAND = {  # bits: whole numbers up to 2**bits are exact
     torch.float64: 53, torch.float32: 24, torch.float16: 11, torch.bfloat16: 8, torch.int64: 53, torch.int32: 24,
 }  # fmt: skip
 WIDE, NARROW = 6, 4  # bits of a digit
+ZERO = Fraction(0)  # most numbers: of all ranks but one
 NEAR = Fraction(1, 8)  # how far from a whole number the rounding of a division may leave a value
 
 
@@ -78,4 +79,4 @@ def controls(dtype: torch.dtype, ranks: int, elements: int, unit: int) -> list[l
 
 def exact(numbers: Sequence[float]) -> list[Fraction] | None:
     """The numbers without rounding; None if one is infinite or no number."""
-    return [Fraction(n) for n in numbers] if all(math.isfinite(n) for n in numbers) else None
+    return [Fraction(n) if n else ZERO for n in numbers] if all(map(math.isfinite, numbers)) else None

@@ -91,9 +91,11 @@ def read_map(dyed: Dyed, digits: Digits, control: list[list[float]], held: Seque
     if any(len(k) < len(of_rank) for k, of_rank in zip(known, held, strict=True)):
         return replace(dyed, doubt="digit")
     alone = tuple(tuple(of_rank[0]) for of_rank in held)
-    tried = [replace(dyed, weights=over, alone=alone) for over in dict.fromkeys((1, digits.unit))]
-    tried = [read_rows(one, digits, control, known) for one in tried]
-    return next((one for one in tried if one.certain), tried[-1])
+    for over in dict.fromkeys((1, digits.unit)):
+        found = read_rows(replace(dyed, weights=over, alone=alone), digits, control, known)
+        if found.certain:
+            break
+    return found
 
 
 def read_rows(dyed: Dyed, digits: Digits, control: list[list[float]], values: Sequence[Sequence[Values]]) -> Dyed:
@@ -112,7 +114,7 @@ def read_rows(dyed: Dyed, digits: Digits, control: list[list[float]], values: Se
 def read_row(dyed: Dyed, digits: Digits, values: Sequence[Values]) -> Row | None:
     """A tensor from its values in the calls (1) and (2); None for what is no sum of the dye."""
     zeros, *colours = values
-    cells = [read_cell(dyed, digits, [v[e] - zeros[e] for v in colours]) for e in range(len(zeros))]
+    cells = [read_cell(dyed, digits, [v[e] - z if z else v[e] for v in colours]) for e, z in enumerate(zeros)]
     return tuple(cell for cell in cells if cell is not None) if None not in cells else None
 
 

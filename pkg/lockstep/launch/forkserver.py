@@ -33,7 +33,7 @@ from multiprocessing.connection import Connection
 from lockstep.launch import hugepages
 from lockstep.launch.child import STATUS, enter, kill_group
 from lockstep.launch.job import seed_rank
-from lockstep.launch.request import FILES, LONGEST, Request
+from lockstep.launch.request import FILES, LOAD, LOADED, LONGEST, READY, Request
 from lockstep.launch.warm_pool import Slots, WarmPool, Wish
 
 PRELOAD = (
@@ -85,7 +85,7 @@ class Server:
         self._pid = os.getpid()
 
     def run(self) -> None:
-        self._control.send(b"ready")
+        self._control.send(READY)
         while True:
             events = self._selector.select(None if self._reports else self._slots.patience())
             for key, _ in events:
@@ -100,6 +100,9 @@ class Server:
         if not message:
             self._end()
         request = Request.unpacked(message)
+        if request.index == LOAD:
+            self._provide(request.entry)
+            return
         if request.index < 0 or len(files) < request.files:  # none left here: the starter sees its pipe close
             for fd in [*files, *(fd for asked in self._asked for fd in asked)]:
                 os.close(fd)
@@ -114,6 +117,19 @@ class Server:
         self._asked.append((conn, log, report))
         if request.index == request.size - 1:
             self._send(self._pool)
+
+    def _provide(self, module: str) -> None:
+        """Load a module for all children to come. The spares are without it: they go. An installed package is put out
+        of the collector's sight, as all is that was loaded before; not so a module of Lockstep's: a check looks for
+        copies of what it holds."""
+        self._slots.dissolve()
+        with contextlib.suppress(Exception):  # whoever needs it meets the same error
+            importlib.import_module(module)
+        if not module.startswith("lockstep."):
+            gc.collect()
+            gc.freeze()
+        hugepages.collapse()
+        self._control.send(LOADED)
 
     def _begin(self, request: Request, told: int) -> None:
         """The first request of a run: is there a pool for it? The next run will need the same."""

@@ -13,13 +13,13 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from multiprocessing.connection import Pipe, wait
 
 from lockstep.errors import WorldUnavailable
 from lockstep.launch.child import STATUS, Child, setup
 from lockstep.launch.interrupt import undisturbed
-from lockstep.launch.request import Request
+from lockstep.launch.request import BACK, LOAD, LOADED, READY, Request
 from lockstep.launch.spares import Spares, server_environment
 
 _START_LIMIT = 180.0  # seconds for torch to load on a slow disk
@@ -33,6 +33,8 @@ class Forked:
 
     def __init__(self) -> None:
         self._ready = False
+        self._loaded: set[str] = set()
+        self._owed = 0  # answers to what was asked to be loaded
         self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._log = os.fdopen(os.memfd_create("server-log"), "w+b")
         with theirs:
@@ -50,6 +52,22 @@ class Forked:
         """Raises WorldUnavailable when it does not come up. Here Ctrl-C may come: it goes on loading."""
         if self._ready:
             return
+        self._await(READY)
+        self._ready = True
+
+    def load(self, modules: Iterable[str]) -> None:
+        """Have it load them, once, so that its children need not. One that cannot be imported is left to them. Raises
+        WorldUnavailable when the server ends, or takes too long. Here Ctrl-C may come."""
+        for module in modules:
+            if module not in self._loaded:
+                self._loaded.add(module)
+                self._owed += 1
+                socket.send_fds(self._socket, [Request(module, LOAD, 0).packed()], [])
+        while self._owed:
+            self._await(LOADED)
+            self._owed -= 1
+
+    def _await(self, expected: bytes) -> None:
         self._socket.settimeout(_START_LIMIT)
         try:
             answer = self._socket.recv(16)
@@ -57,11 +75,10 @@ class Forked:
             raise WorldUnavailable(
                 f"The process that starts ranks did not come up within {_START_LIMIT:.0f} s."
             ) from None
-        if answer != b"ready":
+        if answer != expected:
             self._log.seek(0)
             said = self._log.read().decode(errors="replace").strip().splitlines() or ["it ended at once"]
             raise WorldUnavailable(f"The process that starts ranks did not come up: {said[-1]}")
-        self._ready = True
 
     @property
     def pid(self) -> int:
@@ -77,7 +94,7 @@ class Forked:
             for index in range(n):
                 started.append(self._ask(Request(entry, index, n), told))
         except OSError:
-            socket.send_fds(self._socket, [Request(entry, -1, n).packed()], [])
+            socket.send_fds(self._socket, [Request(entry, BACK, n).packed()], [])
             for child in started:
                 with contextlib.suppress(OSError):
                     self._hear(child)
@@ -176,10 +193,15 @@ class Starter:
         with self._lock, contextlib.suppress(OSError):
             self._begun()
 
-    def warm_up(self) -> None:
-        """What ``start`` does first, and takes long: have a server that has torch loaded. Here Ctrl-C may come."""
+    def warm_up(self, modules: Iterable[str] = ()) -> None:
+        """What ``start`` does first, and takes long: have a server that has torch loaded, and these modules. Here
+        Ctrl-C may come."""
         with self._lock:
-            self._running()
+            server = self._running()
+            try:
+                server.load(modules)
+            except (WorldUnavailable, OSError):  # it has ended: children of the next one load them for themselves
+                self._drop()
 
     def _start(self, entry: str, n: int, told: bytes) -> list[Child]:
         started: list[Child] = []
@@ -236,9 +258,10 @@ def begin() -> None:
     _starter.begin()
 
 
-def warm_up() -> None:
-    """What ``start`` does first: have a server that has torch loaded."""
-    _starter.warm_up()
+def warm_up(modules: Iterable[str] = ()) -> None:
+    """What ``start`` does first: have a server that has torch loaded. ``modules``: of this package, that the children
+    to come need, with whatever these import; the server has them loaded from now on, too."""
+    _starter.warm_up(modules)
 
 
 @contextlib.contextmanager

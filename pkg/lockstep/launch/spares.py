@@ -14,6 +14,7 @@ import sys
 import tempfile
 import threading
 from collections import deque
+from collections.abc import Iterable
 from multiprocessing.connection import Connection, Pipe
 from pathlib import Path
 
@@ -36,6 +37,9 @@ class Spares:
 
     def wait_until_ready(self) -> None:
         """None of them is waited for."""
+
+    def load(self, modules: Iterable[str]) -> None:
+        """Each child loads what it needs."""
 
     def start(self, entry: str, n: int, told: bytes, started: list[Child]) -> None:
         """``n`` children that run ``entry``, put into ``started`` as they come: of those that wait, as far as they go.

@@ -14,7 +14,7 @@ from itertools import pairwise, product
 from lockstep.errors import UsageError
 from lockstep.show import palette, quantities, svg
 from lockstep.show.player import Player, Sheet, Slider
-from lockstep.without_waiting.race import RANKS, TARGET, Arrival, Race, recorded
+from lockstep.without_waiting.arrivals import RANKS, TARGET, Arrival, Race, recorded
 
 WIDTH, TOP, PITCH = svg.WIDTH, 110.0, 27.0
 NAMES, PANEL, GAP = 150.0, 118.0, 12.0  # where the panels begin, and how wide they are

@@ -20,12 +20,10 @@ Everything is virtual and seeded: the same setting gives the same numbers again.
 
 from __future__ import annotations
 
-import csv
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from importlib.resources import files
 from time import perf_counter
 
 import numpy as np
@@ -37,8 +35,8 @@ from torch import Tensor
 from lockstep.errors import UsageError
 from lockstep.events import Event
 from lockstep.machines import Link
-from lockstep.tables import Table
 from lockstep.tally import counted
+from lockstep.without_waiting.arrivals import RANKS, TARGET, Arrival, Race, recorded
 from lockstep.without_waiting.compression import compressed_sgd, topk_with_error_feedback, uncompressed
 from lockstep.without_waiting.delayed import delayed
 from lockstep.without_waiting.gossip import d_psgd
@@ -48,7 +46,8 @@ from lockstep.without_waiting.parameter_server import parameter_server
 from lockstep.without_waiting.problems import Digits, Gradient, Recorded, cluster, one_thread
 from lockstep.worlds import run
 
-RANKS, TARGET = 8, 0.25
+__all__ = ["LINKS", "METHODS", "RATES", "STRAGGLERS", "Arrival", "Method", "Race", "grid", "race", "recorded", "tune"]
+
 PROBLEM = Digits(alpha=0.3)
 STRAGGLERS = (1, 4, 16)  # times as long as the others
 LINKS: Mapping[str, Link] = {  # a gradient takes 1 ms, and a message with all parameters
@@ -57,13 +56,6 @@ LINKS: Mapping[str, Link] = {  # a gradient takes 1 ms, and a message with all p
     "very slow": Link(1e-3, 1e-6),  # 6.2 ms
 }
 RATES = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
-TIMES = files("lockstep.without_waiting") / "data" / "race.csv"
-PROVENANCE = """\
-# The race to a loss of 0.25: softmax regression on 1,280 digits, 650 float64 parameters, 8 ranks, parted by class
-# (Dirichlet, alpha = 0.3). provenance: simulated, on the virtual cluster; lockstep.without_waiting.race.grid(full=True)
-# computes this file anew. Empty: the loss was not reached with so many updates; then loss is the lowest there was.
-"""
-
 Train = Callable[[Gradient, Tensor, int, float], Tensor]  # gradient, w, steps of each rank, learning rate
 Path = tuple[list[float], NDArray[np.float64]]  # of a rank: when it had which parameters
 State = tuple[float, NDArray[np.float64]]
@@ -79,51 +71,6 @@ class Method:
     rate: float
     steps: int
     has: str = "share"
-
-
-@dataclass(frozen=True)
-class Arrival:
-    """When a method was there, and at which price. ``seconds`` is None where it was not: then ``loss`` is the lowest
-    that it had, and the rest is of the whole run."""
-
-    method: str
-    straggler: float
-    link: str
-    seconds: float | None
-    nbytes: int
-    updates: int
-    loss: float
-
-
-@dataclass(frozen=True)
-class Race:
-    """A setting, and each method's arrival in the order of METHODS."""
-
-    straggler: float
-    link: str
-    arrivals: Sequence[Arrival]
-
-    def table(self) -> Table:
-        """The three prices, and for each who pays least."""
-        there = [a for a in self.arrivals if a.seconds is not None]
-        least = [min((of(a) for a in there), default=None) for of in PRICES]
-        rows = [[a.method, *(_told(a, n, least[n]) for n in range(len(PRICES)))] for a in self.arrivals]
-        slow = f"rank 1 takes {self.straggler:g} times as long" if self.straggler != 1 else "no straggler"
-        caption = f"To a loss of {TARGET}: {RANKS} machines, {slow}, link: {self.link}. * the least."
-        return Table(caption, ["", "time", "sent by all ranks", "updates"], rows)
-
-    def _repr_html_(self) -> str:
-        return self.table()._repr_html_()
-
-    def __repr__(self) -> str:
-        return repr(self.table())
-
-
-PRICES: Sequence[Callable[[Arrival], float]] = (
-    lambda a: a.seconds or math.inf,
-    lambda a: a.nbytes,
-    lambda a: a.updates,
-)
 
 
 def synchronous(gradient: Gradient, w: Tensor, steps: int, rate: float) -> Tensor:
@@ -227,14 +174,6 @@ def tune(method: Method) -> dict[float, int | None]:
 # ---- the grid
 
 
-def recorded() -> list[Race]:
-    """The races for each of STRAGGLERS on each of LINKS, as they stand in the course's file."""
-    lines = [line for line in TIMES.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
-    rows = [_read(row) for row in csv.DictReader(lines)]
-    settings = dict.fromkeys((row.straggler, row.link) for row in rows)
-    return [Race(*setting, [row for row in rows if (row.straggler, row.link) == setting]) for setting in settings]
-
-
 def grid(full: bool = False) -> list[Race]:
     """The recorded races; with ``full=True`` run anew, which takes a minute or two."""
     if not full:
@@ -243,41 +182,9 @@ def grid(full: bool = False) -> list[Race]:
     return [race(s, link) for s, link in settings]
 
 
-def written(races: Sequence[Race]) -> str:
-    """The course's file with these races in it."""
-    head = "straggler,link,method,seconds,bytes,updates,loss"
-    rows = [
-        f'{a.straggler:g},{a.link},"{a.method}",{"" if a.seconds is None else repr(a.seconds)},{a.nbytes},{a.updates},'
-        f"{a.loss:.4f}"
-        for one in races
-        for a in one.arrivals
-    ]
-    return "\n".join([PROVENANCE + head, *rows, ""])
-
-
-def _read(row: Mapping[str, str]) -> Arrival:
-    seconds = float(row["seconds"]) if row["seconds"] else None
-    return Arrival(
-        row["method"],
-        float(row["straggler"]),
-        row["link"],
-        seconds,
-        int(row["bytes"]),
-        int(row["updates"]),
-        float(row["loss"]),
-    )
-
-
 def _link(link: str | Link) -> tuple[str, Link]:
     if isinstance(link, Link):
         return f"α = {link.alpha:g} s, {link.bandwidth / 1e6:g} MB/s", link
     if link not in LINKS:
         raise UsageError(f"There is no link {link!r}.", f"Choose one of {', '.join(LINKS)}, or give a Link.")
     return link, LINKS[link]
-
-
-def _told(a: Arrival, price: int, least: float | None) -> str:
-    if a.seconds is None:
-        return f"loss {a.loss:.2f} after {a.updates:,} updates" if not price else "–"
-    told = (f"{1e3 * a.seconds:,.1f} ms", f"{a.nbytes / 1e6:,.2f} MB", f"{a.updates:,}")[price]
-    return f"{told} *" if PRICES[price](a) == least else told

@@ -66,6 +66,7 @@ def on_workers(
         worlds=(1,),
         pure=True,
         real=True,
+        loads=("sklearn.model_selection", "sklearn.tree"),
         seconds=15.0,  # importing sklearn takes several of them on a busy machine
         **asked,
     )  # fmt: skip

@@ -10,10 +10,10 @@ import torch
 from lockstep.checks.arrays import Arrays, Call
 from lockstep.checks.case import Case
 from lockstep.checks.plain import plain
-from lockstep.checks.rules import Evidence, Rule
+from lockstep.checks.rules import Evidence
 from lockstep.without_waiting.federated import federated_average
 
-# What is told, and the clients' examples; of those who drop out they are negative here.
+# What is told, and the clients' examples, negative of those who drop out. Those of the others add up to a power of two.
 CASES = {
     "clients with as many examples each": (4, 4, 4, 4),
     "clients with different numbers of examples": (1, 9, 4, 2),
@@ -24,56 +24,39 @@ CASES = {
     "no client that comes back": (-4, -8),
     "clients without examples": (0, -2, 0),
 }
-SHAPES = ((3,), (2, 3), (), (4,))
-
-
-def calls(case: Case) -> list[Call]:
-    """Models of small whole numbers; the examples of those who come back add up to a power of two, or to 6 of one."""
-    dice, drawn = Random(case.seed), torch.Generator().manual_seed(case.seed)
-    shape, numbers = dice.choice(SHAPES), list(CASES[case.settings["told"]])
-    dice.shuffle(numbers)
-    models = [torch.randint(-99, 100, shape, generator=drawn).double() for _ in range(len(numbers) + 1)]
-    back = [model if n >= 0 else None for model, n in zip(models[1:], numbers, strict=True)]
-    return [(models[0], back, [abs(n) for n in numbers])]
 
 
 def cases(ranks: int, seed: int) -> list[Case]:
     return [Case(1, seed + n, None, {"told": told, "trivial": told == "one client"}) for n, told in enumerate(CASES)]
 
 
-def with_w_last(call: Call) -> Call:
-    w, models, examples = call
-    return models, examples, w
+def calls(case: Case) -> list[Call]:
+    """Models are whole numbers, of one shape or another."""
+    dice, drawn, numbers = Random(case.seed), torch.Generator().manual_seed(case.seed), [*CASES[case.settings["told"]]]
+    dice.shuffle(numbers)
+    shape = dice.choice([(3,), (2, 3), (), (4,)])
+    w, *models = (torch.randint(-99, 100, shape, generator=drawn).double() for _ in range(len(numbers) + 1))
+    back = [model if n >= 0 else None for model, n in zip(models, numbers, strict=True)]
+    return [(w, back, [abs(n) for n in numbers])]
+
+
+def tensors(call: Call) -> list[Any]:
+    return [*call[1], call[0]]
 
 
 def watch(fn: Callable[..., Any], call: Call) -> Evidence:
     given = copy.deepcopy(call)
-    result = plain(fn(*given))
-    before, after = ([w, *models] for w, models, _ in (call, given))
-    rows = zip(["w", *(f"models[{i}]" for i in range(len(call[1])))], before, after, strict=True)
-    spoilt = [name for name, a, b in rows if a is not None and not torch.equal(a, b)]
-    return {"result": result, "name": "the mean", "spoilt": (spoilt or [""])[0]}
+    names = ["", *(f"models[{i}]" for i in range(len(call[1]))), "w"]
+    return {"result": plain(fn(*given)), "name": "the mean", "names": names, "arrays": [None, *plain(tensors(given))]}
 
 
-SPOILT = Rule(
-    "changes-arguments", lambda e: e["spoilt"], "it changes {spoilt}. Leave the models as they were.", telling=True
-)
-
-EXERCISE = Arrays(
+JUDGE = Arrays(
     calls,
-    lambda models, examples, w: federated_average(w, models, examples),
-    [SPOILT],
+    lambda call, *_: federated_average(*call),
     asked="a tensor",
-    arguments=with_w_last,
-).exercise(
-    number=9,
-    core=False,
-    title="Federated averaging",
-    points=2,
-    minutes=10,
-    parameters="w, models, examples",
-    reference="lockstep.without_waiting.federated:federated_average",
-    cases=cases,
-    watch=watch,
-    values=1.0,
+    arguments=lambda call: (call, *tensors(call)),
 )
+EXERCISE = JUDGE.exercise(
+    number=9, core=False, title="Federated averaging", points=2, minutes=10, parameters="w, models, examples",
+    reference="lockstep.without_waiting.federated:federated_average", cases=cases, watch=watch, values=1.0,
+)  # fmt: skip

@@ -1,5 +1,6 @@
 """A sum of which nobody sees the parts. What a rank hands to its all-reduce is looked at, beside what it returns."""
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -9,11 +10,12 @@ from lockstep.checks.case import Case, generator
 from lockstep.checks.exercise import Exercise
 from lockstep.checks.judge import Fault
 from lockstep.checks.observation import Seen
+from lockstep.checks.plain import plain
 from lockstep.checks.values import compare
 from lockstep.exercises.all_reduce_sgd.all_reduces import all_reduces
 from lockstep.exercises.communication.tensors import groups
-from lockstep.exercises.without_waiting.handed import shown, watch
-from lockstep.without_waiting.masked import M, Mask, shared_secrets
+from lockstep.without_waiting.handed import MaskThere, observed, shown
+from lockstep.without_waiting.masked import M, shared_secrets
 
 SHAPES = {2: (3,), 3: (2, 3)}  # by ranks
 
@@ -30,13 +32,20 @@ def value(case: Case, rank: int) -> Tensor:
 def inputs(case: Case, rank: int) -> tuple[Any, ...]:
     secrets = shared_secrets(case.size, case.seed % 2**32)
     seat = case.members.index(rank) if rank in case.members else 0
-    return value(case, rank), secrets[seat], Mask(tuple(case.settings["shape"]))
+    return value(case, rank), secrets[seat], MaskThere(tuple(case.settings["shape"]))
+
+
+def watch(fn: Callable[..., Any], arguments: tuple[Any, ...]) -> dict[str, Any]:
+    result, handed = observed(fn, arguments)
+    return {"result": plain(result), "handed": plain(handed)}
 
 
 def examine(seen: Seen) -> Fault | None:
     """What leaves a rank first, then the sum. Alone there is nobody to hide from."""
     for rank in seen.case.members if seen.case.size > 1 else ():
-        if found := shown(value(seen.case, rank), seen.returned[rank]["handed"], M):
+        own, secrets, mask = inputs(seen.case, rank)
+        masks = [mask(secret) for secret in secrets if secret is not None]
+        if found := shown(own, seen.returned[rank]["handed"], masks, M):
             return Fault(found[0], f"With {seen.case}: rank {rank} {found[1]}")
     wanted = torch.stack([value(seen.case, rank) for rank in seen.case.members]).sum(0) % M
     return compare(seen, results(seen), [wanted] * seen.case.size)
@@ -48,32 +57,16 @@ def results(seen: Seen) -> list[Any]:
 
 def out_of_range(seen: Seen) -> list[Fault]:
     for rank in seen.case.members:
-        for tensor in seen.returned[rank]["handed"]:
-            if off := [number for number in tensor.flatten().tolist() if not 0 <= number < M]:
-                told = (
-                    f"hands {off[0]:,} to the all-reduce. That tells something about the value: reduce it modulo 2**32"
-                )
-                return [Fault("out-of-range", f"But with {seen.case}: rank {rank} {told} before.")]
+        numbers = torch.cat([tensor.flatten() for tensor in seen.returned[rank]["handed"]]).tolist()
+        if off := [number for number in numbers if not 0 <= number < M]:
+            told = f"hands {off[0]:,} to the all-reduce. That tells something about the value: reduce it modulo 2**32"
+            return [Fault("out-of-range", f"But with {seen.case}: rank {rank} {told} before.")]
     return []
 
 
 EXERCISE = Exercise(
-    number=10,
-    core=False,
-    title="A sum of which nobody sees the parts",
-    points=3,
-    minutes=20,
-    parameters="value, secrets, mask, group=None",
-    reference="lockstep.without_waiting.masked:masked_sum",
-    cases=cases,
-    inputs=inputs,
-    watch=watch,
-    examine=examine,
-    alike=results,
-    kept=True,
-    economise=out_of_range,
-    budgets=all_reduces(lambda case: value(case, 0).nbytes),
-    worlds=(1, 2, 3, 4),
-    values=0.75,
-    seconds=2.5,
-)
+    number=10, core=False, title="A sum of secrets", points=3, minutes=20,
+    parameters="value, secrets, mask, group=None", reference="lockstep.without_waiting.masked:masked_sum",
+    cases=cases, inputs=inputs, watch=watch, examine=examine, alike=results, kept=True, values=0.75,
+    economise=out_of_range, budgets=all_reduces(lambda case: value(case, 0).nbytes), worlds=(1, 2, 3, 4), seconds=2.5,
+)  # fmt: skip

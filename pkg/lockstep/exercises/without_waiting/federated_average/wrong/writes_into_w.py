@@ -1,6 +1,6 @@
 """The learner thought: the server's model becomes the new one."""
 
-MISCONCEPTION = "changes-arguments"
+MISCONCEPTION = "wrong-array"
 
 
 def federated_average(w, models, examples):

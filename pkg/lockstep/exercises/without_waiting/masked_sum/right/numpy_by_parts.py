@@ -7,12 +7,12 @@ import torch.distributed as dist
 
 def masked_sum(value, secrets, mask, group=None):
     rank = dist.get_rank(group)
-    own = value.numpy().astype(np.uint32)
+    own = value.cpu().numpy().astype(np.uint32)
     for other, secret in enumerate(secrets):
         if secret is None:
             continue
-        one = mask(secret).numpy().astype(np.uint32)
+        one = mask(secret).cpu().numpy().astype(np.uint32)
         own = own + one if other > rank else own - one
-    total = torch.from_numpy(own.astype(np.int64))
+    total = torch.from_numpy(own.astype(np.int64)).to(value.device)
     dist.all_reduce(total, group=group)
-    return torch.from_numpy(total.numpy().astype(np.uint32).astype(np.int64))
+    return total % 2**32

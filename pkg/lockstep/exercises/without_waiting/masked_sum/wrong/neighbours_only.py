@@ -1,6 +1,8 @@
-"""Two masks hide as well as K - 1, from everybody but the two neighbours together."""
+"""The learner thought: two masks hide as well as K - 1. (From everybody but the two neighbours together.)"""
 
 import torch.distributed as dist
+
+MISCONCEPTION = "too-few-masks"
 
 
 def masked_sum(value, secrets, mask, group=None):

@@ -3,15 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any
 
+import torch
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
-from lockstep.checks.plain import plain
+from lockstep.without_waiting.masked import Mask
 
 Shown = tuple[str, str]  # the misconception, and what the rank does
+
+
+class MaskThere(torch.nn.Module):
+    """A mask on the device to which this is moved."""
+
+    def __init__(self, shape: tuple[int, ...]) -> None:
+        super().__init__()
+        self.mask = Mask(shape)
+        self.register_buffer("there", torch.empty(0))
+
+    def forward(self, secret: int) -> Tensor:
+        return self.mask(secret).to(self.get_buffer("there").device)
 
 
 class Handed(TorchFunctionMode):
@@ -27,14 +40,15 @@ class Handed(TorchFunctionMode):
         return func(*args, **(kwargs or {}))
 
 
-def watch(fn: Callable[..., Any], arguments: tuple[Any, ...]) -> dict[str, Any]:
+def observed(fn: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[Any, list[Tensor]]:
+    """What ``fn`` returns, and what it has handed to its all-reduces meanwhile."""
     with Handed() as handed:
-        result = fn(*arguments)
-    return {"result": plain(result), "handed": plain(handed.tensors)}
+        return fn(*arguments), handed.tensors
 
 
-def shown(own: Tensor, handed: Sequence[Tensor], modulus: int) -> Shown | None:
-    """Whether ``own`` can be read from what is handed over, modulo ``modulus``."""
+def shown(own: Tensor, handed: Sequence[Tensor], masks: Sequence[Tensor], modulus: int) -> Shown | None:
+    """Whether ``own`` can be read from what is handed over, modulo ``modulus``: by anybody, or by those together who
+    know some of the ``masks``, but not all."""
     if not handed:
         return "no-all-reduce", "hands nothing to dist.all_reduce: let that add up."
     for piece in _pieces(handed, own.numel()):
@@ -48,6 +62,13 @@ def shown(own: Tensor, handed: Sequence[Tensor], modulus: int) -> Shown | None:
             return "same-for-all-elements", (
                 "adds one number to all elements of its value: their differences show. mask(secret) has one for each."
             )
+        for signs in product((1, -1, 0), repeat=len(masks)):
+            used = sum(sign * mask.flatten() for sign, mask in zip(signs, masks, strict=True))
+            if 0 in signs and ((added - used) % modulus == 0).any():
+                return "too-few-masks", (
+                    f"uses the masks of {len(masks) - signs.count(0)} of its {len(masks)} secrets: the ranks that it "
+                    "shares these with could read its value together. Use all of them."
+                )
     return None
 
 
