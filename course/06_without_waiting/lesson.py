@@ -112,7 +112,8 @@ published.hogwild_table()
 # |---|---|---|
 # | If we don't synchronize, get almost perfect parallel speedup | the column *racy*, above; the paper’s own 3 to 9 times with 10 threads | Right where examples seldom meet, and each thread has a core of its own. |
 #
-# In the lab you delete a lock, and see why that alone is wrong.
+# Where far fewer than 2 *threads* ran *at once*, the first table tells little about locks. In the lab you delete one, and
+# see why that alone is wrong.
 #
 # ## 3. The parameter server · 11 minutes
 #
