@@ -34,7 +34,7 @@ from lockstep.without_waiting import waiting
 # times”. Those are two prices: a slow *rank*, and a slow *link*.
 #
 # **Delayed-synchronous** SGD avoids one: while the gradient of step t − 1 is being summed, each rank computes that of step
-# t. So that one is **stale**: it was computed before the last update. Look at the all-reduces below, without the delay and
+# t. So each gradient is **stale**: it knows nothing of the last update. Look at the all-reduces below, without the delay and
 # with it: what does rank 0 do meanwhile?
 
 # %%
@@ -53,8 +53,8 @@ waiting.waiting_table()
 #
 # ## 2. Delete the lock · 7 minutes
 #
-# “Idea: Just Don’t Synchronize.” That “adds errors due to race conditions. But our methods were already noisy. Maybe
-# these errors are fine”, say the notes. Begin on one machine: its threads share one vector w in one memory.
+# “Idea: Just Don’t Synchronize.” That “adds errors due to race conditions”, say the notes; “but our methods were already
+# noisy – maybe these errors are fine”. Begin on one machine: its threads share one vector w in one memory.
 #
 # `w[v] -= x` is three things: load a number, subtract, store it. Another thread may come in between. A **lock** forbids
 # that: one thread at a time.
@@ -75,8 +75,8 @@ counted.survivors()
 # %% [markdown] lesson="reason survivors"
 # **Our reason.** A loads 0, and sleeps. B adds 999 times. A wakes up and stores its 1: 999 additions are gone. B loads
 # that 1 for its last addition, and sleeps, too. A adds 999 times. B stores 2. Real threads seldom sleep so unluckily: the
-# table counts what this machine loses. Atomic additions lose nothing. Nor do threads that never run at the same time, as on
-# a busy machine.
+# table counts what this machine loses. Atomic additions lose nothing. Threads that take turns lose next to nothing, too: on
+# a single core, or a busy machine.
 
 # %% [markdown] lesson="after survivors"
 # **HOGWILD!** (Niu et al., 2011) is SGD like that: threads, one w, no lock. It counts on **sparse** data: an example uses
@@ -116,8 +116,10 @@ published.hogwild_table()
 #
 # ## 3. The parameter server · 11 minutes
 #
-# Over a network there is no shared w. So what, ask the notes, “should [we] consider to be the value of the parameters”? Their answer: a **parameter server** has it. The others are **workers**: they get w, compute a gradient and
-# send it. The server applies each gradient when it arrives: *asynchronously*.
+# Over a network there is no shared w. So what is “the value of the parameters”, ask the notes. Their answer: a
+# **parameter server** has it. The others are **workers**: they get w, compute a gradient and send it. The server applies
+# each gradient when it arrives: *asynchronously*.
+#
 # Here is one. Its `may_begin` will be your line.
 
 # %%
@@ -179,7 +181,7 @@ wrong = {
         done - step <= bound for done in others
     ): "That holds back who is behind. Hold back who is ahead.",
 }
-well = "Right. If no other is at work any more, `all` of nothing is true: it may."
+well = "Right. If no other is at work any more, each of none is far enough: it may."
 
 # %% lesson="after may_begin"
 driven.bounds_table(may_begin)
@@ -187,7 +189,7 @@ driven.bounds_table(may_begin)
 # %% [markdown] lesson="after may_begin"
 # With one worker *always* slow, a bound helps only for a few steps: then the fast ones wait for it, as in lockstep.
 # Without a bound they are done early, and the slow one's gradients are the oldest. A bound is for workers that are slow
-# now and then.
+# now and then: [more](more.ipynb) counts that.
 
 # %% lesson="quiz ahead"
 quiz(
@@ -207,9 +209,9 @@ quiz(
 # %% [markdown]
 # ## 4. Does it scale? · 7 minutes
 #
-# Two notes disagree. “Generally scales well, because there is no ‘barrier’ that induces wait time”, says one of
-# asynchronous SGD. “Centralized approach does not scale well: parameter servers create a communication bottleneck”, says
-# its next page.
+# Two pages of the notes disagree. “Centralized approach does not scale well: parameter servers create a communication
+# bottleneck”, says one. “Generally scales well, because there is no ‘barrier’ that induces wait time”, says the next, of
+# asynchronous SGD.
 
 # %% lesson="predict ingress"
 predict(
@@ -227,7 +229,7 @@ ingress.ingress_table()
 # %% [markdown] lesson="reason ingress"
 # **Our reason.** Each gradient must come in through the server's port, and each takes 4 ms there: 250 a second at most, from
 # any number of workers. One worker alone takes 40 + 8 ms: 21 a second. So 12 times is the end, and 12 workers reach it.
-# There is no barrier; there is a queue. An all-reduce has neither: its time hardly grows.
+# There is no barrier; there is a queue. A ring all-reduce has no queue: its time hardly grows.
 
 # %% lesson="quiz sharded"
 quiz(
@@ -256,9 +258,9 @@ advice.advice_table()
 # %% [markdown]
 # | the notes | we count | why |
 # |---|---|---|
-# | Generally scales well, no ‘barrier’ | no more than 12 times | Right up to 12 workers; then they queue at the port. |
-# | Centralized approach does not scale well | with 64 workers 258 ms a step, by all-reduce 48 | Right for one server. 4 servers need 66 ms. |
-# | More info on asynchronous SGD: pub45187 | synchronous with 4 backup workers 21.4 ms, asynchronous 23.2 | That paper argues for backup workers: no wait, and nothing stale. |
+# | Generally scales well, no ‘barrier’ | the column *1 server*, above | Right while the port has time; then workers queue. |
+# | Centralized approach does not scale well | the last row, against *all-reduce* | Right for one server. Four can serve more workers. |
+# | More info on asynchronous SGD: pub45187 | synchronous with 4 backup workers 21.4 ms, asynchronous 23.2 | That paper argues for backup workers: hardly a wait, and nothing stale. |
 #
 # **A good place for a break.** Your predictions and lines are kept.
 #
@@ -318,9 +320,9 @@ display(reconcile("by-class", simulated=driven.local_loss(64, alpha=0.1)))
 driven.periods_table(driven.meets, alpha=0.1)
 
 # %% [markdown] lesson="reason by-class"
-# **Our reason.** For 64 steps a rank sees its own few digits, and its model forgets the others: it goes to *its* minimum.
+# **Our reason.** For 64 steps a rank sees its own few digits, and its model forgets the others: it goes towards *its* minimum.
 # The mean of 8 such models is not the model that all examples together would give. That is **client drift**. With even
-# shares all ranks go to about the same place, so their mean loses nothing.
+# shares all ranks go to about the same place, so their mean loses little.
 
 # %% lesson="quiz rounds"
 quiz(
@@ -376,7 +378,7 @@ push_sum.one_way_table()
 
 # %% [markdown]
 # Above, four ranks begin with 1, 2, 3, 4, and send one way only. If the *rows* of W sum to 1, all agree, but not on 2.5. If
-# its *columns* do, the sum is right, but nobody agrees. **Push-sum** sends a weight along, and divides: stochastic gradient
+# its *columns* do, the sum is right, but they do not agree. **Push-sum** sends a weight along, and divides: stochastic gradient
 # push (Assran et al., 2019) trains like that.
 
 # %% lesson="quiz neighbours"
@@ -456,9 +458,9 @@ fewer_bytes.compression_table(fewer_bytes.compression_sweep())
 # %% [markdown]
 # ## 8. The race · 3 minutes · short path
 #
-# One model, one loss to reach, 8 machines, 8 ways. All that you have met are there: **servers** that wait for nobody, or for
-# who is 3 steps behind (*bound*); **gossip**, which averages with two neighbours; **top-k**, which sends the 20 largest of
-# 650 numbers. The digits are parted by class, and each way has the learning rate that suits it best.
+# One model, one loss to reach, 8 machines, 8 ways. **Servers** wait for nobody, or for who is more than 3 steps behind
+# (*bound*); **gossip** averages with two neighbours; **top-k** sends the 20 largest of 650 numbers. **Post-local** SGD
+# begins with a period of 1. The digits are parted by class. Learning rates are the best without a slow rank or link.
 #
 # Set how slow one rank is, and the link. Who is first in time? In bytes? In gradients (*updates*)?
 
@@ -467,7 +469,7 @@ show.race()
 
 # %% [markdown]
 # Nobody wins everywhere, and plain synchronous SGD is first nowhere. On the fast link a server is first; on the very slow
-# one, who sends less. In between, it depends on the slow rank. Note that top-k *is* synchronous.
+# one, local SGD or top-k: they send least. In between, it depends on the slow rank. Note that top-k *is* synchronous.
 #
 # So what do the notes say? Here is their list of three kinds, in their words. Which row does not agree with what we count?
 

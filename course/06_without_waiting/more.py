@@ -13,13 +13,22 @@ from lockstep.without_waiting import federated, masked, ports, schemes, several_
 # ## Four ways to serve
 #
 # The lesson compares bounds by one line of yours. Here are all schemes side by side. The time to a loss is a product: how
-# many gradients it takes, and how long a gradient takes all workers together. Which scheme has the smaller one of each?
+# many gradients it takes, and how long a gradient takes all workers together. Which scheme has the smallest of each?
 
 # %%
 schemes.schemes_table()
 
 # %% [markdown]
-# And the gradients by their staleness, read off the messages: the lab’s `staleness_of` does that.
+# There one worker is *always* slow. Now each is slow in one step of ten. Which scheme is first now?
+
+# %%
+schemes.schemes_table(now_and_then=True)
+
+# %% [markdown]
+# Now, with a bound of 3, a gradient takes little longer than without one, and fewer are needed.
+#
+# Back to the worker that is always slow. Here are the gradients by their staleness, read off the messages: the lab’s
+# `staleness_of` does that.
 
 # %%
 schemes.staleness_table()
@@ -29,8 +38,8 @@ schemes.staleness_table()
 #
 # “If the parameters are too numerous for a single parameter server”, the notes use several: each is responsible for a
 # **shard** of w. That divides the bytes of a port, too. But a worker gets its shards from servers that may have made
-# different numbers of updates. Below is the age of the two halves of each w that one worker got. How many of these w were
-# never *the* value of the parameters, at any time?
+# different numbers of updates. Below is the age of the two halves of each w that one worker got. How many of these w could
+# one server never have sent?
 
 # %%
 several_servers.torn_table()
@@ -38,8 +47,9 @@ several_servers.torn_table()
 # %% [markdown]
 # ## Whose port?
 #
-# Each cell counts what the busiest rank sends and receives in one step, in tensors. One column is as flat as gossip’s: a
-# ring all-reduce has no master either. What gossip saves beyond it is not bytes: it is waiting for everybody.
+# Each cell counts what the busiest rank sends and receives in one step, in tensors. Look for a row that is nearly as
+# flat as gossip’s: a ring all-reduce has no master either. What gossip on a ring saves beyond it is not bytes: it is
+# waiting for everybody.
 
 # %%
 ports.ports_table()
@@ -90,8 +100,8 @@ generalisation.published_post_local()
 
 # %% [markdown]
 # **DiLoCo** (Douillard et al., 2023) trains language models like this, over slow links between places. A rank takes 500
-# steps; how far it has come counts as one gradient for an *outer* optimizer with momentum. In `local_sgd.py` it is 15
-# lines, beside local SGD.
+# steps; how far it has come counts as one gradient for an *outer* optimizer with momentum. In `local_sgd.py` it stands
+# below local SGD.
 #
 # ## Compression, as published
 #
@@ -120,7 +130,7 @@ federated.table()
 # ## Sums of secrets
 #
 # A model tells something about the data that it was trained on. So the server should see sums only (Bonawitz et al.,
-# 2017). Each pair of clients shares a secret, and makes random numbers of it, a **mask**: one adds it, the other subtracts
+# 2017). Each pair of clients shares a secret, and turns it into random numbers, a **mask**: one adds it, the other subtracts
 # it. In the sum, all masks cancel. What each client sends looks random.
 #
 # But if one drops out after the masks were agreed on, its masks do not cancel. Look at the second row. The third takes

@@ -138,4 +138,4 @@ def test_each_table_is_one_line_in_a_cell() -> None:
     assert [row[1] for row in loss.rows] == ["1", "2, racy", "2, locked"] * 3
     assert [row[0] for row in lost.rows] == ["1", "50"]
     assert all(len(row) == len(table.head) for table in (speed, loss, met, lost) for row in table.rows)
-    assert met.rows[2][3:7] == ["32", "100.00%", "100.00%", "100.00%"]
+    assert met.rows[2][2:6] == ["32", "100.00%", "100.00%", "100.00%"]

@@ -81,6 +81,10 @@ def conflict_table(threads: int = 2, sets: Mapping[str, Examples] | None = None)
         of = conflict(examples)
         measured = max(overtaken(examples, RATES[name], threads, seed) for seed in range(REPEATS))
         shares = (of.delta, of.rho, of.meeting, measured)
-        rows.append([name, f"{len(examples):,}", f"{examples.size:,}", str(of.omega), *(f"{s:.2%}" for s in shares)])
-    head = ["data", "examples", "coordinates", "Ω", "Δ", "ρ", "two examples meet", "steps overtaken, measured"]
-    return Table(f"Who gets in whose way, of all pairs of examples and with {threads} threads", head, rows)
+        rows.append([name, f"{examples.size:,}", str(of.omega), *(f"{s:.2%}" for s in shares)])
+    head = ["data", "coordinates", "Ω", "Δ", "ρ", "two examples meet", "steps overtaken, measured"]
+    caption = (
+        f"Who gets in whose way. Ω: coordinates of the largest example. Δ: examples that use the busiest coordinate. "
+        f"ρ: examples that the busiest one meets. Overtaken: with {threads} threads."
+    )
+    return Table(caption, head, rows)

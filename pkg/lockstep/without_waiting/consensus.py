@@ -15,6 +15,7 @@ import torch.distributed as dist
 from torch import Tensor
 
 from lockstep.tables import Table
+from lockstep.tally import counted
 from lockstep.without_waiting.gossip import Mixing, gossip_step
 from lockstep.without_waiting.graphs import (
     complete,
@@ -85,7 +86,8 @@ def graphs(ranks: int) -> dict[str, Mixing]:
 def measured(ranks: int = 16, most: int = 150, tried: Mapping[str, Mixing] | None = None) -> list[Consensus]:
     """Gossip over each graph (by default ``graphs(ranks)``) on the virtual cluster: no gradients, only averaging.
     Ranks begin with random numbers. Each graph has the steps that |λ₂| asks for, and ``most`` of them at most."""
-    return [consensus(name, mixing, most) for name, mixing in (tried or graphs(ranks)).items()]
+    each = (tried or graphs(ranks)).items()
+    return [consensus(name, mixing, most) for name, mixing in counted(each, "Gossiping", each=0.5)]
 
 
 def consensus(name: str, mixing: Mixing, most: int = 150) -> Consensus:

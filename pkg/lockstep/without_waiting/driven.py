@@ -17,6 +17,7 @@ from torch import Tensor
 from lockstep.events import Event, Trace
 from lockstep.machines import Cluster
 from lockstep.tables import Table
+from lockstep.tally import counted
 from lockstep.without_waiting.compression import topk_with_error_feedback
 from lockstep.without_waiting.local_sgd import Gradient
 from lockstep.without_waiting.parameter_server import work
@@ -34,21 +35,26 @@ RATE, WORKERS, SLOW = 0.5, 4, 4.0  # SLOW: times that the straggler takes
 STEPS, LOCAL_STEPS = 40, 128  # of a worker; of local SGD and of compressed SGD
 
 
-def driven_server(w: Tensor, rate: float, bound: float, may_begin: MayBegin) -> Tensor:
-    done = dict.fromkeys(range(1, dist.get_world_size()), 0)  # steps
+def driven_server(
+    w: Tensor,
+    rate: float,
+    bound: float,
+    may_begin: MayBegin,
+) -> Tensor:
+    done = dict.fromkeys(range(1, dist.get_world_size()), 0)
     waiting = set(done)
-    message = w.new_empty(1 + len(w))  # is there more? a gradient
+    message = w.new_empty(1 + len(w))  # more to come? gradient
     while done:
         for r in sorted(waiting):
-            others = [n for worker, n in done.items() if worker != r]
+            others = [n for s, n in done.items() if s != r]
             if may_begin(done[r], others, bound):
                 dist.send(w, r)
                 waiting.remove(r)
         r = dist.recv(message)  # from whoever is first
         w = w - rate * message[1:]
-        done[r] += 1
+        done[r] += 1  # steps of worker r
         waiting.add(r)
-        if not message[0]:  # it has made all its steps
+        if not message[0]:  # that was its last step
             del done[r]
             waiting.remove(r)
     return w
@@ -180,8 +186,9 @@ def thrown_away(total: Tensor, sent: Tensor) -> Tensor:
 
 def feedback_table(left: Left, sizes: Sequence[int] = (650, 65, 6), ranks: int = WORKERS) -> Table:
     """That training for some k: with the residual that ``left`` keeps, and with none."""
-    programs = [partial(largest, k, way) for k in sizes for way in (left, thrown_away)]
-    losses = [f"{Digits().loss(done.w):.3f}" for done in in_turn(programs, ranks, cluster())]
-    rows = [[str(k), f"{k / 650:.0%}", *losses[2 * n : 2 * n + 2]] for n, k in enumerate(sizes)]
+    rows = []
+    for k in counted(sizes, "Training", each=1):
+        ends = in_turn([partial(largest, k, way) for way in (left, thrown_away)], ranks, cluster())
+        rows.append([str(k), f"{k / 650:.0%}", *(f"{Digits().loss(end.w):.3f}" for end in ends)])
     head = ["k", "of 650", "loss, residual by your line", "loss, residual thrown away"]
     return Table(f"{ranks} ranks, {LOCAL_STEPS} steps", head, rows)

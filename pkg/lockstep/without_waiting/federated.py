@@ -119,7 +119,7 @@ def table(rounds: int = 30, seed: int = 0) -> Table:
     rows = [[f"{alpha:g}", *(f"{right:.1%}" for a, _, right in found if a == alpha)] for alpha in ALPHAS]
     caption = (
         f"Digits that are recognised, mean over the last {LAST} of {rounds} rounds. {one.clients} clients, {one.asked} "
-        f"asked in a round, {one.epochs} epochs each. The smaller alpha, the fewer classes has a client."
+        f"asked in a round, {one.epochs} epochs each. The smaller alpha, the fewer classes a client has."
     )
     by_chance = [f"{lost:.0%} of those asked drop out" if lost else "all who are asked answer" for lost in LOST]
     never = f"the half with most {' and '.join(f'{c}s' for c in CLASSES_GONE)} never answers"

@@ -16,7 +16,7 @@ def notes_table() -> Table:
     rows = [
         ("Synchronous updates", "stable convergence",
          f"{calm[SYNCHRONOUS].updates} updates, in all nine races",
-         "Right: no gradient is stale, so nothing depends on who is late."),
+         "Right: each step waits for all, so it does not matter who is late."),
         ("", "can be decentralized (allreduce)", "six of the eight ways", "Right: only the servers need a centre."),
         ("", "computation may be blocked by communication",
          f"{ms(calm[SYNCHRONOUS])}; with the slow link {ms(blocked[SYNCHRONOUS])}", "Right; and by a slow rank, too: "
@@ -31,7 +31,7 @@ def notes_table() -> Table:
          "Right: all that 7 workers send goes through one port."),
         ("Delayed-synchronous updates", "Lagged gradients allow better comms overlap",
          f"with the slow link {1e3 * each(blocked[DELAYED]):.2f} ms a step against "
-         f"{1e3 * each(blocked[SYNCHRONOUS]):.2f} ms", "Right while a message takes no longer than a gradient."),
+         f"{1e3 * each(blocked[SYNCHRONOUS]):.2f} ms", "Right: of gradient and all-reduce, the shorter one is hidden."),
         ("", "stale gradients affect convergence",
          f"{calm[DELAYED].updates} updates against {calm[SYNCHRONOUS].updates}",
          f"Right: its best learning rate is {rate[DELAYED]}, and {rate[SYNCHRONOUS]} without a delay."),
