@@ -11,9 +11,7 @@ from lockstep.events import Event, Trace
 TRAVEL, NBYTES = 0.2, 4000  # of a message: seconds, where a gradient takes about one; bytes
 
 
-def traces(
-    dice: Random, workers: Sequence[int] = (2, 3, 4), slow: float = 1.0, bound: float = math.inf
-) -> list[Trace]:
+def traces(dice: Random, workers: Sequence[int] = (2, 3, 4), slow: float = 1.0, bound: float = math.inf) -> list[Trace]:
     """One for each number of workers. Each makes some steps; one of them takes ``slow`` times as long for each."""
     return [served(dice, [dice.randint(3, 6) for _ in range(K)], slow, bound) for K in workers]
 

@@ -3,8 +3,8 @@
     w of a worker that begins its step 2        [[0, …], [2, …], [1, …]]·(-rate), beside the start
     updates that are in it                       none of worker 1, two of worker 2, one of worker 3
 
-By it is told whether a server kept to bounded staleness, and whether what it sent was old; by the times of the gradients,
-whether anybody waited without need.
+By it is told whether a server kept to bounded staleness, and whether what it sent was old; by the times of the
+gradients, whether anybody waited without need.
 Source of the clocks: F. Mattern, Virtual Time and Global States of Distributed Systems, 1989; C. Fidge, 1988.
 """
 
@@ -24,7 +24,7 @@ Facts = dict[str, Any]
 class Step(NamedTuple):
     """One gradient of a worker."""
 
-    step: float  # the number that was asked for
+    step: int  # the number that was asked for
     begin: float  # seconds
     end: float
     clock: list[float]  # how many updates of worker 1, 2 … the w had
@@ -44,7 +44,7 @@ class Counting:
     def __call__(self, w: Tensor, step: int) -> Tensor:
         begin, clock = time.perf_counter(), updates(self.start, w, self.rate)
         time.sleep(self.seconds)
-        self.asked.append(Step(float(step), begin, time.perf_counter(), clock))
+        self.asked.append(Step(int(step), begin, time.perf_counter(), clock))
         g = torch.zeros_like(self.start)
         g[self.who - 1, :2] = torch.tensor([1.0, step])
         return g
@@ -56,10 +56,25 @@ def updates(start: Tensor, w: Tensor, rate: float) -> list[float]:
     return found
 
 
-def bounded(workers: Sequence[Sequence[Step]], bound: float, pause: float) -> Iterator[Facts]:
+def after(start: Tensor, steps: Sequence[int], rate: float) -> Tensor:
+    """w with all updates of workers that take so many ``steps``."""
+    w = start.clone()
+    for who, n in enumerate(steps):
+        w[who, :2] -= rate * torch.tensor([n, sum(range(n))])
+    return w
+
+
+def of_ranks(ranks: Sequence[Sequence[Step]], steps: Sequence[int], have: Sequence[float]) -> Iterator[Facts]:
+    """For the server, which is rank 0, and each worker: of which steps it has "asked" gradients, the "steps" that
+    it takes, their "number", and how many of its updates the last w has."""
+    for who, (asked, n, found) in enumerate(zip(ranks, [0, *steps], [0, *have], strict=True)):
+        yield {"who": who, "asked": [step.step for step in asked], "steps": list(range(n)), "number": n, "have": found}
+
+
+def of_steps(workers: Sequence[Sequence[Step]], bound: float, pause: float) -> Iterator[Facts]:
     """For each step of each worker, and each worker's updates, in a run with that ``bound``:
 
-    "done"    how many updates of worker "other" (it may be its "own") the w had with which worker "who" began its "step"
+    "done"    how many updates of worker "other" (or its "own") the w had with which worker "who" began its "step"
     "needed"  how many it must have: all of its own, and by the bound those of the others
     "made"    how many there were in the w of a step that began earlier, by more than ``pause``
     "late"    whether one of them was computed more than ``pause`` after all that are needed: the step waited for it
@@ -79,7 +94,7 @@ def bounded(workers: Sequence[Sequence[Step]], bound: float, pause: float) -> It
             before = [step.clock for own in workers for step in own if step.begin < now.begin - pause]
             for other, done in enumerate(now.clock):
                 yield {
-                    "who": who + 1, "step": c, "other": other + 1, "own": who == other, "bound": bound,
+                    "who": who + 1, "step": c, "other": other + 1, "own": who == other,
                     "done": done, "needed": needed[other], "made": max((clock[other] for clock in before), default=0),
-                    "late": done > needed[other] and ready(other, done) > allowed + pause,
+                    "bound": bound, "late": done > needed[other] and ready(other, done) > allowed + pause,
                 }  # fmt: skip

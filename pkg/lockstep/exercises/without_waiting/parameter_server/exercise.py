@@ -11,7 +11,7 @@ from lockstep.checks.judge import Fault
 from lockstep.checks.observation import Seen
 from lockstep.checks.rules import Rule, first
 from lockstep.checks.values import compare
-from lockstep.exercises.without_waiting.clocks import case_of, clocks, inputs, last, of_ranks, of_steps, watch
+from lockstep.exercises.without_waiting.clocks import case_of, given, inputs, last, stepwise, watch, whole
 
 NEVER = 10**6  # a bound that nobody reaches
 TRIED: dict[int, Sequence[dict[str, Any]]] = {  # by ranks; of three speeds, one behind may go while the first waits
@@ -24,27 +24,24 @@ TRIED: dict[int, Sequence[dict[str, Any]]] = {  # by ranks; of three speeds, one
 }  # fmt: skip
 WHOLE = (
     Rule("server-computes", lambda e: not e["who"] and e["asked"], "rank 0 calls gradient. Only workers do."),
-    Rule("updates", lambda e: e["have"] != e["steps"], "the last w has {have:g} times rate·gradient of worker {who}, "
-         "which takes {takes}."),
-    Rule("steps", lambda e: e["asked"] != list(range(e["steps"])), "worker {who} takes {takes}, and calls "
-         "gradient(w, step) with step = {asked}."),
+    Rule("updates", lambda e: e["have"] != e["number"], "the last w has {have:g} times rate·gradient "
+         "of worker {who}, which takes {number} steps."),
+    Rule("steps", lambda e: e["asked"] != e["steps"], "worker {who} calls gradient(w, step) for the steps {asked}; "
+         "its steps are {steps}."),
 )  # fmt: skip
 STEPWISE = (
-    Rule("own-updates", lambda e: e["own"] and e["done"] != e["step"], "in its step {step} worker {who} has a w with "
+    Rule("own-updates", lambda e: e["own"] and e["done"] != e["needed"], "in its step {step} worker {who} has a w with "
          "{done:g} of its own updates."),
-    Rule("old-w", lambda e: e["done"] < e["made"], "worker {who} begins its step {step} with an old w: it has {done:g} "
-         "updates of worker {other}, and the server had made {made:g} before it sent it. Send w as it is then."),
-    Rule("bound", lambda e: not e["own"] and e["done"] < e["needed"], "worker {who} begins its step {step} with a w "
-         "that has {done:g} updates of worker {other}; with bound={bound} it has at least {needed}."),
+    Rule("old-w", lambda e: e["step"] and e["done"] < e["made"], "worker {who} begins its step {step} with an old w: it "
+         "has {done:g} updates of worker {other}, and the server had made {made:g} before it sent it. Send w as it is "
+         "then."),
+    Rule("bound", lambda e: e["done"] < e["needed"], "worker {who} begins its step {step} with a w that has {done:g} "
+         "updates of worker {other}; with bound={bound} it has at least {needed}."),
 )  # fmt: skip
-WAITS = (
-    Rule("needless-wait", lambda e: e["late"], "worker {who} waits with its step {step} until worker {other} has done "
-         "{far}; bound={bound} asks for {needed}."),
-)  # fmt: skip
-HINTS = (
-    ("crashed:Deadlock", "Look for a worker that waits for w and is not served: each gradient may be the one that "
-     "several have waited for, and nobody waits for a worker that has made all its steps, or has none."),
-)  # fmt: skip
+WAIT = Rule("needless-wait", lambda e: e["late"], "worker {who} waits with its step {step} for update {done:g} of "
+            "worker {other}; bound={bound} asks for {needed}.")  # fmt: skip
+HINT = ("Look for a worker that waits for w and is not served: each gradient may be the one that several have waited "
+        "for, and nobody waits for a worker that has made all its steps, or has none.")  # fmt: skip
 
 
 def told(seen: Seen, fault: Fault | None) -> list[Fault]:
@@ -57,35 +54,25 @@ def examine(seen: Seen) -> Fault | None:
     fault = compare(seen, [w, *others], [last(seen.case), *others])
     if seen.case.size == 1 or (fault and fault.misconception != "wrong-values"):
         return fault
-    return next(iter(told(seen, first(WHOLE, *of_ranks(seen, w)) or first(STEPWISE, *of_steps(seen)))), fault)
+    return next(iter(told(seen, first(WHOLE, *whole(seen, w)) or first(STEPWISE, *stepwise(seen)))), fault)
 
 
 def most(case: Case) -> int:
     """Messages."""
-    return 2 * sum(case.settings["steps"]) + 3 * (case.size - 1)
+    return sum(2 * steps + 3 for steps in case.settings["steps"])
 
 
 EXERCISE = Exercise(
-    cases=lambda ranks, seed: [case_of(ranks, seed + n, **tried) for n, tried in enumerate(TRIED[ranks])],
-    inputs=inputs,
-    watch=watch,
-    examine=examine,
-    economise=lambda seen: told(seen, first(WAITS, *of_steps(seen))),
-    alike=clocks,
-    hints=HINTS,
-    number=2,
-    title="A parameter server",
-    points=5,
-    minutes=35,
+    number=2, title="A parameter server", points=5, minutes=35, of="a parameter server",
     parameters="gradient, w, steps, rate, bound, group=None",
     reference="lockstep.without_waiting.parameter_server:parameter_server",
-    worlds=tuple(TRIED),
-    kept=True,
-    any_source=True,
-    of="a parameter server",
+    cases=lambda ranks, seed: [case_of(ranks, seed + n, **tried) for n, tried in enumerate(TRIED[ranks])],
+    worlds=tuple(TRIED), inputs=inputs, watch=watch, examine=examine, kept=True, any_source=True,
+    alike=lambda seen: [seen.returned[seen.case.members[0]]["w"], [[s.clock for s in steps] for steps in given(seen)]],
+    economise=lambda seen: told(seen, first([WAIT], *stepwise(seen))),
     budgets=(
         Budget("all messages", most, "two a step, and three a worker"),
         Budget("all bytes", lambda case: most(case) * (last(case).numel() + 2) * last(case).itemsize),
     ),
-    values=0.6,
-)
+    hints=[("crashed:Deadlock", HINT)], values=0.6,
+)  # fmt: skip

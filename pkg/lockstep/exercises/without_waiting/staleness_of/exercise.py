@@ -1,10 +1,12 @@
 """Staleness, read off a trace: of a parameter server's runs, drawn anew."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
+from random import Random
 from typing import Any
 
 from lockstep.checks.plain import plain
-from lockstep.exercises.arithmetic import arithmetic
+from lockstep.exercises.arithmetic import Calls, arithmetic
 from lockstep.without_waiting.served import traces
 from lockstep.without_waiting.staleness import staleness_of
 
@@ -15,6 +17,10 @@ TRIED: Mapping[str, Mapping[str, Any]] = {
     "workers in lockstep": {"bound": 0},
     "one worker": {"workers": (1,)},
 }
+
+
+def calls(of: Mapping[str, Any], dice: Random) -> Calls:
+    return [(trace,) for trace in traces(dice, **of)]
 
 
 def histogram(fn: Callable[..., Any], call: tuple[Any, ...]) -> Any:
@@ -28,17 +34,10 @@ def histogram(fn: Callable[..., Any], call: tuple[Any, ...]) -> Any:
 
 
 EXERCISE = arithmetic(
-    {told: lambda dice, of=of: [(trace,) for trace in traces(dice, **of)] for told, of in TRIED.items()},
+    {told: partial(calls, of) for told, of in TRIED.items()},
     trivial=("one worker",),
-    right=lambda trace: histogram(staleness_of, (trace,)),
-    number=6,
-    core=False,
-    title="How stale?",
-    points=3,
-    minutes=20,
-    parameters="trace",
+    number=6, core=False, title="How stale?", points=3, minutes=20, values=1.0,
+    parameters="trace", asked="a dict {staleness: number of gradients}",
     reference="lockstep.without_waiting.staleness:staleness_of",
-    watch=histogram,
-    asked="a dict {staleness: number of gradients}",
-    values=1.0,
-)
+    right=lambda trace: histogram(staleness_of, (trace,)), watch=histogram,
+)  # fmt: skip
