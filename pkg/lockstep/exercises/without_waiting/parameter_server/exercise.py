@@ -13,11 +13,10 @@ from lockstep.checks.rules import Rule, first
 from lockstep.checks.values import compare
 from lockstep.exercises.without_waiting.clocks import case_of, given, inputs, last, stepwise, watch, whole
 
-NEVER = 10**6  # a bound that nobody reaches
 TRIED: dict[int, Sequence[dict[str, Any]]] = {  # by ranks; of three speeds, one behind may go while the first waits
     1: [{"steps": [], "units": []}],
     2: [{"steps": [6], "units": [0]}],
-    3: [{"steps": [5, 5], "units": [0, 1]}, {"steps": [4, 8], "units": [1, 0], "bound": NEVER, "dtype": "float64"}],
+    3: [{"steps": [5, 5], "units": [0, 1]}, {"steps": [4, 8], "units": [1, 0], "bound": 10**6, "dtype": "float64"}],
     4: [{"steps": [5, 4, 3], "units": [0, 1, 4], "bound": 1}, {"steps": [6, 2, 7], "units": [0, 0, 1], "bound": 1},
         {"steps": [4, 0, 9], "units": [1, 0, 0], "bound": 2}],
     5: [{"steps": [4, 9], "units": [1, 0], "bound": 3, "group": (1, 2, 4)}],
@@ -32,9 +31,8 @@ WHOLE = (
 STEPWISE = (
     Rule("own-updates", lambda e: e["own"] and e["done"] != e["needed"], "in its step {step} worker {who} has a w with "
          "{done:g} of its own updates."),
-    Rule("old-w", lambda e: e["step"] and e["done"] < e["made"], "worker {who} begins its step {step} with an old w: it "
-         "has {done:g} updates of worker {other}, and the server had made {made:g} before it sent it. Send w as it is "
-         "then."),
+    Rule("old-w", lambda e: e["step"] and e["done"] < e["made"], "worker {who} begins its step {step} with an old w: of "
+         "worker {other} it has {done:g} updates; the server had made {made:g} before. Send w as it is then."),
     Rule("bound", lambda e: e["done"] < e["needed"], "worker {who} begins its step {step} with a w that has {done:g} "
          "updates of worker {other}; with bound={bound} it has at least {needed}."),
 )  # fmt: skip

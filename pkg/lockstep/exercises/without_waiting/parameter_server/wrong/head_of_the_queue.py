@@ -4,7 +4,9 @@ import torch
 import torch.distributed as dist
 
 MISCONCEPTION = "needless-wait"
-TELL = "Only the first of those that wait is looked at: one behind it may have leave to go on. Look through all of them."
+TELL = (
+    "Only the first of those that wait is looked at: one behind it may have leave to go on. Look through all of them."
+)
 
 
 def parameter_server(gradient, w, steps, rate, bound, group=None):
