@@ -1,6 +1,6 @@
 """A vector clock in place of a model: gradients that count, so that each w tells whose updates it has, and how many.
 
-    w of a worker that begins its step 2        [[0, …], [2, …], [1, …]]·(-rate), beside the start
+    w with which worker 2 begins its step 2     [[0, …], [2, …], [1, …]]·(-rate) more than the start
     updates that are in it                       none of worker 1, two of worker 2, one of worker 3
 
 By it is told whether a server kept to bounded staleness, and whether what it sent was old; by the times of the
