@@ -112,7 +112,7 @@ published.hogwild_table()
 # |---|---|---|
 # | If we don't synchronize, get almost perfect parallel speedup | the column *racy*, above; the paper’s own 3 to 9 times with 10 threads | Right where examples seldom meet, and each thread has a core of its own. |
 #
-# Where far fewer than 2 threads ran at once, the first table tells little. In the lab you delete a lock.
+# The first table is of processor time: where far fewer than 2 threads ran at once, that is no speed-up. In the lab you delete a lock.
 #
 # ## 3. The parameter server · 11 minutes
 #
@@ -156,7 +156,7 @@ reconcile("stale", simulated=mean)
 # %% lesson="turn may_begin"
 def may_begin(step, others, bound):
     """May a worker begin step number `step` = 0, 1, ...? Each number in `others`, the
-    steps that they have done, must be at least step - bound."""
+    steps that they have done, must be at least step - bound. There may be no others."""
     ### BEGIN SOLUTION
     return all(done >= step - bound for done in others)
     ### END SOLUTION
@@ -288,6 +288,9 @@ wrong = {
     lambda step, steps, period: (
         step % period == 0 or step + 1 == steps
     ): "That averages after step 0, when one step is done.",
+    lambda step, steps, period: (
+        (step > 0 and step % period == 0) or step + 1 == steps
+    ): "Steps are counted from 0: after step number `period`, one more than `period` are done.",
     lambda step, steps, period: (
         (step + 1) % period == 0
     ): "Seven steps with a period of 3: what becomes of the seventh?",

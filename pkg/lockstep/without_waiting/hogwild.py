@@ -183,7 +183,7 @@ def speed_table(threads: int = 2, sets: Mapping[str, Examples] | None = None, re
         [name, f"{median(of['serial']) * 1e3:.1f} ms", *_times(of), f"{median(of['at once']):.1f}"]
         for name, of in found.items()
     ]
-    caption = f"An epoch with {threads} threads: how many times as fast as one thread without a lock"
+    caption = f"An epoch with {threads} threads: how many times as fast as one thread, by processor time"
     return Table(caption, ["data", "one thread", *KERNELS, "racy against locked", "threads at once"], rows)
 
 
