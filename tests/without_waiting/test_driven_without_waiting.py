@@ -21,9 +21,9 @@ from lockstep.without_waiting.driven import (
     thrown_away,
 )
 from lockstep.without_waiting.ingress import step_of
-from lockstep.without_waiting.notes import notes_table
+from lockstep.without_waiting.notes import DELAYED, SYNCHRONOUS, each, notes_table, of
 from lockstep.without_waiting.parameter_server import work
-from lockstep.without_waiting.problems import cluster
+from lockstep.without_waiting.problems import GRADIENT, cluster
 from lockstep.without_waiting.published import hogwild_table
 from lockstep.without_waiting.race import recorded
 from lockstep.without_waiting.schedules import played
@@ -138,6 +138,14 @@ def test_what_lesson_06_says_of_the_races_holds() -> None:
     assert len({one.arrivals[0].updates for one in recorded()}) == 1
     agree = [row[-1].startswith("Right") for row in notes_table().rows]
     assert agree.count(False) == 1
+
+
+def test_a_delay_hides_the_shorter_one_of_gradient_and_all_reduce() -> None:
+    for link in ("fast", "slow"):
+        calm = of(1, link)
+        reduced = each(calm[SYNCHRONOUS]) - GRADIENT
+        hidden = each(calm[SYNCHRONOUS]) - each(calm[DELAYED])
+        assert abs(hidden - min(GRADIENT, reduced)) < 0.05 * GRADIENT
 
 
 def test_what_lesson_06_says_of_ports_and_backup_workers_holds() -> None:

@@ -84,7 +84,7 @@ def conflict_table(threads: int = 2, sets: Mapping[str, Examples] | None = None)
         rows.append([name, f"{examples.size:,}", str(of.omega), *(f"{s:.2%}" for s in shares)])
     head = ["data", "coordinates", "Ω", "Δ", "ρ", "two examples meet", "steps overtaken, measured"]
     caption = (
-        f"Who gets in whose way. Ω: coordinates of the largest example. Δ: examples that use the busiest coordinate. "
-        f"ρ: examples that the busiest one meets. Overtaken: with {threads} threads."
+        "Who gets in whose way. At most: Ω coordinates of one example, Δ examples that use one coordinate, ρ examples "
+        f"that one example meets. Overtaken: with {threads} threads."
     )
     return Table(caption, head, rows)

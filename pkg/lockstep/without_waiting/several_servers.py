@@ -67,8 +67,8 @@ def _work(
 
 
 def torn_table(workers: int = 4, steps: int = 6, servers: int = 2) -> Table:
-    """How many updates the shards of each w have that worker 0 gets. Where they differ, this w never was the value of
-    the parameters: each server has its own order of updates."""
+    """How many updates the shards of each w have that worker 0 gets. Where they differ, one server could never have
+    sent this w: each of several has its own order of updates."""
     values = run(_counting, steps, servers, ranks=servers + workers, on=alpha_beta(1e-3, 1e-9)).values
     rows = [[str(step), *(str(n) for n in versions), "yes" if len(set(versions)) == 1 else "no"]
             for step, versions in enumerate(values[servers])]  # fmt: skip
