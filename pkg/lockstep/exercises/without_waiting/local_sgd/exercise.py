@@ -23,7 +23,7 @@ class MovingBowl:
     middle: Tensor
 
     def __call__(self, w: Tensor, step: int) -> Tensor:
-        return self.curvature * (w - (step + 1) * self.middle)
+        return self.curvature * (w - (step + 1) * self.middle.to(w.device))
 
 
 def cases(ranks: int, seed: int) -> list[Case]:
