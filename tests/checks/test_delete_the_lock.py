@@ -13,7 +13,7 @@ import pytest
 
 from lockstep.exercises.without_waiting.delete_the_lock.exercise import COSTS, RULES, TASKS
 from lockstep.without_waiting.lock_free import delete_the_lock, one_lock, run_together
-from lockstep.without_waiting.meeting import RATE, WAYS, Task, observed
+from lockstep.without_waiting.meeting import RATE, SIZE, WAYS, Task, observed
 
 SHARING = Task(5, 14, 3, parted=False)
 PARTED = Task(5, 9, 2, parted=True)
@@ -117,7 +117,7 @@ def puts_back(w: Any, c: Any, step: Any) -> None:
 def test_whoever_writes_all_of_w_is_seen(write: Any) -> None:
     found = observed(stepping(write), PARTED)
     assert found["dense"]
-    assert found["bytes"] > 8 * 2_000_000
+    assert found["bytes"] > 8 * SIZE
 
 
 @pytest.mark.parametrize(
@@ -149,6 +149,6 @@ def test_a_view_of_w_is_an_array_like_any_other() -> None:
 @pytest.mark.parametrize("rule", [*RULES, *COSTS], ids=lambda rule: rule.misconception)
 def test_each_sentence_has_its_fields(rule: Any) -> None:
     evidence = {"misused": "x", "missing": 1, "twice": 1, "threads": 3, "taken": [[0]], "most": 1, "together": 3}
-    told = rule.told.format_map(evidence | {"off": 1, "last": 1})
+    told = rule.told.format_map(evidence | {"off": 1, "last": 1, "bytes": 1})
     assert told.endswith(".")
     assert "{" not in told

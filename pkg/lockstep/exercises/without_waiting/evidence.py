@@ -1,0 +1,27 @@
+"""What exercises of this unit share: cases that say themselves, and ranks of which more is seen than they return."""
+
+from collections.abc import Callable
+from typing import Any
+
+from lockstep.checks.case import Case
+from lockstep.checks.exercise import Watch
+from lockstep.checks.observation import Seen
+from lockstep.checks.plain import plain
+
+
+def case(
+    ranks: int, seed: int, group: tuple[int, ...] | None, *told: str, trivial: bool = False, **settings: Any
+) -> Case:
+    """It says its ranks, and what else is ``told``. One rank is trivial."""
+    said = ", ".join(filter(None, [str(Case(ranks, seed, group)), *told]))
+    return Case(ranks, seed, group, {**settings, "told": said, "trivial": trivial or ranks == 1})
+
+
+def noting(observed: Callable[..., tuple[Any, Any]]) -> Watch:
+    """On each rank the "result" and what was "found" beside it, which ``observed(fn, arguments)`` gives."""
+    return lambda fn, arguments: dict(zip(("result", "found"), map(plain, observed(fn, arguments)), strict=True))
+
+
+def results(seen: Seen) -> list[Any]:
+    """Of each member of the group."""
+    return [seen.returned[rank]["result"] for rank in seen.case.members]
