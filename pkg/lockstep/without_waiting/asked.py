@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import torch
+import torch.distributed as dist
 from torch import Tensor
 
 
@@ -22,13 +23,16 @@ class MovingBowl:
 
     def __call__(self, w: Tensor, step: int) -> Tensor:
         g = self.curvature * (w - (step + 1) * self.middle.to(w.device))
-        self.asked.append(step)
+        self.asked.append(int(step))
         if self.last is not None and torch.equal(self.last, w):
-            self.still.append(step)
+            self.still.append(int(step))
         self.last = w.detach().clone() if g.any() else None
         return g
 
 
-def observed(fn: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[Any, list[list[int]]]:
-    """What ``fn`` returns; then the steps for which it has asked its first argument, and those with an old w."""
-    return fn(*arguments), [arguments[0].asked, arguments[0].still]
+def observed(fn: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[Any, dict[str, Any]]:
+    """What ``fn`` returns; and the steps that this rank has to make, for which it has "asked" its first argument, and
+    of these the ones with an old w."""
+    bowl, _, steps, *_ = arguments
+    result = fn(*arguments)
+    return result, {"rank": dist.get_rank(), "steps": list(range(steps)), "asked": bowl.asked, "still": bowl.still}

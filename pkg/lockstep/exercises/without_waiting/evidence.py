@@ -12,14 +12,19 @@ from lockstep.checks.plain import plain
 def case(
     ranks: int, seed: int, group: tuple[int, ...] | None, *told: str, trivial: bool = False, **settings: Any
 ) -> Case:
-    """It says its ranks, and what else is ``told``. One rank is trivial."""
-    said = ", ".join(filter(None, [str(Case(ranks, seed, group)), *told]))
+    """It says its ranks, its size and what else is ``told``. One rank is trivial."""
+    said = ", ".join(filter(None, [str(Case(ranks, seed, group, settings)), *told]))
     return Case(ranks, seed, group, {**settings, "told": said, "trivial": trivial or ranks == 1})
 
 
 def noting(observed: Callable[..., tuple[Any, Any]]) -> Watch:
-    """On each rank the "result" and what was "found" beside it, which ``observed(fn, arguments)`` gives."""
-    return lambda fn, arguments: dict(zip(("result", "found"), map(plain, observed(fn, arguments)), strict=True))
+    """On each rank the "result", and what was "found" beside it: plain data, which ``observed(fn, arguments)`` gives."""
+
+    def watch(fn: Callable[..., Any], arguments: tuple[Any, ...]) -> dict[str, Any]:
+        result, found = observed(fn, arguments)
+        return {"result": plain(result), "found": found}
+
+    return watch
 
 
 def results(seen: Seen) -> list[Any]:
