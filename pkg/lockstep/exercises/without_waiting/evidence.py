@@ -18,13 +18,9 @@ def case(
 
 
 def noting(observed: Callable[..., tuple[Any, Any]]) -> Watch:
-    """On each rank the "result", and what was "found" beside it: plain data, which ``observed(fn, arguments)`` gives."""
-
-    def watch(fn: Callable[..., Any], arguments: tuple[Any, ...]) -> dict[str, Any]:
-        result, found = observed(fn, arguments)
-        return {"result": plain(result), "found": found}
-
-    return watch
+    """On each rank the "result" and what was "found" beside it: ``observed(fn, arguments)`` gives both, plain."""
+    both = "result", "found"
+    return lambda fn, given: dict(zip(both, observed(lambda *own: plain(fn(*own)), given), strict=True))
 
 
 def results(seen: Seen) -> list[Any]:

@@ -1,7 +1,5 @@
 """The largest spectral gap with few links: a valid matrix earns its gap's share of that of the best circulant one."""
 
-from typing import Any
-
 from lockstep.checks.case import Case
 from lockstep.checks.exercise import Exercise
 from lockstep.checks.judge import Fault
@@ -34,14 +32,9 @@ def shortcoming(seen: Seen) -> Fault | None:
     return Fault("wrong-values", have, earned=gap / wanted, telling=True) if gap < wanted - CLOSE else None
 
 
-def alike(seen: Seen) -> Any:
-    """What two answers share that make the same mistake: the flaw, and the eigenvalues."""
-    return [getattr(shortcoming(seen), "misconception", ""), moduli(matrix(seen.returned[0][0]))]
-
-
 EXERCISE = Exercise(
     number=8, core=False, title="The best mixing matrix", points=4, minutes=25, parameters="ranks, degree",
     reference="lockstep.without_waiting.best_mixing:best_mixing", cases=lambda K, seed: [case(*pair) for pair in TRIED],
-    inputs=lambda case, rank: [case.settings["asked"]], examine=shortcoming, alike=alike, values=1.0, worlds=(1,),
-    pure=True,
+    inputs=lambda case, rank: [case.settings["asked"]], worlds=(1,), pure=True, examine=shortcoming, values=1.0,
+    alike=lambda seen: [getattr(shortcoming(seen), "misconception", ""), moduli(matrix(seen.returned[0][0]))],
 )  # fmt: skip

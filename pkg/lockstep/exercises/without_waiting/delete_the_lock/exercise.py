@@ -47,9 +47,8 @@ RULES = (
          "The update is w[coordinates[i]] -= rate * gradient, in place, for each example."),
 )  # fmt: skip
 COSTS = (
-    Rule("lock-at-the-write", lambda e: e["failed"] == "writes", "one thread at a time was writing w: the others did "
-         "not begin to while it was at it. HOGWILD! does not lock that, either: with sparse examples two seldom write "
-         "the same coordinate, and an update that is lost now and then is noise."),
+    Rule("lock-at-the-write", lambda e: e["failed"] == "writes", "while one thread was writing w, no other began to. "
+         "Lock no write: with sparse examples two seldom write the same coordinate, and a rare lost update is noise."),
     Rule("as-long-as-w", lambda e: e["bytes"] >= 8 * SIZE, "your program takes {bytes:,} bytes besides w, which has "
          f"{8 * SIZE:,}. An example uses a few coordinates: nothing that you make need be as long as w."),
 )  # fmt: skip

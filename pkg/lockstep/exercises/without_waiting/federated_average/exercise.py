@@ -36,13 +36,12 @@ def calls(case: Case) -> list[Call]:
 
 def watch(fn: Callable[..., Any], call: Call) -> Evidence:
     w, models, examples = copy.deepcopy(call)
-    names = ["", *(f"models[{i}]" for i in range(len(models))), "w"]
-    return {"result": plain(fn(w, models, examples)), "name": "the mean", "names": names,
-            "arrays": [None, *plain([*models, w])]}  # fmt: skip
+    names, result = ["", *(f"models[{i}]" for i in range(len(models))), "w"], plain(fn(w, models, examples))
+    return {"result": result, "name": "the mean", "names": names, "arrays": [None, *plain([*models, w])]}
 
 
 EXERCISE = Arrays(
-    calls, lambda call, *_: federated_average(*call), asked="a tensor", arguments=lambda call: (call, *call[1], call[0]),
+    calls, lambda call, *_: federated_average(*call), asked="a tensor", arguments=lambda call: (call, *call[1], call[0])
 ).exercise(
     number=9, core=False, title="Federated averaging", points=2, minutes=10, parameters="w, models, examples",
     reference="lockstep.without_waiting.federated:federated_average", watch=watch, values=1.0,

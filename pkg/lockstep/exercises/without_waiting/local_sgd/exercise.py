@@ -12,7 +12,6 @@ from lockstep.checks.observation import Seen
 from lockstep.checks.rules import Rule, first
 from lockstep.checks.standard import forgiven
 from lockstep.checks.values import compare
-from lockstep.checks.wording import counted
 from lockstep.exercises.all_reduce_sgd.all_reduces import all_reduces
 from lockstep.exercises.communication.tensors import groups
 from lockstep.exercises.without_waiting.evidence import case, noting, results
@@ -30,8 +29,8 @@ WHY = (  # values are wrong
 
 def cases(ranks: int, seed: int) -> list[Case]:
     rows = [(None, *row) for row in TRIED] + [(group, *TRIED[0]) for group in groups(ranks)[1:]]
-    return [case(ranks, seed + n, group, counted(steps, "step"), f"period {period}", trivial=not steps,
-                 of=(steps, period)) for n, (group, steps, period) in enumerate(rows)]  # fmt: skip
+    return [case(ranks, seed + n, group, f"steps={steps}, period={period}", of=(steps, period), trivial=not steps)
+            for n, (group, steps, period) in enumerate(rows)]  # fmt: skip
 
 
 def inputs(case: Case, rank: int) -> tuple[MovingBowl, Tensor, int, float, int]:
