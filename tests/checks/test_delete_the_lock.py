@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import tracemalloc
+from contextlib import ExitStack
 from typing import Any
 
 import numpy as np
@@ -134,6 +135,36 @@ def test_any_way_to_write_the_own_coordinates_is_right(write: Any) -> None:
         assert right(found, task)
         assert not found["dense"]
         assert found["bytes"] < 1_000_000
+
+
+def locked(number: int) -> Any:
+    """A lock for each coordinate modulo ``number``, taken in order, for the write alone."""
+
+    def trained(gradient: Any, coordinates: Any, w: Any, rate: float, threads: int) -> None:
+        locks = [threading.Lock() for _ in range(number)]
+
+        def train(t: int) -> None:
+            for i in range(t, len(coordinates), threads):
+                g = gradient(i, w[coordinates[i]])
+                with ExitStack() as held:
+                    for n in sorted({int(c) % number for c in coordinates[i]}):
+                        held.enter_context(locks[n])
+                    w[coordinates[i]] -= rate * g
+
+        run_together(train, threads)
+
+    return trained
+
+
+@pytest.mark.parametrize("number", [1, 16, 20])
+def test_a_lock_for_some_of_the_coordinates_is_seen(number: int) -> None:
+    assert observed(locked(number), PARTED)["failed"] == "writes"
+
+
+def test_a_lock_for_each_coordinate_is_seen_by_its_bytes() -> None:
+    found = observed(locked(SIZE), PARTED)
+    assert right(found, PARTED)
+    assert found["bytes"] > 8 * SIZE
 
 
 def test_a_view_of_w_is_an_array_like_any_other() -> None:
