@@ -19,7 +19,7 @@ class MovingBowl:
     middle: Tensor
     asked: list[int] = field(default_factory=list)  # the steps, in order
     still: list[int] = field(default_factory=list)  # those with the w of the call before, whose gradient was not 0
-    last: Tensor | None = None
+    last: Tensor | None = field(default=None, repr=False)
 
     def __call__(self, w: Tensor, step: int) -> Tensor:
         g = self.curvature * (w - (step + 1) * self.middle.to(w.device))
