@@ -16,11 +16,10 @@ from lockstep.exercises.without_waiting.evidence import noting, results
 from lockstep.without_waiting.handed import MaskThere, observed, out_of_range, shown
 from lockstep.without_waiting.masked import M, shared_secrets
 
-SHAPES = {2: (3,), 3: (2, 3)}  # by ranks
-
 
 def value(case: Case, rank: int) -> Tensor:
-    return torch.randint(0, M, SHAPES.get(case.ranks, (5,)), generator=generator(case, rank))
+    shape = {2: (3,), 3: (2, 3)}.get(case.ranks, (5,))
+    return torch.randint(0, M, shape, generator=generator(case, rank))
 
 
 def inputs(case: Case, rank: int) -> tuple[Any, ...]:
