@@ -3,6 +3,8 @@
 import torch
 import torch.distributed as dist
 
+NCCL = "Where links go both ways, both ranks post the receive first."
+
 
 def push_sum(x, sends_to, rounds, group=None):
     rank = dist.get_rank(group)
