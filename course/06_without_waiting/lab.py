@@ -52,7 +52,7 @@ from lockstep import check
 #   returns a new float64 array as long: the gradient of example i at these places. Then `rate` and the number of `threads`,
 #   which may be larger than the number of examples.
 # - **You return** nothing: `w` is changed in place. For each example i, exactly once, `rate` times its gradient is
-#   subtracted at its places, in one step. Thread t takes the examples t, t + `threads`, t + 2·`threads`, …, in this order.
+#   subtracted at its places. Thread t takes the examples t, t + `threads`, t + 2·`threads`, …, in this order.
 #   When your function returns, all its threads have ended.
 # - **You may use** `threading` or `concurrent.futures`, and NumPy.
 # - **It may cost** no lock: all threads may be inside `gradient` at the same time, and all may write at the same time. A
@@ -230,7 +230,7 @@ check("without_waiting.parameter_server", parameter_server)
 #
 # Each rank trains a model of its own, and now and then all take the mean of their models. (Section 5 of the lesson.)
 #
-# - **You get** `gradient`, the start `w` (a float64 tensor of any shape, the same on every rank), the number of `steps`
+# - **You get** `gradient`, the start `w` (a float64 tensor of any shape, not always contiguous), the number of `steps`
 #   (0 or more), the learning `rate`, and the `period`, at least 1. All but `gradient` are the same on every rank.
 # - **You return** the averaged w, the same on every rank. A step is w ← w − `rate`·gradient, on each rank's own w. After
 #   every `period` steps, and after the last step, each rank's w becomes the mean of the w of all ranks.
@@ -503,7 +503,7 @@ check("without_waiting.push_sum", push_sum)
 # - **You get** the number of `ranks` K, and the `degree`: at least 2, or 1 where there are two ranks. It may be more than
 #   K − 1.
 # - **You return** `mixing`, a list of K lists of K numbers. No entry is negative; each row and each column sums to 1, to
-#   nine digits; it is symmetric; and no row has more than `degree` entries off the diagonal that are not zero.
+#   six digits; it is symmetric; and no row has more than `degree` entries off the diagonal that are not zero.
 # - **You may use** Python, NumPy and `torch`: nothing is sent.
 # - **It may cost** nothing.
 #

@@ -112,12 +112,11 @@ published.hogwild_table()
 # |---|---|---|
 # | If we don't synchronize, get almost perfect parallel speedup | the column *racy*, above; the paper’s own 3 to 9 times with 10 threads | Right where examples seldom meet, and each thread has a core of its own. |
 #
-# In the lab you delete a lock, and see why that alone is wrong.
+# Where far fewer than 2 threads ran at once, the first table tells little. In the lab you delete a lock.
 #
 # ## 3. The parameter server · 11 minutes
 #
-# Over a network there is no shared w. So what, ask the notes, “should [we] consider to be the value of the parameters” at a
-# given time? Their answer: a **parameter server** has it. The others are **workers**: they get w, compute a gradient and
+# Over a network there is no shared w. So what, ask the notes, “should [we] consider to be the value of the parameters”? Their answer: a **parameter server** has it. The others are **workers**: they get w, compute a gradient and
 # send it. The server applies each gradient when it arrives: *asynchronously*.
 # Here is one. Its `may_begin` will be your line.
 

@@ -114,7 +114,8 @@ fewer_bytes.published_speedup()
 federated.table()
 
 # %% [markdown]
-# Who drops out matters more than how many, if it is always the same ones: then nobody brings their digits.
+# Look at the last row, where each client has few digits. Who drops out matters more than how many, if it is always the
+# same ones: then hardly anybody brings their 8s and 9s.
 #
 # ## Sums of secrets
 #
