@@ -541,7 +541,7 @@ check("without_waiting.best_mixing", best_mixing)
 # %% [markdown] lab="readonly about-federated_average"
 # ## 9. Federated averaging ({minutes} minutes, {points} points)
 #
-# Phones train on their own data and report their models. Not all of them do. (The lesson's [more](more.ipynb).)
+# Phones train on their own data and report their models. Not all of them do. (The lesson's [more](../../course/06_without_waiting/more.ipynb).)
 #
 # - **You get** `w`, the model that all clients began with, a float64 tensor of any shape; `models`, a list: `models[i]` is
 #   the model of client i after its training, a tensor like `w`, or `None` if it dropped out; and `examples`, a list as
@@ -571,7 +571,7 @@ check("without_waiting.federated_average", federated_average)
 # ## 10. A sum of secrets ({minutes} minutes, {points} points)
 #
 # All learn the sum, nobody learns a summand: each pair of ranks hides behind a mask, and the masks cancel. (The lesson's
-# [more](more.ipynb).)
+# [more](../../course/06_without_waiting/more.ipynb).)
 #
 # - **You get** `value`, an int64 tensor of this rank, of the same shape on every rank, with numbers from 0 to 2³² − 1;
 #   `secrets`, a list: `secrets[j]` is a whole number that this rank shares with rank j and with nobody else, the same on both,
