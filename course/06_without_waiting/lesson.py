@@ -81,7 +81,9 @@ counted.survivors()
 # %% [markdown] lesson="after survivors"
 # **HOGWILD!** (Niu et al., 2011) is SGD like that: threads, one w, no lock. It counts on **sparse** data: an example uses
 # few of the coordinates of w, and writes only those. Look at the last columns: how often do two examples meet, and how
-# often was a step really overtaken? Then compare the losses of the racy rows with those of one thread.
+# often was a step really overtaken? (Ω: the most coordinates of an example. Δ: the share of examples with the
+# commonest coordinate. ρ: the largest share that one example meets.) Then compare the losses of the racy rows with those
+# of one thread.
 
 # %% lesson="after survivors"
 display(conflict.conflict_table())
@@ -116,8 +118,9 @@ published.hogwild_table()
 #
 # ## 3. The parameter server · 11 minutes
 #
-# Over a network there is no shared w. So what, ask the notes, “should [we] consider to be the value of the parameters”? Their answer: a **parameter server** has it. The others are **workers**: they get w, compute a gradient and
-# send it. The server applies each gradient when it arrives: *asynchronously*.
+# Over a network there is no shared w. So what, ask the notes, “should [we] consider to be the value of the parameters”?
+# Their answer: a **parameter server** has it. The others are **workers**: they get w, compute a gradient and send it.
+# The server applies each gradient when it arrives: *asynchronously*.
 # Here is one. Its `may_begin` will be your line.
 
 # %%
@@ -227,7 +230,7 @@ ingress.ingress_table()
 # %% [markdown] lesson="reason ingress"
 # **Our reason.** Each gradient must come in through the server's port, and each takes 4 ms there: 250 a second at most, from
 # any number of workers. One worker alone takes 40 + 8 ms: 21 a second. So 12 times is the end, and 12 workers reach it.
-# There is no barrier; there is a queue. An all-reduce has neither: its time hardly grows.
+# There is no barrier; there is a queue. An all-reduce has a barrier and no queue: its time hardly grows.
 
 # %% lesson="quiz sharded"
 quiz(
@@ -376,7 +379,7 @@ push_sum.one_way_table()
 
 # %% [markdown]
 # Above, four ranks begin with 1, 2, 3, 4, and send one way only. If the *rows* of W sum to 1, all agree, but not on 2.5. If
-# its *columns* do, the sum is right, but nobody agrees. **Push-sum** sends a weight along, and divides: stochastic gradient
+# its *columns* do, the sum is right, but they do not agree. **Push-sum** sends a weight along, and divides: stochastic gradient
 # push (Assran et al., 2019) trains like that.
 
 # %% lesson="quiz neighbours"

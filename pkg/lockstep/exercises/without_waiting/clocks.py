@@ -67,8 +67,8 @@ def case_of(
 
 def start(case: Case) -> Tensor:
     """w to begin with: numbers that need their dtype."""
-    workers, dtype = case.size - 1, DTYPES[case.settings["dtype"]]
-    shape = (max(1, workers), 1 + workers * max(case.settings["steps"], default=1))
+    rows, dtype = max(2, case.size - 1), DTYPES[case.settings["dtype"]]  # one row would take a flat gradient, too
+    shape = (rows, 1 + rows * max(case.settings["steps"], default=1))
     w = torch.randint(-40, 40, shape, generator=generator(case, -1)).to(dtype) / 4
     return w + 2.0**40 if dtype == torch.float64 else w
 
@@ -91,6 +91,6 @@ def begun(case: Case, w: Tensor) -> Iterator[Begun]:
     """What the last w tells of each step, in the order of workers and steps."""
     minutes, workers = (start(case) - w) / RATE, case.size - 1
     for row, steps in enumerate(case.settings["steps"]):
-        part = minutes[row, 1:].view(-1, workers)
+        part = minutes[row, 1:].view(-1, len(minutes))[:, :workers]
         for step in range(steps):
             yield Begun(row + 1, step, (part[step] - 1).tolist() if part[step].any() else None)

@@ -33,7 +33,8 @@ RULES = (
     Rule("not-joined", lambda e: e["late"], "your function returned while its threads were still at work. Start all "
          "threads first; then join each of them."),
     Rule("skips-examples", lambda e: e["missing"] is not None and e["twice"] is None, "the gradient of example "
-         "{missing} was never asked for. Thread t takes t, t + threads, and so on to the last example."),
+         "{missing} was never asked for. Thread t takes t, t + threads, and so on to the last example. If its thread "
+         "is one of a pool, it may have raised: you see that when you take its result, as list(pool.map(...)) does."),
     Rule("example-twice", lambda e: e["twice"] is not None and e["missing"] is None, "the gradient of example {twice} "
          "was computed more than once. Each example is used once: keep what gradient returns."),
     Rule("one-thread", lambda e: len(e["taken"]) == 1 < e["together"], "one thread computed all the gradients; "
@@ -43,8 +44,8 @@ RULES = (
     Rule("one-after-the-other", lambda e: e["failed"] == "together" and e["alive"] == 1, "while a thread was in "
          "gradient() and waited for the others, there was no other thread: one ends before the next begins. Start all "
          "of them first, and then join all of them."),
-    Rule("lock-stays", lambda e: e["failed"] == "together", "never were more than {most} of {together} threads in "
-         "gradient() at once: who was in it waited for the others, and they did not come. A lock keeps them out. "
+    Rule("lock-stays", lambda e: e["failed"] == "together", "there were never more than {most} of {together} "
+         "threads in gradient() at once: those in it waited for the others, which did not come. A lock keeps them out. "
          "Nothing may keep a thread from its gradient while another one is in it."),
     Rule("waits-for-others", lambda e: e["failed"] == "turns", "a thread that had its gradient did not go on to its "
          "next example while another one was still in gradient(): it waited for it. No thread waits for another."),

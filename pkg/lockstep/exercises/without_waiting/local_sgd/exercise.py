@@ -39,7 +39,8 @@ def _case(ranks: int, seed: int, group: tuple[int, ...] | None, steps: int, peri
 
 def inputs(case: Case, rank: int) -> tuple[MovingBowl, Tensor, int, float, int]:
     shape, settings = (3, 2) if case.ranks == 3 else (4,), case.settings
-    start, middle = (torch.randint(-8, 9, shape, generator=generator(case, r)).double() / 2 for r in (-1, rank))
+    drawn = (torch.randint(-8, 9, shape, generator=generator(case, r)).double() / 2 for r in (-1, rank))
+    start, middle = (x.transpose(0, -1) for x in drawn)  # with 3 ranks not contiguous
     return MovingBowl(case.size * (1 + rank % 3), middle), start, settings["steps"], 1 / 16, settings["period"]
 
 
