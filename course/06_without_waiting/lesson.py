@@ -157,7 +157,7 @@ reconcile("stale", simulated=mean)
 # %% lesson="turn may_begin"
 def may_begin(step, others, bound):
     """May a worker begin step number `step` = 0, 1, ...? Each number in `others`, the
-    steps that they have done, must be at least step - bound."""
+    steps that they have done, must be at least step - bound. There may be none."""
     ### BEGIN SOLUTION
     return all(done >= step - bound for done in others)
     ### END SOLUTION
