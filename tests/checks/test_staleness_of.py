@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from random import Random
-
 import pytest
 
 from lockstep.checks import find
@@ -11,8 +9,6 @@ from lockstep.checks.assess import score_of
 from lockstep.checks.closer import Closer
 from lockstep.checks.known import Known, known_answers
 from lockstep.checks.observe import observe
-from lockstep.exercises.without_waiting.staleness_of.exercise import recorded
-from lockstep.without_waiting.staleness import staleness_of
 
 STALENESS = find("without_waiting.staleness_of")
 
@@ -23,10 +19,3 @@ def test_a_wrong_answer_is_told_what_its_file_states_whatever_the_seed(known: Kn
         fn = known.load(STALENESS.function)
         score = score_of(STALENESS, observe(STALENESS, fn, cases=STALENESS.cases(1, seed)), Closer(STALENESS, fn))
         assert score.findings[0].misconception == known.misconception, (seed, score.text())
-
-
-def test_the_trace_of_the_exercise_keeps_the_bound() -> None:
-    """In lockstep nobody's gradient misses more than the others of its own step."""
-    for seed in range(20):
-        found = staleness_of(recorded(Random(seed), [4, 4, 4], 5.0, 0))
-        assert found == {0: 4, 1: 4, 2: 4}

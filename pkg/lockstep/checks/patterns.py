@@ -86,7 +86,7 @@ SPECIAL: Sequence[tuple[str, str, Callable[[Case], bool]]] = (
         "ignores-group",
         "It is right for the whole world and wrong for a group of some of its ranks. Pass group on to every call; rank "
         "and size are dist.get_rank(group) and dist.get_world_size(group); and mind that src= and dst= of send and "
-        "recv are global ranks (dist.get_global_rank, or group_src= and group_dst=).",
+        "recv, and what recv returns, are global ranks (group_src=, group_dst=, dist.get_group_rank).",
         lambda c: c.group is not None,
     ),
     (

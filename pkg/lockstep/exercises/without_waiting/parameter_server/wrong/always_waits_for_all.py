@@ -5,7 +5,6 @@ import torch.distributed as dist
 
 MISCONCEPTION = "needless-wait"
 TELL = "The server answers nobody before it has a gradient of everybody: receive from whoever is first, and answer who may go on."
-VARIANTS = ["in_turn"]
 
 
 def parameter_server(gradient, w, steps, rate, bound, group=None):

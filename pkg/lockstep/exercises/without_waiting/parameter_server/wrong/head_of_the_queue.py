@@ -1,10 +1,12 @@
-"""The learner thought: what is more than bound updates old is thrown away."""
+"""The learner thought: who waits longest is served first."""
 
 import torch
 import torch.distributed as dist
 
-MISCONCEPTION = "updates"
-TELL = "Gradients that are too old are thrown away here. With bounded staleness none is: a worker that is ahead waits."
+MISCONCEPTION = "needless-wait"
+TELL = (
+    "Only the first of those that wait is looked at: one behind it may have leave to go on. Look through all of them."
+)
 
 
 def parameter_server(gradient, w, steps, rate, bound, group=None):
@@ -17,18 +19,15 @@ def parameter_server(gradient, w, steps, rate, bound, group=None):
             dist.send(torch.cat([more, g.flatten()]), group=group, group_dst=0)
         return w
     clock = {r: 0 for r in dist.get_process_group_ranks(group or dist.group.WORLD)[1:]}
-    waiting, sent, version, message = list(clock), {}, 0, w.new_empty(w.numel() + 1)
+    waiting, message = list(clock), w.new_empty(w.numel() + 1)
     while clock:
-        for r in waiting:
-            dist.send(w, r, group=group)
-            sent[r] = version
+        while waiting and clock[waiting[0]] <= min(clock.values()) + bound:
+            dist.send(w, waiting.pop(0), group=group)
         r = dist.recv(message, group=group)
-        waiting = []
-        if version - sent[r] <= bound:
-            w = w - rate * message[1:].view(w.shape)
-            version += 1
+        w = w - rate * message[1:].view(w.shape)
         if message[0]:
-            waiting = [r]
+            clock[r] += 1
+            waiting.append(r)
         else:
             del clock[r]
     return w

@@ -1,9 +1,10 @@
-"""The learner thought: a worker must be less than bound ahead."""
+"""The learner thought: a worker that waits gets the w that its own gradient has made; I keep it for it."""
 
 import torch
 import torch.distributed as dist
 
-MISCONCEPTION = "crashed:Deadlock"
+MISCONCEPTION = "old-w"
+ALSO = ["bound"]
 
 
 def parameter_server(gradient, w, steps, rate, bound, group=None):
@@ -16,17 +17,16 @@ def parameter_server(gradient, w, steps, rate, bound, group=None):
             dist.send(torch.cat([more, g.flatten()]), group=group, group_dst=0)
         return w
     clock = {r: 0 for r in dist.get_process_group_ranks(group or dist.group.WORLD)[1:]}
-    waiting, message = list(clock), w.new_empty(w.numel() + 1)
+    waiting, message = dict.fromkeys(clock, w), w.new_empty(w.numel() + 1)
     while clock:
         for r in list(waiting):
-            if clock[r] < min(clock.values()) + bound:
-                dist.send(w, r, group=group)
-                waiting.remove(r)
+            if clock[r] <= min(clock.values()) + bound:
+                dist.send(waiting.pop(r), r, group=group)
         r = dist.recv(message, group=group)
         w = w - rate * message[1:].view(w.shape)
         if message[0]:
             clock[r] += 1
-            waiting.append(r)
+            waiting[r] = w
         else:
             del clock[r]
     return w
