@@ -53,8 +53,8 @@ def watch(fn: Callable[..., Any], arguments: tuple[Any, ...]) -> Evidence:
 
 def given(seen: Seen) -> list[list[Step]]:
     """The steps of each member, with the clock of the w that it was given."""
-    rows = [seen.returned[rank]["asked"] for rank in seen.case.members]
-    return [[Step(*row[:-1], row[-1][: len(rows) - 1]) for row in of_rank] for of_rank in rows]
+    rows, workers = [seen.returned[rank]["asked"] for rank in seen.case.members], seen.case.size - 1
+    return [[Step(step, begin, end, clock[:workers]) for step, begin, end, clock in of_rank] for of_rank in rows]
 
 
 def whole(seen: Seen, w: Tensor) -> list[Evidence]:
