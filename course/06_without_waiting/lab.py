@@ -329,9 +329,9 @@ def gossip_step(x, mixing, group=None):
     others = [j for j in range(size) if j != rank]
     x = x.contiguous()
     received = {j: torch.empty_like(x) for j in others if mixing[rank, j] != 0}
-    works = [dist.irecv(buffer, group=group, group_src=j) for j, buffer in received.items()]
-    works += [dist.isend(x, group=group, group_dst=i) for i in others if mixing[i, rank] != 0]
-    for work in works:
+    posted = [dist.P2POp(dist.irecv, buffer, group=group, group_peer=j) for j, buffer in received.items()]
+    posted += [dist.P2POp(dist.isend, x, group=group, group_peer=i) for i in others if mixing[i, rank] != 0]
+    for work in dist.batch_isend_irecv(posted) if posted else []:
         work.wait()
     mixed = mixing[rank, rank].item() * x
     for j, buffer in received.items():
@@ -483,9 +483,9 @@ def push_sum(x, sends_to, rounds, group=None):
     for _ in range(rounds):
         share = own / (len(sends_to[rank]) + 1)
         received = [torch.empty_like(own) for _ in sources]
-        works = [dist.irecv(r, group=group, group_src=j) for r, j in zip(received, sources, strict=True)]
-        works += [dist.isend(share, group=group, group_dst=i) for i in sends_to[rank]]
-        for work in works:
+        posted = [dist.P2POp(dist.irecv, r, group=group, group_peer=j) for r, j in zip(received, sources, strict=True)]
+        posted += [dist.P2POp(dist.isend, share, group=group, group_peer=i) for i in sends_to[rank]]
+        for work in dist.batch_isend_irecv(posted) if posted else []:
             work.wait()
         own = sum(received, start=share)
     return (own[:-1] / own[-1]).view(x.shape)
@@ -542,7 +542,7 @@ check("without_waiting.best_mixing", best_mixing)
 # %% [markdown] lab="readonly about-federated_average"
 # ## 9. Federated averaging ({minutes} minutes, {points} points)
 #
-# Phones train on their own data and report their models. Not all of them do. (The lesson's [more](more.ipynb).)
+# Phones train on their own data and report their models. Not all of them do. (The lesson's [more](../../course/06_without_waiting/more.ipynb).)
 #
 # - **You get** `w`, the model that all clients began with, a float64 tensor of any shape; `models`, a list: `models[i]` is
 #   the model of client i after its training, a tensor like `w`, or `None` if it dropped out; and `examples`, a list as
@@ -572,7 +572,7 @@ check("without_waiting.federated_average", federated_average)
 # ## 10. A sum of secrets ({minutes} minutes, {points} points)
 #
 # All learn the sum, nobody learns a summand: each pair of ranks hides behind a mask, and the masks cancel. (The lesson's
-# [more](more.ipynb).)
+# [more](../../course/06_without_waiting/more.ipynb).)
 #
 # - **You get** `value`, an int64 tensor of this rank, of the same shape on every rank, with numbers from 0 to 2³² − 1;
 #   `secrets`, a list: `secrets[j]` is a whole number that this rank shares with rank j and with nobody else, the same on both,

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import tracemalloc
+from contextlib import ExitStack
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ import pytest
 
 from lockstep.exercises.without_waiting.delete_the_lock.exercise import COSTS, RULES, TASKS
 from lockstep.without_waiting.lock_free import delete_the_lock, one_lock, run_together
-from lockstep.without_waiting.meeting import RATE, WAYS, Task, observed
+from lockstep.without_waiting.meeting import RATE, SIZE, WAYS, Task, observed
 
 SHARING = Task(5, 14, 3, parted=False)
 PARTED = Task(5, 9, 2, parted=True)
@@ -117,7 +118,7 @@ def puts_back(w: Any, c: Any, step: Any) -> None:
 def test_whoever_writes_all_of_w_is_seen(write: Any) -> None:
     found = observed(stepping(write), PARTED)
     assert found["dense"]
-    assert found["bytes"] > 8 * 2_000_000
+    assert found["bytes"] > 8 * SIZE
 
 
 @pytest.mark.parametrize(
@@ -136,6 +137,36 @@ def test_any_way_to_write_the_own_coordinates_is_right(write: Any) -> None:
         assert found["bytes"] < 1_000_000
 
 
+def locked(number: int) -> Any:
+    """A lock for each coordinate modulo ``number``, taken in order, for the write alone."""
+
+    def trained(gradient: Any, coordinates: Any, w: Any, rate: float, threads: int) -> None:
+        locks = [threading.Lock() for _ in range(number)]
+
+        def train(t: int) -> None:
+            for i in range(t, len(coordinates), threads):
+                g = gradient(i, w[coordinates[i]])
+                with ExitStack() as held:
+                    for n in sorted({int(c) % number for c in coordinates[i]}):
+                        held.enter_context(locks[n])
+                    w[coordinates[i]] -= rate * g
+
+        run_together(train, threads)
+
+    return trained
+
+
+@pytest.mark.parametrize("number", [1, 16, 20])
+def test_a_lock_for_some_of_the_coordinates_is_seen(number: int) -> None:
+    assert observed(locked(number), PARTED)["failed"] == "writes"
+
+
+def test_a_lock_for_each_coordinate_is_seen_by_its_bytes() -> None:
+    found = observed(locked(SIZE), PARTED)
+    assert right(found, PARTED)
+    assert found["bytes"] > 8 * SIZE
+
+
 def test_a_view_of_w_is_an_array_like_any_other() -> None:
     def trained(gradient: Any, coordinates: Any, w: Any, rate: float, threads: int) -> None:
         assert isinstance(w, np.ndarray)
@@ -149,6 +180,6 @@ def test_a_view_of_w_is_an_array_like_any_other() -> None:
 @pytest.mark.parametrize("rule", [*RULES, *COSTS], ids=lambda rule: rule.misconception)
 def test_each_sentence_has_its_fields(rule: Any) -> None:
     evidence = {"misused": "x", "missing": 1, "twice": 1, "threads": 3, "taken": [[0]], "most": 1, "together": 3}
-    told = rule.told.format_map(evidence | {"off": 1, "last": 1})
+    told = rule.told.format_map(evidence | {"off": 1, "last": 1, "bytes": 1})
     assert told.endswith(".")
     assert "{" not in told

@@ -17,7 +17,7 @@ from lockstep.checks.plain import plain
 from lockstep.checks.seeds import seed
 from lockstep.dye import dye, find_flaw, told
 from lockstep.exercises.without_waiting.averaging import MIXINGS, mixing, tensor
-from lockstep.exercises.without_waiting.best_mixing.exercise import alike, case, shortcoming
+from lockstep.exercises.without_waiting.best_mixing.exercise import case, shortcoming
 from lockstep.exercises.without_waiting.gossip_step.exercise import mixed
 from lockstep.exercises.without_waiting.push_sum.exercise import LINKS
 from lockstep.without_waiting.best_mixing import best_mixing
@@ -120,7 +120,7 @@ def seen(answer: object, ranks: int = 4, degree: int = 2) -> Seen:
 def test_what_is_said_of_a_matrix(answer: object, misconception: str) -> None:
     fault = judged(answer)
     assert (fault.misconception if fault else "") == misconception
-    assert alike(seen(answer))[0] == misconception
+    assert BEST.alike(seen(answer))[0] == misconception
 
 
 def test_a_gap_earns_its_share_of_the_reference() -> None:
@@ -152,7 +152,7 @@ def test_the_reference_is_right_and_reaches_the_judge_as_an_array_too() -> None:
 )
 def test_nothing_that_is_returned_breaks_the_judge(odd: object) -> None:
     assert judged(odd, 8, 3) is not None
-    assert alike(seen(odd, 8, 3))[0]
+    assert BEST.alike(seen(odd, 8, 3))[0]
 
 
 def test_tuples_and_tensors_are_matrices() -> None:

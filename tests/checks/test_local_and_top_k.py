@@ -12,8 +12,10 @@ from lockstep.checks.exercise import Exercise, find
 from lockstep.checks.observation import Seen
 from lockstep.checks.seeds import seed
 from lockstep.exercises.without_waiting import totals
+from lockstep.exercises.without_waiting.local_sgd.exercise import examine as wrongly
 from lockstep.exercises.without_waiting.local_sgd.exercise import inputs, wanted
 from lockstep.exercises.without_waiting.topk_with_error_feedback.exercise import examine
+from lockstep.without_waiting.asked import MovingBowl
 
 LOCAL, TOP_K = find("without_waiting.local_sgd"), find("without_waiting.topk_with_error_feedback")
 
@@ -39,7 +41,7 @@ def exact(case: Case) -> list[Fraction]:
 
 @pytest.mark.parametrize("case", cases(LOCAL), ids=str)
 def test_the_wanted_model_is_exact(case: Case) -> None:
-    assert [Fraction(v) for v in wanted(case)[0].flatten().tolist()] == exact(case)
+    assert [Fraction(v) for v in wanted(case).flatten().tolist()] == exact(case)
 
 
 @pytest.mark.parametrize("case", cases(TOP_K), ids=str)
@@ -88,3 +90,25 @@ def test_a_mean_by_one_over_k_is_off_by_rounding_only() -> None:
     assert examine(Seen(case, off)) is None
     far = tuple([mean * (1 + 1e-5), left] for mean, left in seen.returned)
     assert "This is the mean." in getattr(examine(Seen(case, far)), "message", "")
+
+
+@pytest.mark.parametrize(
+    ("asked", "still", "told"), [([0, 1, 0, 1], [], "step-numbers"), ([0, 1, 2, 3], [1], "w-stands-still")]
+)
+def test_what_gradients_were_asked_for_says_why_values_are_wrong(asked: list[int], still: list[int], told: str) -> None:
+    case = next(c for c in cases(LOCAL) if c.size == 2)
+    found = {"rank": 0, "steps": [0, 1, 2, 3], "asked": asked, "still": still}
+    right = wanted(case)
+    wrong, fine = (Seen(case, ({"result": w, "found": found},) * 2) for w in (right + 1, right))
+    assert getattr(wrongly(wrong), "misconception", "") == told
+    assert wrongly(fine) is None
+
+
+def test_a_gradient_notes_steps_and_a_w_that_stands_still() -> None:
+    bowl = MovingBowl(2.0, torch.ones(2))
+    w = torch.zeros(2)
+    for step in range(2):
+        bowl(w, step)
+    w -= 0.5
+    bowl(w, 2)
+    assert (bowl.asked, bowl.still) == ([0, 1, 2], [1])

@@ -63,7 +63,7 @@ def _results(exercise: Exercise, seen: Seen) -> Fault | None:
     wanted = list(exercise.wanted(seen.case)) if exercise.wanted else []
     if not any(isinstance(want, tuple) for want in wanted):
         held = [seen.returned[rank] for rank in seen.case.members] if exercise.kept else results(seen)
-        return compare(seen, held, [_forgiven(h, w, exercise.rounding) for h, w in zip(held, wanted, strict=True)])
+        return compare(seen, held, [forgiven(h, w, exercise.rounding) for h, w in zip(held, wanted, strict=True)])
     held = [seen.returned[rank] for rank in seen.case.members]  # several values are never in place
     length = max(len(want) for want in wanted if want is not None)
     for rank, value, want in zip(seen.case.members, held, wanted, strict=True):
@@ -84,7 +84,7 @@ def _place(n: int, of: int) -> str:
     return f"This is value {n + 1} of {of} returned."
 
 
-def _forgiven(held: Any, want: Tensor | None, rounding: float) -> Tensor | None:
+def forgiven(held: Any, want: Tensor | None, rounding: float) -> Tensor | None:
     """What is wanted; of an element that is off by rounding what is held."""
     if not rounding or want is None or not isinstance(held, Tensor):
         return want

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -17,6 +17,21 @@ class Flaw(NamedTuple):
 
     name: str
     said: str
+
+
+def matrix(answer: Any) -> Tensor:
+    """As a float64 tensor; an empty one of what is no matrix of numbers."""
+    try:
+        found = torch.tensor(answer.tolist() if isinstance(answer, Tensor) else answer, dtype=torch.float64)
+    except (TypeError, ValueError, RuntimeError, OverflowError):
+        return torch.empty(0)
+    return found if found.isfinite().all() else torch.empty(0)
+
+
+def moduli(W: Tensor) -> list[float]:
+    """Of the eigenvalues, in ascending order; none of what is not square."""
+    is_square = W.dim() == 2 and W.shape[0] == W.shape[1]
+    return sorted(torch.linalg.eigvals(W).abs().tolist()) if is_square else []
 
 
 def invalid(W: Tensor, degree: int) -> Flaw | None:

@@ -72,6 +72,13 @@ def shown(own: Tensor, handed: Sequence[Tensor], masks: Sequence[Tensor], modulu
     return None
 
 
+def out_of_range(handed: Sequence[Tensor], modulus: int) -> Shown | None:
+    """The first number that is not below ``modulus``, or is negative."""
+    off = [number for tensor in handed for number in tensor.flatten().tolist() if not 0 <= number < modulus]
+    told = "to the all-reduce. That tells something about the value: reduce it modulo 2**32 before."
+    return ("out-of-range", f"hands {off[0]:,} {told}") if off else None
+
+
 def _pieces(handed: Sequence[Tensor], n: int) -> Iterator[Tensor]:
     """All that is handed over, in pieces as long as the value; and the difference of any two."""
     flat = [tensor.flatten().long() for tensor in handed]

@@ -21,7 +21,8 @@ import numpy as np
 
 from lockstep.without_waiting.sparse import Floats, Ints
 
-SIZE = 2_000_000  # of w: an array as long as it is larger than anything else that an answer makes
+SIZE = 200_000  # of w: an array as long as it is larger than anything else that an answer makes
+STRIDE = 20_160  # between threads' own coordinates: whoever has a lock for each i % n of them has one for all
 UNUSED = 200  # coordinates that no example uses
 SIGNALLING = 0x7FF4000000000001  # the bits of a NaN that a copy keeps, and arithmetic does not
 PATIENCE = 1.5  # seconds to wait for threads that do not come, once
@@ -46,16 +47,17 @@ class Task:
     def draw(self) -> tuple[list[Ints], Floats]:
         """The coordinates of each example, and w: quarters where they are used."""
         dice = np.random.default_rng(self.seed)
-        places = dice.choice(SIZE, UNUSED + 8 * (self.threads + self.examples), replace=False)
-        unused, pools, own = places[:UNUSED], places[UNUSED:][: 8 * self.threads], places[UNUSED + 8 * self.threads :]
+        places = dice.choice(STRIDE, UNUSED + 8 + 8 * self.examples, replace=False)
+        unused, pool, own = np.split(places, [UNUSED, UNUSED + 8])
+        used = np.concatenate([own, *(pool + t * STRIDE for t in range(self.threads))])
         w = np.zeros(SIZE)
-        w[places] = dice.integers(-40, 40, len(places)) / 4
+        w[used] = dice.integers(-40, 40, len(used)) / 4
         w.view(np.int64)[unused] = SIGNALLING
         drawn = []
         for i in range(self.examples):
-            pool = pools[i % self.threads :: self.threads] if self.parted else pools[:8]
+            mine = pool + i % self.threads * STRIDE if self.parted else pool
             last = not self.parted and i >= self.examples - self.threads
-            drawn.append(np.sort(own[8 * i :][:4] if last else dice.choice(pool, 5, replace=False)))
+            drawn.append(np.sort(own[8 * i :][:4] if last else dice.choice(mine, 5, replace=False)))
         return drawn, w
 
     def gradient(self, i: int, values: Any) -> Floats:

@@ -11,6 +11,7 @@ from torch import Tensor
 from lockstep.checks.budget import Budget, Measure
 from lockstep.checks.case import Case, generator, laid_out, numbers
 from lockstep.checks.wording import counted
+from lockstep.exercises.without_waiting.evidence import case
 from lockstep.without_waiting.at_once import early_waits
 
 MIXINGS: Mapping[str, tuple[int, Sequence[Sequence[int]]]] = {  # rows, in fractions of the first number
@@ -37,15 +38,10 @@ def cases(*tried: Tried) -> Callable[[int, int], list[Case]]:
 
 def _case(seed: int, ranks: int, graph: str, more: Mapping[str, Any]) -> Case:
     """It says its graph, and what is special. ``weights`` is the denominator by which the dye is read."""
-    own = {"numel": 4 + 2 * (seed % 3), "dtype": "float64", "layout": "contiguous", "graph": graph, **more}
-    group = own.pop("group", None)
-    told = [f"the group {list(group)} of {ranks} ranks" if group else counted(ranks, "rank"), graph]
-    told += [counted(own["rounds"], "round")] if "rounds" in own else []
-    told += ["a tensor that is not contiguous"] if own["layout"] == "matrix" else []
-    told += ["float32"] if own["dtype"] == "float32" else []
-    trivial = ranks == 1 or own.get("rounds") == 0
-    weights = MIXINGS[graph][0] if graph in MIXINGS else 1
-    return Case(ranks, seed, group, {**own, "told": ", ".join(told), "trivial": trivial, "weights": weights})
+    settings = {"numel": 4 + 2 * (seed % 3), "dtype": "float64", "layout": "contiguous", "rounds": 1, **more}
+    group, told = settings.pop("group", None), [counted(more["rounds"], "round")] if "rounds" in more else []
+    trivial, weights = not settings["rounds"], MIXINGS[graph][0] if graph in MIXINGS else 1
+    return case(ranks, seed, group, graph, *told, trivial=trivial, graph=graph, weights=weights, **settings)
 
 
 def mixing(case: Case) -> Tensor:
@@ -65,21 +61,21 @@ def tensor(case: Case, rank: int) -> Tensor:
 def budgets(links: Callable[[Case], int], more: int = 0) -> tuple[Budget, ...]:
     """One message for each of the links and rounds, of the tensor's numbers and so many ``more``; all at once."""
 
-    def rounds(case: Case) -> int:
-        return int(case.settings.get("rounds", 1))
+    def number(case: Case) -> int:
+        return int(links(case) * case.settings["rounds"])
 
     def nbytes(case: Case) -> int:
         x = tensor(case, 0)
-        return links(case) * rounds(case) * (x.nbytes + more * x.element_size())
+        return number(case) * (x.nbytes + more * x.element_size())
 
     early = Measure(
-        lambda seen: early_waits(seen.trace, max(1, rounds(seen.case))), "rank",
+        lambda seen: early_waits(seen.trace, max(1, seen.case.settings["rounds"])), "rank",
         "{} wait for a message before all sends or all receives are posted", "{} wait early", "early-waits",
     )  # fmt: skip
     at_once = "Post every isend and irecv first, and wait then: nobody has to wait for what goes on between two others."
     return (
         Budget("collectives", lambda case: 0, advice="Messages to neighbours are enough."),
-        Budget("all messages", lambda case: links(case) * rounds(case), "one for each link and round"),
+        Budget("all messages", number, "one for each link and round"),
         Budget("all bytes", nbytes),
         Budget(early, lambda case: 0, advice=at_once),
     )

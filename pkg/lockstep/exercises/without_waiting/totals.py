@@ -7,26 +7,21 @@ from torch import Tensor
 
 from lockstep.checks.case import DTYPES, Case, generator
 from lockstep.exercises.communication.tensors import groups
+from lockstep.exercises.without_waiting.evidence import case
 
-PLAIN, ALIKE, TIES = "", ", the largest in the same places on each rank", ", most of them equally large"
-LARGE = (200, 5, "float32")
-Row = tuple[int, int, str, str]  # numel, k, dtype, kind
-AWKWARD: dict[int, list[Row]] = {
-    2: [(*LARGE, TIES), (6, 6, "float32", PLAIN)],
+PLAIN, ALIKE, TIES = "", "the largest in the same places on each rank", "most of them equally large"
+AWKWARD = {  # by ranks: numel, k, dtype, kind
+    2: [(200, 5, "float32", TIES), (6, 6, "float32", PLAIN)],
     3: [(200, 5, "float64", ALIKE), (5, 1, "float32", PLAIN)],
     4: [(200, 5, "float64", TIES)],
 }
 
 
 def cases(ranks: int, seed: int) -> list[Case]:
-    rows = [(group, (*LARGE, PLAIN)) for group in groups(ranks)] + [(None, row) for row in AWKWARD.get(ranks, [])]
-    return [_case(ranks, seed + n, group, row) for n, (group, row) in enumerate(rows)]
-
-
-def _case(ranks: int, seed: int, group: tuple[int, ...] | None, row: Row) -> Case:
-    settings: dict[str, Any] = dict(zip(("numel", "k", "dtype", "kind"), row, strict=True))
-    told = f"{Case(ranks, seed, group, settings)}, k={settings['k']}{settings['kind']}"
-    return Case(ranks, seed, group, {**settings, "told": told, "trivial": ranks == 1})
+    rows = [(group, (200, 5, "float32", PLAIN)) for group in groups(ranks)]
+    rows += [(None, row) for row in AWKWARD.get(ranks, [])]
+    return [case(ranks, seed + n, group, f"k={k}", kind, numel=numel, k=k, dtype=dtype, kind=kind)
+            for n, (group, (numel, k, dtype, kind)) in enumerate(rows)]  # fmt: skip
 
 
 def inputs(case: Case, rank: int) -> tuple[Tensor, Tensor, int]:

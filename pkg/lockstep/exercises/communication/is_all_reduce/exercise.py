@@ -30,20 +30,7 @@ FILES = {
 RINGS = Candidates(Path(__file__).parents[1] / "ring_all_reduce", "an all-reduce", FILES)
 
 EXERCISE = Exercise(
-    number=13,
-    kind="catch",
-    core=False,
-    title="Catch a wrong all-reduce",
-    points=4,
-    minutes=30,
-    parameters="fn",
-    reference="lockstep.collectives:is_all_reduce",
-    pure=True,
-    worlds=(1,),
-    seconds=40.0,
-    cases=RINGS.cases,
-    inputs=RINGS.inputs,
-    watch=watch,
-    examine=RINGS.examine,
-    values=1.0,
-)
+    number=13, kind="catch", core=False, title="Catch a wrong all-reduce", points=4, minutes=30, parameters="fn",
+    reference="lockstep.collectives:is_all_reduce", cases=RINGS.cases, inputs=RINGS.inputs, watch=watch,
+    examine=RINGS.examine, pure=True, worlds=(1,), seconds=40.0, values=1.0,
+)  # fmt: skip

@@ -39,12 +39,6 @@ EXERCISE = arithmetic(
         FULL: lambda dice: models(dice, full=True),
     },
     trivial={FULL},
-    number=3,
-    title="Days of training",
-    points=2,
-    minutes=15,
-    parameters="params, tokens, devices, peak, utilisation",
-    reference="lockstep.cost.training:training_days",
-    asked="a number of days, a float,",
-    steps=steps,
-)
+    number=3, title="Days of training", points=2, minutes=15, parameters="params, tokens, devices, peak, utilisation",
+    reference="lockstep.cost.training:training_days", asked="a number of days, a float,", steps=steps,
+)  # fmt: skip

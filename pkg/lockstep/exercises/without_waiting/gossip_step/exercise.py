@@ -11,9 +11,10 @@ from lockstep.dye import Dyed, Wanted
 from lockstep.exercises.without_waiting.averaging import MIXINGS, Tried, budgets, cases, mixing, tensor
 
 DENSE = "a dense matrix that is not symmetric"
-SINGLE = ("a one-way link", "one-way links, and rank 3 has none")
-KINDS = {name: "float32" if name in SINGLE else "float64" for name in MIXINGS}
-WORLDS = [(len(rows), name, {"dtype": KINDS[name]}) for name, (_, rows) in MIXINGS.items()]
+SINGLE = ("a one-way link", "one-way links, and rank 3 has none")  # precision
+WORLDS: list[Tried] = [
+    (len(rows), name, {"dtype": "float32"} if name in SINGLE else {}) for name, (_, rows) in MIXINGS.items()
+]
 MORE: list[Tried] = [
     (4, "a one-way link", {"group": (1, 3)}),
     (8, DENSE, {"group": (1, 3, 4, 6)}),
@@ -32,18 +33,8 @@ def mixed(dyed: Dyed, case: Case) -> Wanted:
 
 
 EXERCISE = Exercise(
-    number=4,
-    title="A step of gossip",
-    points=3,
-    minutes=20,
-    parameters="x, mixing, group=None",
-    reference="lockstep.without_waiting.gossip:gossip_step",
-    cases=cases(*WORLDS, *MORE),
-    inputs=lambda case, rank: (tensor(case, rank), mixing(case)),
-    wanted=sums,
-    kept=True,
+    number=4, title="A step of gossip", points=3, minutes=20, parameters="x, mixing, group=None", of="a step of gossip",
+    reference="lockstep.without_waiting.gossip:gossip_step", cases=cases(*WORLDS, *MORE), wanted=sums, dye=mixed,
+    inputs=lambda case, rank: (tensor(case, rank), mixing(case)), kept=True, seconds=2.5,
     budgets=budgets(lambda case: int((mixing(case).fill_diagonal_(0) != 0).sum())),
-    of="a step of gossip",
-    dye=mixed,
-    seconds=2.5,
-)
+)  # fmt: skip

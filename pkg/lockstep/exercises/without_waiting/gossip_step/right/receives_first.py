@@ -3,6 +3,8 @@
 import torch
 import torch.distributed as dist
 
+NCCL = "Two neighbours both post the receive first."
+
 
 def gossip_step(x, mixing, group=None):
     ranks = dist.get_process_group_ranks(group) if group is not None else list(range(dist.get_world_size()))

@@ -3,6 +3,8 @@
 import torch
 import torch.distributed as dist
 
+NCCL = "Two neighbours both post the send first: right only while NCCL buffers it."
+
 
 def gossip_step(x, mixing, group=None):
     rank, size = dist.get_rank(group), dist.get_world_size(group)

@@ -7,7 +7,7 @@ import torch.distributed as dist
 def push_sum(x, sends_to, rounds, group=None):
     world = dist.get_process_group_ranks(group)
     me = world.index(dist.get_rank())
-    value, weight = x.clone(memory_format=torch.contiguous_format), torch.ones((), dtype=x.dtype)
+    value, weight = x.clone(memory_format=torch.contiguous_format), x.new_ones(())
     for _ in range(rounds):
         message = torch.cat([value.reshape(-1), weight.reshape(1)]) / (1 + len(sends_to[me]))
         heard = {j: torch.zeros_like(message) for j in range(len(world)) if me in sends_to[j]}

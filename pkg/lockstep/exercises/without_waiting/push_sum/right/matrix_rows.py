@@ -3,11 +3,13 @@
 import torch
 import torch.distributed as dist
 
+NCCL = "Where links go both ways, both ranks post the receive first."
+
 
 def push_sum(x, sends_to, rounds, group=None):
     rank = dist.get_rank(group)
     senders = [j for j, links in enumerate(sends_to) if rank in links]
-    row = torch.ones(x.numel() + 1, dtype=x.dtype)
+    row = x.new_ones(x.numel() + 1)
     row[:-1] = x.reshape(-1)
     for _ in range(rounds):
         row = row * (1 / (1 + len(sends_to[rank])))

@@ -8,7 +8,7 @@ def topk_with_error_feedback(gradient, residual, k, group=None):
     total = gradient + residual
     _, places = torch.topk(total.abs(), k)
     sent = torch.zeros_like(total).index_copy(0, places, total[places])
-    pairs = [[torch.empty(k, dtype=t.dtype) for _ in range(dist.get_world_size(group))] for t in (total, places)]
+    pairs = [[t.new_empty(k) for _ in range(dist.get_world_size(group))] for t in (total, places)]
     dist.all_gather(pairs[0], total[places], group=group)
     dist.all_gather(pairs[1], places, group=group)
     mean = torch.zeros_like(total)

@@ -7,8 +7,8 @@ import torch.distributed as dist
 def topk_with_error_feedback(gradient, residual, k, group=None):
     K = dist.get_world_size(group)
     total = gradient.add(residual)
-    mask = torch.zeros(len(total), dtype=torch.bool)
-    mask[sorted(range(len(total)), key=lambda i: -abs(total[i].item()))[:k]] = True
+    largest = sorted(range(len(total)), key=lambda i: -abs(total[i].item()))[:k]
+    mask = total.new_tensor([i in largest for i in range(len(total))], dtype=torch.bool)
     places, values = mask.nonzero()[:, 0].int(), total[mask]
     where, what = places.new_empty(K * k), values.new_empty(K * k)
     works = [

@@ -1,0 +1,28 @@
+"""What exercises of this unit share: cases that say themselves, and ranks of which more is seen than they return."""
+
+from collections.abc import Callable
+from typing import Any
+
+from lockstep.checks.case import Case
+from lockstep.checks.exercise import Watch
+from lockstep.checks.observation import Seen
+from lockstep.checks.plain import plain
+
+
+def case(
+    ranks: int, seed: int, group: tuple[int, ...] | None, *told: str, trivial: bool = False, **settings: Any
+) -> Case:
+    """It says its ranks, its size and what else is ``told``. One rank is trivial."""
+    said = ", ".join(filter(None, [str(Case(ranks, seed, group, settings)), *told]))
+    return Case(ranks, seed, group, {**settings, "told": said, "trivial": trivial or ranks == 1})
+
+
+def noting(observed: Callable[..., tuple[Any, Any]]) -> Watch:
+    """On each rank the "result" and what was "found" beside it: ``observed(fn, arguments)`` gives both, plain."""
+    both = "result", "found"
+    return lambda fn, given: dict(zip(both, observed(lambda *own: plain(fn(*own)), given), strict=True))
+
+
+def results(seen: Seen) -> list[Any]:
+    """Of each member of the group."""
+    return [seen.returned[rank]["result"] for rank in seen.case.members]
