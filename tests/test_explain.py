@@ -42,6 +42,13 @@ def test_two_ends_that_do_not_meet_are_to_be_compared() -> None:
     assert deadlock([ends[0], replace(ends[1], kind="send")]).remedy == Deadlock.remedy
 
 
+def test_a_circle_of_receives_is_not_told_to_use_isend() -> None:
+    """Gossip whose sends went to the wrong ranks had posted all by isend and irecv, and was told to use them."""
+    circle = [replace(s, kind="recv") for s in waits(r0=(2,), r1=(0,), r2=(1,))]
+    assert "sent it nothing that fits" in deadlock(circle).remedy
+    assert deadlock([replace(circle[0], kind="all_reduce"), *circle[1:]]).remedy == Deadlock.remedy
+
+
 def test_long_lists_of_ranks_are_cut() -> None:
     assert some([4]) == "rank 4"
     assert some([0, 1, 2]) == "ranks 0, 1 and 2"

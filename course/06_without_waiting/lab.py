@@ -89,10 +89,10 @@ def delete_the_lock(gradient, coordinates, w, rate, threads):
 #
 # ---
 #
-# The lock may go as soon as nobody writes what is not his. A sparse step needs no vector of zeros: index `w` with the
+# The lock may go as soon as nobody writes what is not theirs. A sparse step needs no vector of zeros: index `w` with the
 # example's places, once to read and once to write. The traps: a lock round a part of the step; a copy of `w` for each
 # thread; and a line that reads the old values, calls `gradient`, and then writes old values minus the step.
-# In which order does Python work off `a[c] -= f(a)`?
+# In which order does Python evaluate `a[c] -= f(a)`?
 #
 # ---
 #
@@ -309,6 +309,7 @@ check("without_waiting.local_sgd", local_sgd)
 # ```python
 # sources = [j for j in range(K) if ...]
 # targets = [i for i in range(K) if ...]
+# x = ...  # contiguous, as messages must be
 # received = {j: torch.empty_like(x) for j in sources}
 # works = [dist.irecv(..., group=group, group_src=j) for j in sources]
 # works += [dist.isend(..., group=group, group_dst=i) for i in targets]

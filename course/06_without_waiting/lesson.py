@@ -229,7 +229,7 @@ ingress.ingress_table()
 # %% [markdown] lesson="reason ingress"
 # **Our reason.** Each gradient must come in through the server's port, and each takes 4 ms there: 250 a second at most, from
 # any number of workers. One worker alone takes 40 + 8 ms: 21 a second. So 12 times is the end, and 12 workers reach it.
-# There is no barrier; there is a queue. A ring all-reduce has no queue: its time hardly grows.
+# There is no barrier; there is a queue. A ring all-reduce has a barrier and no queue: its time hardly grows.
 
 # %% lesson="quiz sharded"
 quiz(

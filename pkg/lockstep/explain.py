@@ -27,6 +27,11 @@ UNLIKE = (
     "that one first, or both at once with isend and irecv."
 )
 
+ALL_RECEIVE = (
+    "Each of these ranks waits to receive from the next one, which has sent it nothing that fits. Look at who sends to "
+    "whom, and let one of them send before it waits."
+)
+
 
 def wait_cycle(states: Sequence[RankState]) -> tuple[int, ...]:
     """Ranks that wait for each other in a circle, each for the next and the last for the first; () if there is none.
@@ -120,7 +125,7 @@ def way_out(circle: Sequence[RankState]) -> str:
         return GROUP_IN_ORDER if held.queue == "group" else IN_ORDER
     if sorted(s.kind for s in circle) == ["recv", "send"]:
         return UNLIKE if circle[0].queue == circle[1].queue else APART
-    return ""
+    return ALL_RECEIVE if all(s.kind == "recv" for s in circle) else ""
 
 
 def _pairs(cycle: Sequence[int]) -> list[tuple[int, int]]:

@@ -62,7 +62,7 @@ def _results(exercise: Exercise, seen: Seen) -> Fault | None:
     """What each member of the group holds: a tensor, or a tuple of them."""
     wanted = list(exercise.wanted(seen.case)) if exercise.wanted else []
     if not any(isinstance(want, tuple) for want in wanted):
-        held = results(seen)
+        held = [seen.returned[rank] for rank in seen.case.members] if exercise.kept else results(seen)
         return compare(seen, held, [forgiven(h, w, exercise.rounding) for h, w in zip(held, wanted, strict=True)])
     held = [seen.returned[rank] for rank in seen.case.members]  # several values are never in place
     length = max(len(want) for want in wanted if want is not None)
@@ -108,7 +108,7 @@ def _calls(exercise: Exercise, seen: Seen) -> Fault | None:
         if not _same_kind(answer, want) and not (answer is None and exercise.none):
             none = " Does every way through your function end with return?" if answer is None else ""
             asked = exercise.asked or _kind(want)
-            return Fault("wrong-type", f"{_call(exercise, call)} returns {_told(answer)}; {asked} is wanted.{none}")
+            return Fault("wrong-type", f"{_call(exercise, call)} returns {told(answer)}; {asked} is wanted.{none}")
     off = [row for row in rows if not agrees(row[1], row[2])]
     if not off:
         return None
@@ -177,11 +177,6 @@ def _kind(want: Any) -> str:
         return f"a tuple of {counted(len(want), 'value')}"
     names: Sequence[tuple[type, str]] = ((bool, "True or False"), (str, "text"), (int, "a number"), (float, "a number"))
     return next((name for kind, name in names if isinstance(want, kind)), "something else")
-
-
-def _told(value: Any) -> str:
-    """What came back in place of what is wanted. A numpy array reaches the judge as a list."""
-    return f"a list or an array of {told(value)}" if isinstance(value, list) else told(value)
 
 
 def _apart(answer: Any, want: Any) -> tuple[str, str]:

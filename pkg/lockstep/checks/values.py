@@ -54,13 +54,13 @@ def _kind_of_value(seen: Seen, rank: int, value: Any, want: Tensor) -> Fault | N
 
 
 def told(value: Any) -> str:
-    """A value in a sentence."""
+    """A value in a sentence. A tuple and an array reach the judge as lists."""
     if isinstance(value, Other):
         return f"a {value.type}"
     if isinstance(value, Tensor):
         return f"a tensor of shape {tuple(value.shape)}"
     if isinstance(value, list):
-        return counted(len(value), "value")
+        return f"a list, tuple or array of {counted(len(value), 'value')}"
     return "nothing (None)" if value is None else f"{value!r:.60}"
 
 

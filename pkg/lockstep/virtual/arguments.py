@@ -20,7 +20,10 @@ def check_contiguous(tensor: torch.Tensor) -> None:
     """As on gloo and NCCL: what travels must lie in one piece."""
     if not tensor.is_contiguous():
         shape = tuple(tensor.shape)
-        raise ValueError(f"this tensor (shape {shape}) is not contiguous: send and receive x.contiguous() instead")
+        raise ValueError(
+            f"this tensor (shape {shape}) is not contiguous: send x.contiguous() instead; receive into a new tensor "
+            "that is, and not into x.contiguous(), which would be a copy"
+        )
 
 
 def nbytes(tensor: torch.Tensor) -> int:

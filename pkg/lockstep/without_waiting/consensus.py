@@ -116,8 +116,9 @@ def gossip(matrices: Sequence[Tensor], steps: int) -> list[Tensor]:
 def consensus_table(ranks: int = 16, most: int = 150) -> Table:
     """For each graph what a rank sends, |λ₂|, the measured rate, and the steps and tensors sent to a thousandth of the
     first disagreement."""
-    head = ["graph", "tensors sent, a rank and step", "|λ₂|", "measured: a step multiplies the disagreement by",
-            "steps to 1/1000", "tensors sent till then"]  # fmt: skip
+    head = ["graph", "tensors the busiest rank sends in a step", "|λ₂|",
+            "measured: a step multiplies the disagreement by",
+            "steps to 1/1000", "tensors it sends till then"]  # fmt: skip
     caption = f"Gossip among {ranks} ranks: |λ₂| is computed from the matrix, the rest was counted in runs."
     return Table(caption, head, [_told(one) for one in measured(ranks, most)])
 

@@ -191,4 +191,5 @@ def feedback_table(left: Left, sizes: Sequence[int] = (650, 65, 6), ranks: int =
         ends = in_turn([partial(largest, k, way) for way in (left, thrown_away)], ranks, cluster())
         rows.append([str(k), f"{k / 650:.0%}", *(f"{Digits().loss(end.w):.3f}" for end in ends)])
     head = ["k", "of 650", "loss, residual by your line", "loss, residual thrown away"]
-    return Table(f"{ranks} ranks, {LOCAL_STEPS} steps", head, rows)
+    told = "A loss a little below that of 100 %, in one training, proves nothing."
+    return Table(f"{ranks} ranks, {LOCAL_STEPS} steps. {told}", head, rows)

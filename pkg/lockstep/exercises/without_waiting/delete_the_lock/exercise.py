@@ -19,7 +19,8 @@ RULES = (
          "w: what they write there is lost. Threads share their memory: use threading.Thread."),
     Rule("not-joined", lambda e: e["late"], "your function returned while its threads were still at work: join them."),
     Rule("skips-examples", lambda e: e["missing"] is not None and e["twice"] is None, "the gradient of example "
-         "{missing} was never asked for. Thread t takes t, t + threads, and so on to the last example."),
+         "{missing} was never asked for. Thread t takes t, t + threads, and so on to the last example. If its thread "
+         "is one of a pool, it may have raised: you see that when you take its result, as list(pool.map(...)) does."),
     Rule("example-twice", lambda e: e["twice"] is not None and e["missing"] is None, "the gradient of example {twice} "
          "was computed more than once. Each example is used once: keep what gradient returns."),
     Rule("one-thread", lambda e: len(e["taken"]) == 1 < e["together"], "one thread computed all the gradients."),
@@ -28,7 +29,7 @@ RULES = (
     Rule("one-after-the-other", lambda e: e["failed"] == "together" and e["alive"] == 1, "while a thread was in "
          "gradient() and waited for the others, there was no other thread. Start all of them, and then join them."),
     Rule("lock-stays", lambda e: e["failed"] == "together", "at most {most} of {together} threads were in gradient() "
-         "at once: who was in it waited for the others in vain. A lock keeps them out, and nothing may."),
+         "at once: those in it waited for the others in vain. A lock keeps them out, and nothing may."),
     Rule("waits-for-others", lambda e: e["failed"] == "turns", "a thread that had its gradient did not go on to its "
          "next example while another one was still in gradient(): it waited for it. No thread waits for another."),
     Rule("w-unchanged", lambda e: e["unchanged"], "w is as it was before. Write the updates into w itself, in place."),

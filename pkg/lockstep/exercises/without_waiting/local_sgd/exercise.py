@@ -36,7 +36,8 @@ def cases(ranks: int, seed: int) -> list[Case]:
 def inputs(case: Case, rank: int) -> tuple[MovingBowl, Tensor, int, float, int]:
     steps, period = case.settings["of"]
     shape = (3, 2) if case.ranks == 3 else (4,)
-    start, middle = (torch.randint(-8, 9, shape, generator=generator(case, r)).double() / 2 for r in (-1, rank))
+    drawn = [torch.randint(-8, 9, shape, generator=generator(case, r)).double() / 2 for r in (-1, rank)]
+    start, middle = (x.transpose(0, -1) for x in drawn)  # with 3 ranks not contiguous
     return MovingBowl(case.size * (1 + rank % 3), middle), start, steps, 1 / 16, period
 
 

@@ -32,7 +32,8 @@ STEPWISE = (
     Rule("own-updates", lambda e: e["own"] and e["done"] != e["needed"], "in its step {step} worker {who} has a w with "
          "{done:g} of its own updates."),
     Rule("old-w", lambda e: e["step"] and e["done"] < e["made"], "worker {who} begins its step {step} with an old w: "
-         "of worker {other} it has {done:g} updates; the server had made {made:g} by then. Send w as it is then."),
+         "of worker {other} it has {done:g} updates; the server had made {made:g} by then. Send w as it is then, "
+         "and begin with the w that has come."),
     Rule("bound", lambda e: e["done"] < e["needed"], "worker {who} begins its step {step} with a w that has {done:g} "
          "updates of worker {other}; with bound={bound} it has at least {needed}."),
 )  # fmt: skip
