@@ -114,7 +114,7 @@ def test_what_was_posted_is_settled_when_nobody_can_act_at_that_time_any_more():
 def test_who_blocks_is_woken_by_what_is_settled():
     def life(scheduler, rank, log):
         scheduler.agenda.add(0.0, wakes=(rank, 2.0))
-        scheduler.settle()
+        scheduler.settle(lambda: False)
         scheduler.block(rank)
         log.append(("woken at", scheduler.clock[rank]))
 

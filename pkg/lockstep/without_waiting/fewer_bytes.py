@@ -95,7 +95,7 @@ def compression_table(rows: Sequence[tuple[Trained, Trained]]) -> Table:
         for row, without in rows
     ]  # fmt: skip
     head = ("sent", "bytes a rank and step", "times less", "loss", "without feedback", "test error", "without feedback")
-    caption = f"Compressed gradients in float64, {RANKS} ranks, {STEPS} steps on the digits. Without feedback, what is left"
+    caption = f"Compressed gradients in float64, {RANKS} ranks, {STEPS} steps. Without feedback, what is left"
     return Table(f"{caption} out each time never comes: much with top-k and PowerSGD, little with float16.", head, body)
 
 
