@@ -14,10 +14,10 @@ takes the best all-reduce that it knows: with FLAT's numbers both make less than
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from operator import index
-from time import perf_counter
 from typing import SupportsIndex
 
 import torch
@@ -127,12 +127,12 @@ def step(rows: int, layers: int, width: int) -> tuple[float, float]:
     for parameter in model.parameters():
         parameter.register_post_accumulate_grad_hook(leave)  # type: ignore[no-untyped-call]
     loss = model(torch.ones(rows, width, requires_grad=True)).square().mean()
-    begin = perf_counter()
+    begin = time.perf_counter()
     loss.backward()
-    waits = perf_counter()
+    waits = time.perf_counter()
     for work in under_way:
         work.wait()
-    there = perf_counter()
+    there = time.perf_counter()
     sgd.step()
     return waits - begin, there - waits
 

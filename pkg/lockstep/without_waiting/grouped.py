@@ -22,7 +22,7 @@ arXiv:2005.00124. There a group does not wait for its late ranks either: it take
 
 from __future__ import annotations
 
-from time import perf_counter
+import time
 
 import torch
 import torch.distributed as dist
@@ -109,8 +109,8 @@ def held_up(ranks: int, size: int) -> int:
 
 def round_with_a_late_rank(size: int) -> float:
     """Seconds until this rank has the mean of its group."""
-    begin = perf_counter()
+    begin = time.perf_counter()
     if dist.get_rank() == 0:
         burn(LATE)
     averaged(size, 1)
-    return perf_counter() - begin
+    return time.perf_counter() - begin

@@ -11,11 +11,11 @@ On ``cluster()`` a matrix product takes time and nothing else that is computed d
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
-from time import perf_counter
 from typing import Protocol
 
 import torch
@@ -61,7 +61,7 @@ class Recorded:
         self.seen: list[tuple[float, object]] = []
 
     def __call__(self, w: Tensor, step: int) -> Tensor:
-        self.seen.append((perf_counter(), w.detach().numpy().copy()))
+        self.seen.append((time.perf_counter(), w.detach().numpy().copy()))
         return self.gradient(w, step)
 
 

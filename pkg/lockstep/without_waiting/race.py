@@ -21,10 +21,10 @@ Everything is virtual and seeded: the same setting gives the same numbers again.
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from time import perf_counter
 
 import numpy as np
 import torch
@@ -136,7 +136,7 @@ def train(method: Method) -> Path:
     own = PROBLEM.of(rank - 1, ranks - 1) if method.has == "server" else PROBLEM.of(rank, ranks)
     gradient = Recorded(own)
     w = method.train(gradient, PROBLEM.start(), method.steps, method.rate)
-    times, ws = zip(*gradient.seen, (perf_counter(), w.numpy()), strict=True)
+    times, ws = zip(*gradient.seen, (time.perf_counter(), w.numpy()), strict=True)
     return list(times), np.stack(ws)
 
 
