@@ -1,10 +1,12 @@
-"""A table with a caption and column headers, for a notebook and for a terminal."""
+"""A table with a caption and column headers, for a notebook and for a terminal; and the published ones in ``data``."""
 
 from __future__ import annotations
 
+import csv
 import html
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.resources import files
 
 STYLE = "text-align:left;vertical-align:top;padding:.25em .4em"
 WIDTHS = ((10, "white-space:nowrap"), (40, ""), (10**6, "min-width:9em"))  # by characters; what is longer than 10 wraps
@@ -36,3 +38,10 @@ def _cell(text: str) -> str:
     """In a page of 508 pixels, what JupyterLab leaves of 960, a table should not have to be scrolled."""
     width = next(style for most, style in WIDTHS if len(text) <= most)
     return f'<td style="{STYLE};white-space:normal;{width}">{html.escape(text)}</td>'
+
+
+def published(part: str, file: str) -> list[dict[str, str]]:
+    """The rows of the CSV table ``data/file`` of a part of this package, by the names in its head. Its lines that begin
+    with # say where each number is from."""
+    lines = files("lockstep").joinpath(part, "data", file).read_text(encoding="utf-8").splitlines()
+    return list(csv.DictReader(line for line in lines if not line.startswith("#")))

@@ -75,6 +75,25 @@ class Lab:
         script = f"source => {{ {_PANEL} panel.content.widgets[{cell}].model.sharedModel.setSource(source); }}"
         self.page.evaluate(script, source)
 
+    def said_to(self, name: str, source: str) -> str:
+        """Write this line for a lesson's your-turn, run it, and read what is said to it."""
+        turn = self.find(f"def {name}(")
+        self.write(turn, f"{source}\n\n\nyour_turn({name})")
+        self.run(turn)
+        self.page.wait_for_timeout(1500)
+        self.wait_until_idle(120)
+        return self.output(turn).get_by_role("status").inner_text()
+
+    def answer(self, id: str, source: str) -> str:
+        """Write this into the cell of a lab's exercise, run it and its check: what a learner reads below."""
+        function = id.partition(".")[2]
+        mine, check = self.find(f"def {function}"), self.find(f'check("{id}"')
+        self.write(mine, source)
+        self.run(mine)
+        self.run(check, timeout=90)
+        assert self.errors() == {}
+        return self.look(check, f"lab-{function}").inner_text()
+
     def wait_until_idle(self, timeout: float = 60) -> None:
         self._wait("panel.content.widgets.every(c => (c.model.executionState ?? 'idle') === 'idle')", timeout)
         self._wait("panel.sessionContext.session.kernel.status === 'idle'", timeout)

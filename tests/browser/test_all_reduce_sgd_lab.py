@@ -34,18 +34,8 @@ def smallest_batch_that_hides(flops, nbytes, ranks, alpha, beta, rate):
 """
 
 
-def answer(lab: Lab, function: str, source: str) -> str:
-    """Write this into the function's cell, run it and its check: what a learner reads below."""
-    mine, check = lab.find(f"def {function}"), lab.find(f'check("all_reduce_sgd.{function}"')
-    lab.write(mine, source)
-    lab.run(mine)
-    lab.run(check, timeout=90)
-    assert lab.errors() == {}
-    return lab.look(check, f"lab-{function}").inner_text()
-
-
 def test_a_bucket_that_nobody_sends_is_told(prepared: Lab) -> None:
-    assert "The last bucket" in answer(prepared, "bucketed_ddp", FORGETS_THE_LAST_BUCKET)
+    assert "The last bucket" in prepared.answer("all_reduce_sgd.bucketed_ddp", FORGETS_THE_LAST_BUCKET)
 
 
 def test_the_batch_is_tried_in_virtual_time_once_it_is_written(prepared: Lab) -> None:
@@ -54,7 +44,9 @@ def test_the_batch_is_tried_in_virtual_time_once_it_is_written(prepared: Lab) ->
     prepared.run(prepared.find(f"def {function}"))
     prepared.run(confirming)
     assert "once your function says one" in prepared.output(confirming).inner_text()
-    assert "Round up" in answer(prepared, function, BATCH.format("int(all_reduce * rate / flops)"))
-    assert "Right" in answer(prepared, function, BATCH.format("max(1, math.ceil(all_reduce * rate / flops))"))
+    assert "Round up" in prepared.answer(f"all_reduce_sgd.{function}", BATCH.format("int(all_reduce * rate / flops)"))
+    assert "Right" in prepared.answer(
+        f"all_reduce_sgd.{function}", BATCH.format("max(1, math.ceil(all_reduce * rate / flops))")
+    )
     prepared.run(confirming, timeout=90)
     prepared.look(confirming, "lab-confirmed").locator("td", has_text="yes").first.wait_for()

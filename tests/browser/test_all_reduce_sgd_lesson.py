@@ -16,16 +16,6 @@ LINES = {
 }
 
 
-def said_to(lab: Lab, name: str, source: str) -> str:
-    """Write this line, run it, and read what is said to it."""
-    turn = lab.find(f"def {name}(")
-    lab.write(turn, f"{source}\n\n\nyour_turn({name})")
-    lab.run(turn)
-    lab.page.wait_for_timeout(1500)
-    lab.wait_until_idle(120)
-    return lab.output(turn).get_by_role("status").inner_text()
-
-
 @pytest.mark.slow
 def test_the_lesson_waits_and_its_figures_can_be_read(lab: Lab, course: Path, browser: Browser) -> None:
     lab.open(LESSON)
@@ -41,11 +31,11 @@ def test_the_lesson_waits_and_its_figures_can_be_read(lab: Lab, course: Path, br
     lab.look(held, "sgd-resnet")
 
     with_the_sum = "def update(w, G, M, alpha):\n    return w - alpha * G"
-    assert "That is a step with the sum." in said_to(lab, "update", with_the_sum)
-    assert "Right" in said_to(lab, "update", with_the_sum.replace("alpha *", "alpha / M *"))
+    assert "That is a step with the sum." in lab.said_to("update", with_the_sum)
+    assert "Right" in lab.said_to("update", with_the_sum.replace("alpha *", "alpha / M *"))
     assert "8 ranks: 1 times one rank's step, and 8 with the sum" in str(lab.cells()[lab.find("def first_step")])
     for name, line in LINES.items():
-        assert "Right" in said_to(lab, name, line)
+        assert "Right" in lab.said_to(name, line)
     for name, text in {"buckets": "class Trained", "sweep": "show.batch_and_rate"}.items():
         lab.output(lab.find(text)).locator("svg").first.wait_for()
         lab.look(lab.find(text), f"sgd-{name}")

@@ -50,20 +50,12 @@ def prepared(lab: Lab) -> Lab:
     return lab
 
 
-def answer(lab: Lab, function: str, source: str) -> str:
-    """Write this into the function's cell, run it and its check: what a learner reads below."""
-    mine, check = lab.find(f"def {function}"), lab.find(f'check("without_waiting.{function}"')
-    lab.write(mine, source)
-    lab.run(mine)
-    lab.run(check, timeout=90)
-    assert lab.errors() == {}
-    return lab.look(check, f"lab-{function}").inner_text()
-
-
 def test_a_lock_that_is_only_deleted_is_told(prepared: Lab) -> None:
-    assert "coordinates of w that the example does not use" in answer(prepared, "delete_the_lock", ONLY_DELETED)
-    assert "3 of 3 points" in answer(prepared, "delete_the_lock", HOGWILD)
+    assert "coordinates of w that the example does not use" in prepared.answer(
+        "without_waiting.delete_the_lock", ONLY_DELETED
+    )
+    assert "3 of 3 points" in prepared.answer("without_waiting.delete_the_lock", HOGWILD)
 
 
 def test_a_mean_that_is_forgotten_is_told(prepared: Lab) -> None:
-    assert "not averaged after the last step" in answer(prepared, "local_sgd", FORGETS_THE_LAST_MEAN)
+    assert "not averaged after the last step" in prepared.answer("without_waiting.local_sgd", FORGETS_THE_LAST_MEAN)

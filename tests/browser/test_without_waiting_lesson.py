@@ -16,16 +16,6 @@ LINES = {
 MAY_BEGIN = "def may_begin(step, others, bound):\n    return {}(done >= step - bound for done in others)"
 
 
-def said_to(lab: Lab, name: str, source: str) -> str:
-    """Write this line, run it, and read what is said to it."""
-    turn = lab.find(f"def {name}(")
-    lab.write(turn, f"{source}\n\n\nyour_turn({name})")
-    lab.run(turn)
-    lab.page.wait_for_timeout(1500)
-    lab.wait_until_idle(120)
-    return lab.output(turn).get_by_role("status").inner_text()
-
-
 @pytest.mark.slow
 def test_the_lesson_waits_and_lines_drive_its_runs(lab: Lab, course: Path, browser: Browser) -> None:
     lab.open(LESSON)
@@ -39,11 +29,11 @@ def test_the_lesson_waits_and_lines_drive_its_runs(lab: Lab, course: Path, brows
     lab.output(held).locator("svg").first.wait_for()
     assert "7: 793" in str(lab.cells()[held])
 
-    assert "That asks for one of them" in said_to(lab, "may_begin", MAY_BEGIN.format("any"))
-    assert "Right" in said_to(lab, "may_begin", MAY_BEGIN.format("all"))
+    assert "That asks for one of them" in lab.said_to("may_begin", MAY_BEGIN.format("any"))
+    assert "Right" in lab.said_to("may_begin", MAY_BEGIN.format("all"))
     assert "By your line" in str(lab.cells()[lab.find("driven.bounds_table")])
     for name, line in LINES.items():
-        assert "Right" in said_to(lab, name, line)
+        assert "Right" in lab.said_to(name, line)
     assert "residual thrown away" in str(lab.cells()[lab.find("driven.feedback_table")])
 
     race = lab.find("show.race()")

@@ -14,17 +14,16 @@ benchmarks; in ``data/allreduce_busbw_measured.csv``, whose first lines say what
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from importlib import resources
 from statistics import median
 
 from lockstep import machines
 from lockstep.bench.table import Row, Table
 from lockstep.cost.library import library_all_reduce
 from lockstep.cost.network import collective_time
+from lockstep.tables import published
 
 # What the file calls a system, as it begins -> the cluster of ours that it is.
 CLUSTERS: Mapping[str, str] = {
@@ -81,8 +80,7 @@ class Measurement:
 
 def measurements() -> tuple[list[Measurement], int]:
     """Those that can be compared, and how many cannot: a machine that is not described, or a range for a number."""
-    lines = resources.files("lockstep.bench").joinpath("data/allreduce_busbw_measured.csv").read_text().splitlines()
-    rows = list(csv.DictReader(line for line in lines if not line.startswith("#")))
+    rows = published("bench", "allreduce_busbw_measured.csv")
     known = [(row, name) for row in rows for start, name in CLUSTERS.items() if row["system"].startswith(start)]
     found = [
         Measurement(row["system"], name, int(row["ranks"]), row["payload"], float(row["busbw_GBps"]) * 1e9)

@@ -11,11 +11,9 @@ Goyal et al., "Accurate, Large Minibatch SGD: Training ImageNet in 1 Hour", arXi
 
 from __future__ import annotations
 
-import csv
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
-from importlib.resources import files
 from typing import NamedTuple
 
 import torch
@@ -24,7 +22,7 @@ from torch.nn import functional as F
 from lockstep import datasets, models
 from lockstep.errors import UsageError
 from lockstep.launch.measure import one_thread
-from lockstep.tables import Table
+from lockstep.tables import Table, published
 from lockstep.tally import counted
 
 BATCH, RATE = 16, 0.1  # the small batch, and a learning rate that suits it
@@ -71,8 +69,7 @@ def sweep(
 
 def goyal() -> list[tuple[int, str, float]]:
     """ResNet-50 on ImageNet as Goyal et al. have published it, as (batch, rule, validation error in percent)."""
-    table = files("lockstep.data_parallel") / "data" / "goyal_batch_vs_error.csv"
-    rows = csv.DictReader(line for line in table.read_text().splitlines() if not line.startswith("#"))
+    rows = published("data_parallel", "goyal_batch_vs_error.csv")
     return [(int(row["minibatch"]), row["rule"], float(row["top1_error_pct"])) for row in rows]
 
 

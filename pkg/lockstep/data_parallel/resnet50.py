@@ -13,14 +13,12 @@ stands. How servers of V100s are joined is in ``lockstep.machines``.
 
 from __future__ import annotations
 
-import csv
-from importlib import resources
 from typing import NamedTuple
 
 from lockstep.cost.data_parallel import all_reduce_seconds, smallest_batch_that_hides
 from lockstep.cost.network import collective_time
 from lockstep.machines import find
-from lockstep.tables import Table
+from lockstep.tables import Table, published
 
 NBYTES, WORKERS, LINK = 10**8, 256, 300e9  # as in the notes
 SMALL, LARGE = 32, 128  # images
@@ -54,8 +52,12 @@ class ResNet50(NamedTuple):
 
 def resnet50() -> ResNet50:
     """The example's numbers, each from what was measured and from the formulas of the course."""
-    rates = [float(row["throughput"]) for row in _rows("nvidia_resnet50_v100.csv")]
-    p100 = next(float(row["value"]) for row in _rows("goyal_systems.csv") if "32 images on one P100" in row["item"])
+    rates = [float(row["throughput"]) for row in published("data_parallel", "nvidia_resnet50_v100.csv")]
+    p100 = next(
+        float(row["value"])
+        for row in published("data_parallel", "goyal_systems.csv")
+        if "32 images on one P100" in row["item"]
+    )
     servers = find(SERVERS)
     link, elsewhere = servers.between, WORKERS - servers.ranks_per_node
     small, large = (Span(images / max(rates), images / min(rates)) for images in (SMALL, LARGE))
@@ -113,11 +115,6 @@ def resnet50_table() -> Table:
         ),
     ]
     return Table(f"ResNet-50 on {WORKERS} V100s", ("the notes", "we count", "why"), rows)
-
-
-def _rows(file: str) -> list[dict[str, str]]:
-    lines = resources.files("lockstep.data_parallel").joinpath("data", file).read_text(encoding="utf-8").splitlines()
-    return list(csv.DictReader(line for line in lines if not line.startswith("#")))
 
 
 def _percent(added: float, step: Span) -> Span:

@@ -5,13 +5,12 @@ What is here needs no run: ``race`` runs them, and ``show.race`` draws them.
 
 from __future__ import annotations
 
-import csv
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 
-from lockstep.tables import Table
+from lockstep.tables import Table, published
 
 RANKS, TARGET = 8, 0.25  # machines, and the loss to reach
 TIMES = files("lockstep.without_waiting") / "data" / "race.csv"
@@ -69,8 +68,7 @@ PRICES: Sequence[Callable[[Arrival], float]] = (
 
 def recorded() -> list[Race]:
     """The races for each of STRAGGLERS on each of LINKS, as they stand in the course's file."""
-    lines = [line for line in TIMES.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
-    rows = [_read(row) for row in csv.DictReader(lines)]
+    rows = [_read(row) for row in published("without_waiting", TIMES.name)]
     settings = dict.fromkeys((row.straggler, row.link) for row in rows)
     return [Race(*setting, [row for row in rows if (row.straggler, row.link) == setting]) for setting in settings]
 

@@ -6,17 +6,15 @@ rows = compression_sweep()        compression_table(rows)           published_co
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from importlib.resources import files
 from typing import NamedTuple
 
 import torch.distributed as dist
 from torch import Tensor
 
 from lockstep.events import Event, Trace
-from lockstep.tables import Table
+from lockstep.tables import Table, published
 from lockstep.without_waiting.compression import (
     Compress,
     PowerSGD,
@@ -101,7 +99,7 @@ def compression_table(rows: Sequence[tuple[Trained, Trained]]) -> Table:
 
 def published_compression() -> Table:
     """What others have published of gradients as small, beside no compression; each row says how far it is checked."""
-    rows = [row for row in published("async_and_compression.csv") if row["work"] in _WORKS]
+    rows = [row for row in published("without_waiting", "async_and_compression.csv") if row["work"] in _WORKS]
     body = [[_WORKS[row["work"]], row["item"], row["value"], row["provenance"]] for row in rows]
     caption = "Published: compression. Published: printed in the source; unverified: quoted from memory."
     return Table(caption, ("work", "of", "value", "how we know"), body)
@@ -109,7 +107,7 @@ def published_compression() -> Table:
 
 def published_speedup(gpus: int = 64) -> Table:
     """Deep Gradient Compression's speed-up on so many GPUs over 25-gigabit Ethernet, read off a figure (± 0.6)."""
-    rows = [row for row in published("dgc_speedup_2080ti.csv") if int(row["gpus"]) == gpus]
+    rows = [row for row in published("without_waiting", "dgc_speedup_2080ti.csv") if int(row["gpus"]) == gpus]
     by_model: dict[str, dict[str, str]] = {}
     for row in rows:
         by_model.setdefault(row["model"], {})[row["system"]] = row["speedup"]
@@ -127,12 +125,6 @@ _WORKS = {
     "DGC paper": "DGC (its paper)",
     "PowerSGD T3": "PowerSGD, Table 3",
 }
-
-
-def published(name: str) -> list[dict[str, str]]:
-    """The rows of a table in ``data``."""
-    lines = (files("lockstep.without_waiting") / "data" / name).read_text(encoding="utf-8").splitlines()
-    return list(csv.DictReader(line for line in lines if not line.startswith("#")))
 
 
 def _trained(jobs: Sequence[tuple[str, str, Train]]) -> list[Trained]:

@@ -26,9 +26,8 @@ from torch.nn import functional as F
 from lockstep.datasets import TRAINED, Examples, digits_split
 from lockstep.launch.measure import one_thread
 from lockstep.models import mlp
-from lockstep.tables import Table
+from lockstep.tables import Table, published
 from lockstep.tally import counted
-from lockstep.without_waiting.fewer_bytes import published
 
 RANKS, BATCH, RATE = 16, 16, 0.1  # BATCH: of each rank; RATE: the learning rate of one rank alone
 SCALED = 8  # times RATE for all ranks together: of 4, 8 and 16 times the best for the batch of 256
@@ -94,7 +93,7 @@ def table(rows: Sequence[Tried]) -> Table:
 
 def published_post_local() -> Table:
     """What our table of published numbers has of local SGD."""
-    rows = [row for row in published("async_and_compression.csv") if "ocal SGD" in row["work"]]
+    rows = [row for row in published("without_waiting", "async_and_compression.csv") if "ocal SGD" in row["work"]]
     body = [[row["work"], row["item"], row["value"], row["provenance"]] for row in rows]
     caption = "Published: local SGD. Second-hand: as others quote it; the papers' own tables are not checked."
     return Table(caption, ("work", "of", "value", "how we know"), body)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from lockstep.tables import Table
-from lockstep.without_waiting.fewer_bytes import published
+from lockstep.tables import Table, published
 
 
 def hogwild_table() -> Table:
     """The speed-ups of Niu, Recht, Ré and Wright (2011), and how each number is known."""
-    rows = [row for row in published("async_and_compression.csv") if row["work"] == "Hogwild!"]
+    rows = [row for row in published("without_waiting", "async_and_compression.csv") if row["work"] == "Hogwild!"]
     told = [[row["item"], row["value"], row["provenance"]] for row in rows]
     return Table("Published: HOGWILD! against threads that take turns (RR)", ["of", "measured", "how we know"], told)
