@@ -71,6 +71,7 @@ PLACES = {  # the longest that fits
             "data_parallel",
             "launch",
             "programs",
+            "with_horovod",
             "without_waiting",
         ),
         "engine",

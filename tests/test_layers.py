@@ -48,7 +48,7 @@ LAYERS = [
     ["worlds"],
     ["collectives", "straggler", "dye"],
     ["classical", "cpu", "simt", "data_parallel"],  # the techniques
-    ["without_waiting"],
+    ["without_waiting", "with_horovod"],
     ["show"],
     ["checks", "bench", "lessons", "notebook"],
     ["exercises"],

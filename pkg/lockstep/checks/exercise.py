@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 FOLDER = Path(__file__).parents[1] / "exercises"
 
 # One a unit, in the order of the course.
-TOPICS = ("why_parallel", "scikit_learn", "cpu", "gpu", "communication", "all_reduce_sgd", "without_waiting")
+TOPICS = ("why_parallel", "scikit_learn", "cpu", "gpu", "communication", "all_reduce_sgd", "without_waiting", "horovod")
 
 Kind = Literal["write", "mend", "catch"]
 Symmetry = Literal["shift", "rotation", "root", "any"]
@@ -95,7 +95,8 @@ class Exercise:
     seconds: float = 5.0  # of host time for a case on the virtual cluster: a learner with an endless loop waits for it
     pure: bool = False
     watch: Watch | None = None  # how each call is made, on each rank, and what is written down of it
-    real: bool = False  # a pure exercise that needs this machine's own clock, threads and processes
+    real: bool = False  # whether it needs this machine's own clock, threads and processes
+    needs: Callable[[], None] | None = None  # raises WorldUnavailable where something is missing that it cannot do without
     loads: Sequence[str] = ()  # installed packages that answers import: loaded once, and not in each run
     beside: Watch | None = None  # how known answers are run beside the learner's, where ``watch`` would take long
     picture: Callable[[Seen], str] | None = None  # an SVG of the learner's own run; by default its timeline

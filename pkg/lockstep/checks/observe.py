@@ -55,7 +55,7 @@ def observe(
     """What ``fn`` does in the world ``on``: by default the launcher's, or else a virtual cluster, the same for
     everyone. ``rules``: of the backend that the virtual cluster stands for. ``cases``: these alone. Where it calls the
     library's own answer, or is one, that raises LibraryAnswer, if it is ``guarded``."""
-    world = on or ("spmd" if choose_world(None) == "spmd" else CLUSTER)
+    world = on or ("spmd" if choose_world(None) == "spmd" else home(exercise))
     check_world(world)
     problem = misfit(exercise, fn)
     if problem:
@@ -210,8 +210,7 @@ class _Stage:
         return Seen(cases[at], trace=trace, printed=error.printed, failure=failure), failure
 
     def _world(self) -> str:
-        of_pure = "processes" if self.exercise.real else CLUSTER
-        return of_pure if self.exercise.pure else self.world
+        return home(self.exercise) if self.exercise.pure else self.world
 
     def _cluster(self, seed: int) -> str | Cluster:
         """Where a case is run: where times vary, they do so alike for all answers."""
@@ -243,9 +242,16 @@ class _Stage:
         return replace(outcome, values=values)
 
 
+def home(exercise: Exercise) -> str:
+    """The world in which it is observed, if nobody names another."""
+    return "processes" if exercise.real else CLUSTER
+
+
 def _warm_up(world: str, exercise: Exercise) -> None:
     """Loading torch, and what every run of a check imports, takes seconds: once in a session, and not the learner's."""
     try:
+        if exercise.needs:
+            exercise.needs()
         if world != "spmd":
             server.warm_up((*exercise.loads, play.__module__, exercise.reference.partition(":")[0]))
     except WorldUnavailable as error:

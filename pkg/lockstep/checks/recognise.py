@@ -25,7 +25,7 @@ from lockstep.checks.exercise import Exercise
 from lockstep.checks.kept import spoilt
 from lockstep.checks.known import Known
 from lockstep.checks.observation import Seen
-from lockstep.checks.observe import CLUSTER, observe, observe_each
+from lockstep.checks.observe import home, observe, observe_each
 from lockstep.checks.plain import Other
 from lockstep.checks.traffic import collectives, messages, rounds
 from lockstep.checks.values import result
@@ -118,7 +118,7 @@ def _in_all(exercise: Exercise, known: Known, cases: Sequence[Case]) -> list[See
     new = [case for case in cases if key_of(exercise, known, case) not in _seen_before]
     if new:
         try:
-            observation = observe(exercise, known.load(exercise.function), CLUSTER, cases=new)
+            observation = observe(exercise, known.load(exercise.function), home(exercise), cases=new)
             found = {key_of(exercise, known, seen.case): seen for seen in observation}
         except LockstepError:
             found = {}

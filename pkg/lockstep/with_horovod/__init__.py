@@ -1,0 +1,1 @@
+"""Real Horovod, from a cell: built for the installed torch, its ranks processes of ``lockstep.run``."""
