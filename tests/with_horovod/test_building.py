@@ -186,27 +186,23 @@ def test_what_a_killed_build_has_left_is_thrown_away(played: Played) -> None:
     assert not left.exists()
 
 
-REFUSED = (
+WHY = {
     "WARNING: Retrying (Retry(total=0)) after connection broken by 'NewConnectionError('<pip._vendor.urllib3 object>: "
-    "Failed to establish a new connection: [Errno 111] Connection refused')': /simple/horovod/"
-)
+    "Failed to establish a new connection: [Errno 111] Connection refused')': /simple/horovod/\n"
+    "ERROR: No matching distribution": "Failed to establish a new connection: [Errno 111] Connection refused",
+    "a.cc:1:2: error: no x\n  error: subprocess-exited-with-error": "no x",
+    "c++: fatal error: Killed signal terminated program cc1plus": "Killed signal terminated program cc1plus",
+    "CMake Error at a.txt:3 (message):\n  no gloo\n": "CMake Error at a.txt:3 (message): no gloo",
+    "  ModuleNotFoundError: No module named x\n  error: subprocess-exited": "ModuleNotFoundError: No module named x",
+    "ERROR: THESE PACKAGES DO NOT MATCH THE HASHES": "THESE PACKAGES DO NOT MATCH THE HASHES",
+    "/usr/bin/python3: No module named pip": "No module named pip",
+    "": "it said nothing",
+}
 
 
-@pytest.mark.parametrize(
-    ("lines", "told"),
-    [
-        ([REFUSED, "ERROR: No matching distribution"], "Failed to establish a new connection: [Errno 111] Connection refused"),
-        (["a.cc:1:2: error: no x", "  error: subprocess-exited-with-error"], "no x"),
-        (["c++: fatal error: Killed signal terminated program cc1plus"], "Killed signal terminated program cc1plus"),
-        (["CMake Error at a.txt:3 (message):", "  no gloo", ""], "CMake Error at a.txt:3 (message): no gloo"),
-        (["  ModuleNotFoundError: No module named 'x.y'", "  error: subprocess-exited-with-error"], "ModuleNotFoundError: No module named 'x.y'"),
-        (["ERROR: THESE PACKAGES DO NOT MATCH THE HASHES"], "THESE PACKAGES DO NOT MATCH THE HASHES"),
-        (["/usr/bin/python3: No module named pip"], "No module named pip"),
-        ([], "it said nothing"),
-    ],
-)  # fmt: skip
-def test_the_reason_is_the_line_that_says_it(lines: list[str], told: str) -> None:
-    assert build.reason(lines) == told
+@pytest.mark.parametrize(("said", "why"), WHY.items())
+def test_the_reason_is_the_line_that_says_it(said: str, why: str) -> None:
+    assert build.reason(said.splitlines()) == why
 
 
 def test_make_s_percentages_are_parts_of_the_time() -> None:

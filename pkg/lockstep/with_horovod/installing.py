@@ -73,7 +73,7 @@ def _from(built: Path, tell: Tell, just_built: bool) -> Installed | None:
     """What becomes of installing a wheel. One that does not load is thrown away."""
     if not just_built:
         install(RUNTIME, tell)
-    tell(f"{built.name} is installed", 1.0)
+    tell(f"pip installs {built.name}", 1.0)
     install_wheel(built)
     now = installed()
     if not now or now.fault:

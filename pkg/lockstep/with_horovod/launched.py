@@ -70,8 +70,8 @@ def horovodrun(
 
 
 def called(function: Callable[..., Any], *args: Any, ranks: int, timeout: float = 60.0) -> list[Any]:
-    """``horovod.run(function, args, np=ranks)`` in a process of its own: what each rank returned, by rank. A function of
-    a notebook travels by value.
+    """``horovod.run(function, args, np=ranks)`` in a process of its own: what each rank returned, by rank. A
+    function of a notebook travels by value.
 
     Raises what ``horovodrun`` does, and LockstepError with what the ranks have written if one of them failed.
     """
@@ -99,7 +99,7 @@ def _ended(command: list[str], settings: Mapping[str, object], timeout: float) -
             _end(process)
             raise TimeLimit(
                 f"{timeout:g} s were over before all ranks had ended. They had written:\n{said or '(nothing)'}",
-                "Does each rank come to its end? If so, give them longer with timeout=seconds.",
+                remedy="Does each rank come to its end? If so, give them longer with timeout=seconds.",
             ) from None
         except BaseException:
             _end(process)
