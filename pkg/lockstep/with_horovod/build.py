@@ -71,7 +71,7 @@ def wheel_command(work: Path) -> list[str]:
     """pip keeps wheels that it has built, whichever torch they were built for: --no-cache-dir."""
     required = work / "requirements.txt"
     required.write_text(f"horovod=={VERSION} --hash=sha256:{SHA256}\n")
-    options = "--no-build-isolation --no-deps --no-binary horovod --require-hashes --no-cache-dir -v".split()
+    options = ["--no-build-isolation", "--no-deps", "--no-binary", "horovod", "--require-hashes", "--no-cache-dir", "-v"]
     return [*pip("wheel"), *options, "--wheel-dir", str(work), "--requirement", str(required), *pip_arguments()]
 
 
