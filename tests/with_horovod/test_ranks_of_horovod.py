@@ -1,4 +1,4 @@
-"""Ranks of Lockstep that are ranks of Horovod: places, settings, what is refused, what is left, every operation once."""
+"""Ranks of Lockstep that are ranks of Horovod: places, settings, what is refused, what is left, each operation once."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 import torch
 import waits_cases as cases
 
-from lockstep import UsageError, WorldUnavailable
+from lockstep.errors import UsageError, WorldUnavailable
 from lockstep.with_horovod import ranks as ranks_module
 from lockstep.with_horovod.ranks import HorovodRun, run_horovod, slots
 from lockstep.with_horovod.settings import NAMES, checked
@@ -79,8 +79,9 @@ def test_the_names_are_in_horovods_library() -> None:
     import horovod.torch.mpi_ops as mpi_ops
 
     library = Path(mpi_ops.mpi_lib.__file__).read_bytes()
-    read_by_python = {"HOROVOD_DYNAMIC_PROCESS_SETS"}
-    assert [name for name in NAMES if name.encode() not in library and name not in read_by_python] == []
+    of_other_builds = {"CCL_CACHE", "DISABLE_NVTX_RANGES", "MPI_THREADS_DISABLE", "NUM_NCCL_STREAMS"}
+    unknown = {name.removeprefix("HOROVOD_") for name in NAMES if name.encode() not in library}
+    assert unknown <= of_other_builds
 
 
 @pytest.mark.parametrize("ranks", [0, -1, True, 2.0, "2", None, 10_000])
@@ -145,7 +146,7 @@ def test_every_operation_once() -> None:
         assert got["object"] == {"step": 7}
         assert got["uneven"] == [3.0, 2.0, 1.0][: rank + 1]  # those that have joined add nothing
         assert got["last"] == 2
-    rows = {e["pid"]: e["args"]["name"] for e in run.timeline if e.get("name") == "process_name" and e.get("args")}
+    rows = {e["pid"]: e["args"].get("name") for e in run.timeline if e.get("name") == "process_name"}
     dtypes = {rows[e["pid"]]: e["args"]["dtype"] for e in run.timeline if "dtype" in e.get("args", {})}
     assert dtypes["allreduce.half"] == "float16"  # two bytes an element went out
     assert dtypes["allreduce.all"] == "float32"

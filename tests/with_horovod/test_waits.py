@@ -292,7 +292,8 @@ def test_the_rank_that_raises_is_the_cause_and_the_others_wait() -> None:
     error = error_of(cases.one_raises, 3)
     assert isinstance(error, RankRaised)
     assert error.message.startswith("rank 1 raised ValueError: no data\n  waits_cases.py, line")
-    assert error.exit and error.exit.origin == "learner"
+    assert error.exit
+    assert error.exit.origin == "learner"
     assert error.states[1].state == "raised"
     assert all("with_horovod" not in line for line in str(error).splitlines())
 
