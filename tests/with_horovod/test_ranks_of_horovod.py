@@ -13,7 +13,7 @@ import pytest
 import torch
 import waits_cases as cases
 
-from lockstep.errors import UsageError, WorldUnavailable
+from lockstep.errors import RankDied, UsageError, WorldUnavailable
 from lockstep.with_horovod import ranks as ranks_module
 from lockstep.with_horovod.ranks import HorovodRun, run_horovod, slots
 from lockstep.with_horovod.settings import NAMES, checked
@@ -150,6 +150,13 @@ def test_every_operation_once() -> None:
     dtypes = {rows[e["pid"]]: e["args"]["dtype"] for e in run.timeline if "dtype" in e.get("args", {})}
     assert dtypes["allreduce.half"] == "float16"  # two bytes an element went out
     assert dtypes["allreduce.all"] == "float32"
+
+
+@pytest.mark.horovod
+def test_what_horovod_says_before_it_aborts_is_told() -> None:
+    """The rank "was killed by SIGABRT: abort", and why stood in a log that nobody saw."""
+    with pytest.raises(RankDied, match=r"SIGABRT: abort \(Unsupported CPU operation type"):
+        run_horovod(cases.place, ranks=2, settings={"HOROVOD_CPU_OPERATIONS": "abacus"})
 
 
 @pytest.mark.horovod
