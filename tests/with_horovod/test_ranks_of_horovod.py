@@ -223,3 +223,10 @@ def test_under_torchrun_it_is_the_same_program_and_a_deadlock_is_told_alike(tmp_
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=200, check=False)
     told = ["[0, 1]", "[\"allreduce 'a'\", \"allreduce 'b'\"]"]
     assert sorted(done.stdout.splitlines()) == sorted(told * 4), done.stderr
+
+
+@pytest.mark.horovod
+def test_a_script_that_begins_and_ends_horovod_itself_runs_unchanged() -> None:
+    run = run_horovod(cases.a_whole_script, ranks=2, timeline=True)
+    assert run.values == [2.0, 2.0]
+    assert any(e.get("args", {}).get("name") == "allreduce.one" for e in run.timeline)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
 from typing import Any
@@ -10,7 +11,8 @@ import pytest
 import torch
 import waits_cases as cases
 
-from lockstep.errors import Deadlock, RankRaised, RunError, Stuck
+from lockstep.errors import Deadlock, RankRaised, RankState, RunError, Stuck
+from lockstep.launch.watchdog import Stack, state_of
 from lockstep.with_horovod import waits
 from lockstep.with_horovod.ranks import run_horovod
 from lockstep.with_horovod.waits import Asked, Board, Library, Notice, Watch, asked_for, deadlock, waits_for
@@ -227,6 +229,17 @@ def test_what_a_call_asks_for(kind: str, args: tuple[Any, ...], key: str, shown:
     asked = asked_for(kind, args)
     assert (asked.key, asked.shown, asked.process_set) == (key, shown, set_)
     assert isinstance(asked, Asked)
+
+
+def test_where_a_rank_stands_in_horovod_is_told_by_its_stack() -> None:
+    """Innermost first: what Lockstep and Horovod do below the learner's line is a wait, and a rank that awaits the
+    others in order to leave Horovod is done."""
+    packages, mine = os.path.dirname(os.path.dirname(torch.__file__)), ("train.py", 7, "train")
+    library = [(f"{packages}/horovod/torch/mpi_ops.py", 1285, f) for f in ("synchronize", "allreduce")]
+    in_a_wait = Stack(((waits.__file__, 1, "_wait"), *library, mine))
+    assert state_of(0, [], in_a_wait) == RankState(0, "waiting", "allreduce", "train.py, line 7, in train")
+    assert state_of(0, [], Stack((mine, *library))).state == "computing"
+    assert state_of(0, [], Stack(((waits.__file__, 1, "meet"), (waits.__file__, 2, "leave")))).state == "finished"
 
 
 # ---- real programs

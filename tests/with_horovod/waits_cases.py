@@ -133,3 +133,13 @@ def every_operation() -> dict[str, Any]:
     got["uneven"] = [hvd.allreduce(torch.ones(1), op=hvd.Sum, name=f"step {n}").item() for n in range(rank + 1)]
     got["last"] = hvd.join()
     return got
+
+
+def a_whole_script() -> float:
+    """As it would be started by horovodrun."""
+    import horovod.torch as hvd
+
+    hvd.init()
+    total = float(hvd.allreduce(torch.ones(1), op=hvd.Sum, name="one"))
+    hvd.shutdown()
+    return total
