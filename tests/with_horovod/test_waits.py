@@ -62,6 +62,13 @@ def test_a_rank_that_has_ended_is_named() -> None:
     assert "rank 1 take part" in error.remedy
 
 
+def test_a_rank_that_has_ended_takes_part_in_what_it_has_asked_for() -> None:
+    """It posted a large tensor and returned, and those who waited for it were told of a deadlock."""
+    left = Notice("finished", asked=("allreduce.a",))
+    assert deadlock([waiting("allreduce.a"), left, waiting("allreduce.a")]) is None
+    assert deadlock([waiting("allreduce.b"), left, waiting("allreduce.b")]) is not None
+
+
 def test_a_rank_in_join_takes_part_in_everything() -> None:
     join = waiting("join")
     assert waits_for(0, [waiting("allreduce.a"), join, FINISHED]) == (2,)
