@@ -16,8 +16,8 @@ from lockstep.with_horovod.control import control, messages
 MORE = {2: {"alike": True}, 3: {"together": True}, 4: {"alike": True}}  # by ranks
 RULES = (
     Rule("takes-cycles-early", lambda e: e["at"] is not None, "rank {rank} takes its cycle {at}, and {name!r} is not "
-         "all-reduced yet. Since cycle {since} it is ready on every rank: all-reduce it in that cycle, and only then take "
-         "the next one. Each next(cycles, None) takes one; list(cycles) takes all.", telling=True),
+         "all-reduced yet. Since cycle {since} it is ready on every rank: all-reduce it in that cycle, and only then "
+         "take the next one. Each next(cycles, None) takes one; list(cycles) takes all.", telling=True),
     Rule("reduces-early", lambda e: e["early"] is not None, "{name!r} is all-reduced in cycle {early} of rank {rank}. "
          "There is a rank that has it ready in a later cycle."),
     Rule("wrong-type", lambda e: not isinstance(e["order"], list), "rank {rank} does not return a list of names."),
