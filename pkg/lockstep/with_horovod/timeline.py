@@ -1,9 +1,9 @@
 """Horovod's own timeline: a list of events in Chrome's trace format, written by rank 0, the coordinator.
 
-    {"ph": "M", "name": "process_name", "pid": 1, "args": {"name": "allreduce.w"}}     row 1 is the tensor allreduce.w
-    {"ph": "B", "name": "NEGOTIATE_ALLREDUCE", "ts": 23365, "pid": 1}                  something begins there, in µs
-    {"ph": "X", "name": "3", "ts": 23418, "pid": 1, "dur": 0}                          rank 3 has it ready
-    {"ph": "E", "ts": 31551, "pid": 1}                                                 what began last there ends
+{"ph": "M", "name": "process_name", "pid": 1, "args": {"name": "allreduce.w"}}     row 1 is the tensor allreduce.w
+{"ph": "B", "name": "NEGOTIATE_ALLREDUCE", "ts": 23365, "pid": 1}                  something begins there, in µs
+{"ph": "X", "name": "3", "ts": 23418, "pid": 1, "dur": 0}                          rank 3 has it ready
+{"ph": "E", "ts": 31551, "pid": 1}                                                 what began last there ends
 """
 
 from __future__ import annotations
