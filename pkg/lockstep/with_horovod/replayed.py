@@ -1,4 +1,4 @@
-"""What a watched training script did, compared with serial training on the rows that its ranks saw, step by step.
+"""What an observed training script did, compared with serial training on the rows that its ranks saw, step by step.
 
 Each fact is a name and numbers; the first one that is found is the one to tell. Rows come first: what follows is
 computed from them. Then the start, the first step that is another one than it should be, the end, and what is saved.
@@ -17,7 +17,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from lockstep.with_horovod.task import MOMENTUM, Network, Task, flat, state
-from lockstep.with_horovod.watched import Evidence
+from lockstep.with_horovod.observed import Evidence
 
 CLOSE = 1e-6  # relatively and absolutely; what moves in these tasks is of the order of 1
 Fact = tuple[str, dict[str, Any]]

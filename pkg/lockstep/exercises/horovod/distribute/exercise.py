@@ -8,7 +8,7 @@ from lockstep.checks.wording import counted, listed
 from lockstep.with_horovod.available import MODULES, require
 from lockstep.with_horovod.replayed import first_fact
 from lockstep.with_horovod.task import Task
-from lockstep.with_horovod.watched import watched
+from lockstep.with_horovod.observed import observed
 
 PLAIN, RESUMED, FROZEN, BOTH = (False, False), (True, False), (False, True), (True, True)  # checkpoint, frozen
 TRIED = {1: [BOTH], 2: [RESUMED, FROZEN], 3: [BOTH], 4: [PLAIN, BOTH]}
@@ -95,5 +95,5 @@ EXERCISE = Exercise(
     number=1, title="From one process to K", points=5, minutes=35, values=0.8, worlds=(1, 2, 3, 4), of="the training",
     parameters="model, dataset, checkpoint, epochs, batch, rate, save", reference="lockstep.with_horovod.script:distribute",
     cases=cases, inputs=lambda case, rank: task(case).arguments(rank), examine=examine, economise=travels,
-    watch=lambda fn, given: watched(getattr(fn, "func", fn), given), real=True, needs=require, loads=MODULES,
+    watch=lambda fn, given: observed(getattr(fn, "func", fn), given), real=True, needs=require, loads=MODULES,
 )  # fmt: skip

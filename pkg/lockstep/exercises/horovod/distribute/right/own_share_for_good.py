@@ -25,5 +25,4 @@ def distribute(model, dataset, checkpoint, epochs, batch, rate, save):
             optimizer.zero_grad()
     if not hvd.rank():
         save(dict(model=model.state_dict(), optimizer=optimizer.state_dict()))
-    hvd.shutdown()
     return model

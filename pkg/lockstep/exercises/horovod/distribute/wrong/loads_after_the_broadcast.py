@@ -6,7 +6,7 @@ import torch.nn.functional as F
 from torch.utils.data import DataLoader
 from torch.utils.data.distributed import DistributedSampler
 
-MISCONCEPTION = "own-start"
+MISCONCEPTION = "checkpoint-on-rank-0"
 
 
 def distribute(model, dataset, checkpoint, epochs, batch, rate, save):

@@ -19,7 +19,7 @@ Evidence = dict[str, Any]
 MOST = 500  # forward passes that are noted
 
 
-def watched(script: Callable[..., Any], arguments: tuple[Any, ...], horovod: bool = True) -> Evidence:
+def observed(script: Callable[..., Any], arguments: tuple[Any, ...], horovod: bool = True) -> Evidence:
     """The script on this rank of Horovod (or of ``torch.distributed`` alone), as plain data:
 
         rows          of each forward pass that has a gradient, the rows that it saw, as numbers
