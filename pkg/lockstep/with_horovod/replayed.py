@@ -16,8 +16,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from lockstep.with_horovod.task import MOMENTUM, Network, Task, flat, state
 from lockstep.with_horovod.observed import Evidence
+from lockstep.with_horovod.task import MOMENTUM, Network, Task, flat, state
 
 CLOSE = 1e-6  # relatively and absolutely; what moves in these tasks is of the order of 1
 Fact = tuple[str, dict[str, Any]]

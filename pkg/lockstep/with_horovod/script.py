@@ -35,7 +35,7 @@ def serial(
     if checkpoint:
         model.load_state_dict(checkpoint["model"])
         optimizer.load_state_dict(checkpoint["optimizer"])
-    for epoch in range(epochs):
+    for epoch in range(epochs):  # noqa: B007
         for x, y in DataLoader(dataset, batch, shuffle=True):
             optimizer.zero_grad()
             loss = F.mse_loss(model(x), y)

@@ -1,5 +1,5 @@
-"""What a training script is tried on: a network, rows that can be told apart, a checkpoint. All from a seed, in float64,
-so that one step done otherwise shows at once."""
+"""What a training script is tried on: a network, rows that can be told apart, a checkpoint. All from a seed, in
+float64, so that one step done otherwise shows at once."""
 
 from __future__ import annotations
 

@@ -1,65 +1,37 @@
 """A serial training script on Horovod: rows, weights, updates and checkpoints are compared with serial training."""
 
+from dataclasses import replace
+
 from lockstep.checks.case import Case
 from lockstep.checks.exercise import Exercise
 from lockstep.checks.judge import Fault
 from lockstep.checks.observation import Seen
+from lockstep.checks.rules import Rule, first
 from lockstep.checks.wording import counted, listed
+from lockstep.exercises.horovod.training import TOLD
 from lockstep.with_horovod.available import MODULES, require
+from lockstep.with_horovod.observed import observed
 from lockstep.with_horovod.replayed import first_fact
 from lockstep.with_horovod.task import Task
-from lockstep.with_horovod.observed import observed
 
 PLAIN, RESUMED, FROZEN, BOTH = (False, False), (True, False), (False, True), (True, True)  # checkpoint, frozen
+SAID = ("with a checkpoint", "with a layer that is not trained")
 TRIED = {1: [BOTH], 2: [RESUMED, FROZEN], 3: [BOTH], 4: [PLAIN, BOTH]}
 BATCH = {1: 5, 2: 4, 3: 3}
-TOLD = {
-    "never-called": "rank {rank} never calls the model with gradients.",
-    "foreign-rows": "rank {rank} calls the model with numbers that are no rows of the dataset.",
-    "batch-size": "rank {rank} takes a step on {size} rows. batch is what each rank takes: {batch} rows.",
-    "all-rows": "each rank goes through all {rows} rows in each epoch. They share them: each rank takes another part.",
-    "too-few-rows": "rank {rank} goes through {given} rows in all. Its share is {share}.",
-    "too-many-rows": "rank {rank} calls the model with {given} rows in all. Its share is {share}, once in each epoch.",
-    "row-on-several": "in epoch {epoch} row {row} is seen by ranks {ranks}, and {missing} rows by nobody. Do all ranks "
-    "shuffle alike before they share?",
-    "row-twice": "in epoch {epoch} rank {ranks} sees row {row} {number} times, and {missing} rows are seen by nobody.",
-    "same-order": "in epochs {epoch} and {next} each rank takes the same rows in the same order. Each epoch needs a new "
-    "order; a DistributedSampler makes one when set_epoch tells it the epoch.",
-    "own-start": "rank {rank} begins with weights of its own. All begin with those of rank 0.",
-    "own-parts": "rank {rank} begins with some numbers of its own: {parts}. All of rank 0's model has to be broadcast, "
-    "what is not trained, too.",
-    "checkpoint-ignored": "all ranks begin with rank 0's weights, which are not the checkpoint's. Load it first.",
-    "checkpoint-on-rank-0": "rank {rank} begins with weights that rank 0 had before it loaded the checkpoint.",
-    "other-start": "rank {rank} begins with weights that are neither its own nor rank 0's: {parts}.",
-    "own-gradient": "step {step} of rank {rank} follows the gradient of its own rows alone. It is the mean over all "
-    "ranks that counts.",
-    "too-large": "step {step} is {K} times as large as it should be. The gradient is the mean over ranks, and the rate "
-    "is {K}·rate: is one of them multiplied by {K} once more?",
-    "rate-not-scaled": "step {step} is one at the learning rate `rate`. {K} ranks take {K}·rate.",
-    "rate-divided": "step {step} is one at the rate `rate`/{K}. {K} ranks take {K}·rate.",
-    "momentum-lost": "the first step is made without the checkpoint's momentum. Which optimizer did you load it into? "
-    "hvd.DistributedOptimizer makes a new one, which takes over the rate and no momentum.",
-    "momentum-on-rank-0": "the first step of rank {rank} is made without the checkpoint's momentum, and that of rank 0 "
-    "with it. The optimizer's state has to be broadcast, too.",
-    "momentum-restarts": "step {step} of rank {rank} begins without momentum, as if the optimizer were a new one.",
-    "other-step": "after step {step} numbers of rank {rank}'s model are off by up to {off:.2g}; before it all were right.",
-    "no-model": "rank {rank} returns something of type {type}. The trained model is wanted.",
-    "not-saved": "nobody calls save. Rank 0 does, once, when all is trained.",
-    "all-save": "save is called by the ranks {savers}. They would write the same file at once: rank 0 alone saves.",
-    "other-rank-saves": "it is rank {rank} that saves. Rank 0 does.",
-    "saves-often": "rank 0 saves {number} times. Once is enough, when all is trained.",
-    "saves-something-else": "what is saved is {type}. It is a dict of the state_dict of the model and the optimizer's.",
-    "saves-other-weights": 'the "model" that is saved is not the trained one.',
-    "saves-no-momentum": "the optimizer that is saved has no momentum, so it is not the one that made the steps.",
-    "saves-other-momentum": "the momentum that is saved is not that of the mean gradients.",
-    "saves-other-rate": "the learning rate that is saved is {rate:g}. It is {wanted:g}.",
-}
+COSTS = (
+    Rule("not-by-horovod", lambda e: e["all_reduces"] < e["few"], "Horovod has made {all_reduces} all-reduces in "
+         "{steps} steps. Let it carry the gradients."),
+    Rule("reduced-twice", lambda e: e["all_reduces"] > e["many"], "Horovod has made {all_reduces} all-reduces in "
+         "{steps} steps, of {gradients} gradients each. Each has to travel once."),
+    Rule("late-broadcasts", lambda e: e["late_broadcasts"], "Horovod has made {late_broadcasts} broadcasts after the "
+         "first step. All ranks make the same steps: if they begin alike, they stay so."),
+)  # fmt: skip
 
 
 def cases(ranks: int, seed: int) -> list[Case]:
     found = []
     for n, row in enumerate(TRIED.get(ranks, [BOTH])):
-        told = [text for on, text in zip(row, ("with a checkpoint", "with a layer that is not trained")) if on]
+        told = [text for on, text in zip(row, SAID, strict=True) if on]
         own = {"batch": BATCH.get(ranks, 2), "steps": 2 + n, "checkpoint": row[0], "frozen": row[1]}
         settings = {"task": own, "told": ", ".join([counted(ranks, "rank"), *told]), "trivial": ranks == 1}
         found.append(Case(ranks, seed + n, None, settings))
@@ -78,22 +50,19 @@ def examine(seen: Seen) -> Fault | None:
 
 def travels(seen: Seen) -> list[Fault]:
     """Where there are several ranks, and Horovod has a timeline."""
-    number, own = seen.returned[0]["all_reduces"], task(seen.case)
-    steps = own.epochs * own.steps
-    gradients = sum(p.requires_grad for p in own.model(0).parameters())
-    told = (
-        f"With {seen.case}: {steps} steps with {gradients} gradients each, and Horovod has made {number} all-reduces."
-    )
-    if seen.case.size == 1 or number is None or steps <= number < 1.5 * gradients * steps:
+    carried, own = seen.returned[0]["carried"], task(seen.case)
+    if seen.case.size == 1 or carried is None:
         return []
-    if number < steps:
-        return [Fault("not-by-horovod", f"{told} Something else carries the gradients.")]
-    return [Fault("reduced-twice", f"{told} Each gradient has to travel once.")]
+    steps, gradients = own.epochs * own.steps, sum(p.requires_grad for p in own.model(0).parameters())
+    fact = carried | {"steps": steps, "gradients": gradients, "few": steps, "many": 1.5 * gradients * steps}
+    fault = first(COSTS, fact)
+    return [replace(fault, message=f"With {seen.case}: {fault.message}")] if fault else []
 
 
 EXERCISE = Exercise(
     number=1, title="From one process to K", points=5, minutes=35, values=0.8, worlds=(1, 2, 3, 4), of="the training",
-    parameters="model, dataset, checkpoint, epochs, batch, rate, save", reference="lockstep.with_horovod.script:distribute",
-    cases=cases, inputs=lambda case, rank: task(case).arguments(rank), examine=examine, economise=travels,
-    watch=lambda fn, given: observed(getattr(fn, "func", fn), given), real=True, needs=require, loads=MODULES,
+    parameters="model, dataset, checkpoint, epochs, batch, rate, save",
+    reference="lockstep.with_horovod.script:distribute", cases=cases, inputs=lambda case, rank: task(case).arguments(rank),
+    examine=examine, economise=travels, watch=lambda fn, given: observed(getattr(fn, "func", fn), given),
+    real=True, needs=require, loads=MODULES,
 )  # fmt: skip
