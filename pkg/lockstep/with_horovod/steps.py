@@ -10,6 +10,7 @@ import difflib
 import inspect
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -199,9 +200,10 @@ def forgotten(part: str) -> Forgotten:
     return Forgotten(part, SHOWS[part], getattr(lacking, SHOWS[part]), getattr(whole, SHOWS[part]))
 
 
+@cache
 def measured(source: str) -> Measured:
     """Of the listing of a script, such as ``steps()[2].source``. Loss and spread are rounded to 6 digits, since the
-    order of summands may differ from run to run."""
+    order of summands may differ from run to run. Each listing is run once in a session."""
     seen = evidence(source)
     epoch = TASK.rows // TASK.ranks if len(seen[0]["rows"]) == TASK.epochs * TASK.steps else TASK.rows
     by_rank = [list(chain.from_iterable(one["rows"])) for one in seen]

@@ -1,5 +1,5 @@
-"""The training of script.py with TensorFlow's ``tf.distribute``, as text: TensorFlow is not installed, and this is never
-run. What ``build_model``, ``rows``, ``rate``, ``batch`` and ``epochs`` are, is left open.
+"""The training of script.py with TensorFlow's ``tf.distribute``, as text: TensorFlow is not installed, and this is
+never run. What ``build_model``, ``rows``, ``rate``, ``batch`` and ``epochs`` are, is left open.
 
 Sources, on tensorflow.org: api_docs/python/tf/distribute/MultiWorkerMirroredStrategy (its arguments, TF_CONFIG, "the
 same program on each worker"), .../experimental/CommunicationOptions and CommunicationImplementation (AUTO, RING, NCCL;
