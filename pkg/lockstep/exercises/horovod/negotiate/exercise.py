@@ -76,5 +76,5 @@ EXERCISE = Exercise(
     reference="lockstep.with_horovod.negotiation:negotiate", cases=cases, inputs=inputs, watch=watch, examine=examine,
     economise=lambda seen: told(seen, COSTS), hints=HINTS, seconds=4.0,
     any_source=True,  # pickled names are in the host's memory, and so is all else
-    budgets=[Budget(CONTROL, most, "2(K-1) a cycle, and as many to stop", advice="A gather and a broadcast are enough.")],
+    budgets=[Budget(CONTROL, most, "2(K-1) a cycle, and as many to stop", advice="A gather and a broadcast suffice.")],
 )  # fmt: skip
