@@ -1,4 +1,4 @@
-"""Elastic Horovod for real, in seconds: a worker killed by SIGKILL, another one added, each at a step that a script says.
+"""Elastic Horovod for real, in seconds: a worker killed by SIGKILL, another one added, each at a step of a script.
 
 Horovod's own ElasticDriver and rendezvous decide who is in the job. ``horovodrun`` starts its workers as new programs,
 which takes seconds each. Here they are forked from one process that has loaded everything, before anything else is
@@ -142,7 +142,9 @@ class Pool:
             for number in range(self.script.most):
                 ours, theirs = Pipe()
                 self._pipes.append(ours)
-                self._pids.append(os.fork() or become(Worker(number, theirs, self.script), self._pipes, self.until, live))
+                self._pids.append(
+                    os.fork() or become(Worker(number, theirs, self.script), self._pipes, self.until, live)
+                )
                 theirs.close()
             yield
         finally:
@@ -226,7 +228,12 @@ class Pool:
             time.sleep(POLL)
         if not self.raised:
             for worker in self._at_work - self._ended.keys():
-                self.overdue.setdefault(worker, "a place that is not known, when the others had returned" if self.values else "a place that is not known")
+                self.overdue.setdefault(
+                    worker,
+                    "a place that is not known, when the others had returned"
+                    if self.values
+                    else "a place that is not known",
+                )
 
 
 @contextlib.contextmanager

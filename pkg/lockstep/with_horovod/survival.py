@@ -169,7 +169,7 @@ def replay(task: Task, moves: Moves, way: str = "", undone: int = 1) -> tuple[li
             x, y = batches[move["step"]]
             rows = move["rows"] if way == "alone" else slice(None)
             optimizer.zero_grad()
-            F.mse_loss(model(x[rows]), y[rows]).backward()
+            F.mse_loss(model(x[rows]), y[rows]).backward()  # type: ignore[no-untyped-call]
             optimizer.step()
             history.append(move["step"])
             states.append(deepcopy(optimizer.state_dict()))
@@ -205,4 +205,4 @@ def misread(event: Event) -> tuple[int, ...] | None:
     found = share(event)
     if found in (None, (event["rank"], event["size"])):
         return None
-    return (event["worker"], event["step"], *found, event["rank"], event["size"])  # type: ignore[misc]
+    return (event["worker"], event["step"], *found, event["rank"], event["size"])

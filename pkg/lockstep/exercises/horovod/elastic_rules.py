@@ -10,8 +10,6 @@ from lockstep.with_horovod.survival import Task, compared
 
 RULES = (
     Rule("hangs", lambda e: e["skipped"], "this was not tried, since a job before it did not end."),
-    Rule(UNGRADED, lambda e: e["busy"], "The workers did not come to an end, but this machine has so much to do that "
-         "this need not be your program's fault. Check again when it is quieter."),
     Rule("no-model", lambda e: e["other"], "worker {other[0]} returned a value of type {other[1]}. Return the model."),
     Rule("never-commits", lambda e: e["commits"] < min(e["wanted"], 1), "state.commit() was never called. A failure "
          "then takes back all steps, and no worker that is added is let in: that happens in a commit. Commit after "
@@ -41,6 +39,8 @@ RULES = (
     Rule("momentum-lost", lambda e: e["way"] == "momentum lost" and not e["right"], "the parameters are those of a "
          "training whose momentum began at 0 again when the workers had changed. Put the optimizer that makes the "
          "steps into the state, and make it once."),
+    Rule(UNGRADED, lambda e: e["busy"], "The workers did not come to an end, but this machine has so much to do that "
+         "this need not be your program's fault. Check again when it is quieter."),
     Rule("hangs", lambda e: e["overdue"], "the job did not come to an end: {overdue}. Do all workers make the same "
          "calls of Horovod after a change?"),
     Rule("never-joined", lambda e: e["unmet"] is not None, "worker {unmet}, which was added, never took part: the "

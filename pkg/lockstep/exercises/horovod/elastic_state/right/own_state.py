@@ -7,10 +7,11 @@ import torch.nn.functional as F
 
 def elastic_state(model, optimizer, batches, every):
     import horovod.torch as hvd
+    from horovod.common.elastic import State
 
     optimizer = hvd.DistributedOptimizer(optimizer, named_parameters=model.named_parameters())
 
-    class Progress(hvd.elastic.TorchState.__mro__[2]):
+    class Progress(State):
         done = 0
 
         def __init__(self):
