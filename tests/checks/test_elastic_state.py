@@ -104,7 +104,7 @@ def test_facts_come_before_an_excuse() -> None:
 
 
 @pytest.mark.horovod
-def test_the_reference_passes() -> None:
+def test_the_library_is_no_answer_and_a_right_one_passes() -> None:
     score = check("horovod.elastic_state", EXERCISE.reference_function())
     assert score.findings[0].misconception == "library-call"  # it is the library's own
     right = EXERCISE.right / "by_hand.py"
