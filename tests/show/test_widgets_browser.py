@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -20,8 +21,10 @@ from lockstep.collectives import ring_all_reduce
 from lockstep.dye import dye, total
 from lockstep.errors import Deadlock, RankState
 from lockstep.events import Event, Trace, Unequal
-from lockstep.show import costs, message_times, predict, reconcile, ring, roofline, timeline, xray
+from lockstep.lessons import horovod as on_horovod
+from lockstep.show import costs, horovod, message_times, palette, predict, reconcile, ring, roofline, timeline, xray
 from lockstep.show.figure import Drawn, Figure
+from lockstep.with_horovod.recorded import recording
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 
@@ -134,6 +137,18 @@ def pixels(page: Any, colour: str) -> int:
 
 
 # The timeline
+
+
+def test_horovods_timeline_has_tensors_for_ranks_and_its_keys(show: Any) -> None:
+    page = show(horovod(recording("timelines").value["late tensors"]))
+    assert page.locator(".ls-caption").inner_text().startswith("5 tensors · ")
+    page.locator("canvas").focus()
+    page.keyboard.press("n")
+    assert page.locator(".ls-readout").inner_text().startswith("allreduce.a: NEGOTIATE_ALLREDUCE")
+    before = span(page)
+    page.keyboard.press("+")
+    assert span(page)[1] - span(page)[0] < before[1] - before[0]
+    assert pixels(page, palette.colour("GLOO_ALLREDUCE")) > 100
 
 
 def test_timeline_that_joins_the_page_later_has_its_colours(show: Any) -> None:
@@ -505,3 +520,26 @@ def test_the_timeline_of_feedback_zooms(browser: Any) -> None:
     page.get_by_role("button", name="zoom in").click()
     assert span(page)[1] < score.trace.time
     page.close()
+
+
+# The button that builds Horovod
+
+
+class AtOnce(Thread):
+    """This page hears only what the kernel answers."""
+
+    def start(self) -> None:
+        self.run()
+
+
+def test_a_button_builds_horovod(show: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(on_horovod, "available", lambda: False)
+    monkeypatch.setattr(on_horovod, "version", lambda: "0.28.1")
+    monkeypatch.setattr(on_horovod, "provide", lambda tell: tell("Horovod is compiled", 0.5))
+    monkeypatch.setattr(on_horovod, "Thread", AtOnce)
+    page = show(on_horovod.horovod_ready())
+    assert page.get_by_role("group", name="Horovod", exact=True).count() == 1
+    assert "Horovod is not installed here." in page.get_by_role("status").text_content()
+    page.get_by_role("button", name=on_horovod.OFFER).click()
+    page.get_by_text("Horovod 0.28.1 is ready. Run the cells below again.").wait_for()
+    assert page.get_by_role("button").count() == 0
