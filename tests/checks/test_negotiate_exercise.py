@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import torch
+import torch.distributed as dist
 
 from lockstep.checks.case import Case
 from lockstep.checks.exercise import find
@@ -150,3 +151,28 @@ def test_an_order_that_is_not_the_one_of_the_all_reduces() -> None:
     assert fault.misconception == "other-names"
     (fault,) = faults(lambda cycles, group=None: right(cycles, group) and None, 3)
     assert fault.misconception == "wrong-type"
+
+
+def test_one_rank_alone_need_not_all_reduce() -> None:
+    """It was told that 13 all-reduces are missing: an answer that nobody here had written."""
+    assert faults(of_file(EXERCISE.right / "sets.py"), 1) == []
+
+
+def in_one_buffer(cycles: Iterator[dict[str, torch.Tensor]], group: Any = None) -> list[str]:
+    """All tensors at the end, those of a dtype together."""
+    tensors = {name: tensor for cycle in cycles for name, tensor in cycle.items()}
+    names = sorted(tensors, key=lambda name: (str(tensors[name].dtype), name))
+    for dtype in sorted({tensor.dtype for tensor in tensors.values()}, key=str):
+        fused = [tensors[name] for name in names if tensors[name].dtype == dtype]
+        buffer = torch.cat([tensor.flatten() for tensor in fused])
+        dist.all_reduce(buffer, group=group)
+        for tensor, part in zip(fused, buffer.split([tensor.numel() for tensor in fused]), strict=True):
+            tensor.copy_(part.view_as(tensor))
+    return names
+
+
+def test_tensors_in_one_buffer_are_no_control_messages() -> None:
+    """They were told as “45 control messages”."""
+    case = next(case for case in cases() if case.ranks == 3)
+    (seen,) = observe(EXERCISE, in_one_buffer, cases=[case])
+    assert [fault.misconception for fault in economise(EXERCISE)(seen)] == ["not-all-reduced"]

@@ -13,6 +13,7 @@ from lockstep.checks.plain import plain
 from lockstep.checks.rules import Evidence
 from lockstep.checks.values import total
 from lockstep.checks.wording import counted, listed
+from lockstep.events import Event
 from lockstep.with_horovod.control import control, own_bytes
 
 SMALLEST = 2048  # bytes: names need less
@@ -92,22 +93,32 @@ def watch(fn: Callable[..., Any], arguments: tuple[Any, ...]) -> Evidence:
     return {"order": plain(order), "held": [plain(tensors[name]) for name in sorted(tensors)], "changed": changed}
 
 
+def reduces(event: Event) -> bool:
+    """Whether it all-reduces a tensor, or several in one buffer."""
+    return event.kind == "all_reduce" and event.nbytes >= SMALLEST
+
+
+def said(seen: Seen) -> list[Event]:
+    """What the ranks say to each other beside that."""
+    return [event for event in control(seen.trace, ()) if not reduces(event)]
+
+
 def evidence(seen: Seen) -> list[Evidence]:
     """Of each member of the group, what rules may ask."""
     case = seen.case
     ready, sizes = complete(case), {name: tensor(case, name, 0).nbytes for name in names_of(case)}
-    said = control(seen.trace, sizes.values())
-    largest = max(said, key=own_bytes, default=None)
+    largest = max(said(seen), key=own_bytes, default=None)
     by_rank = [seen.returned[rank] for rank in case.members]
     rows = []
     for rank, found in zip(case.members, by_rank, strict=True):
-        reduced = [e.nbytes for e in seen.trace.of_rank(rank) if e.kind == "all_reduce" and e.nbytes in sizes.values()]
+        reduced = [event.nbytes for event in seen.trace.of_rank(rank) if reduces(event)]
         takes = [(at, name) for at, changed in enumerate(found["changed"]) for name in ready if name not in changed]
         left = [(at, name) for at, name in takes if ready[name] < at and case.size > 1]
         early = [(at, n) for at, changed in enumerate(found["changed"]) for n in changed if ready[n] >= at]
         rows.append({
             "rank": rank, "order": found["order"], "first": by_rank[0]["order"], "tensors": len(ready),
-            "names": sorted(ready), "sizes": sizes, "reduced": reduced, "all_reduces": len(reduced), "ready": ready,
+            "alone": case.size == 1, "names": sorted(ready), "sizes": sizes, "reduced": reduced,
+            "all_reduces": len(reduced), "ready": ready,
             "at": left[0][0] if left else None, "name": left[0][1] if left else early[0][1] if early else "",
             "since": ready[left[0][1]] if left else None, "early": early[0][0] - 1 if early else None,
             "kind": largest.kind if largest else "", "bytes": own_bytes(largest) if largest else 0,

@@ -10,8 +10,8 @@ from lockstep.checks.observation import Seen
 from lockstep.checks.rules import Rule, first
 from lockstep.checks.values import compare
 from lockstep.exercises.communication.tensors import groups
-from lockstep.exercises.horovod.coordinated import SMALLEST, case_of, evidence, inputs, names_of, sums, watch
-from lockstep.with_horovod.control import control, messages
+from lockstep.exercises.horovod.coordinated import SMALLEST, case_of, evidence, inputs, names_of, said, sums, watch
+from lockstep.with_horovod.control import messages
 
 MORE = {2: {"alike": True}, 3: {"together": True}, 4: {"alike": True}}  # by ranks
 RULES = (
@@ -29,13 +29,13 @@ RULES = (
 COSTS = (
     Rule("tensors-travel", lambda e: e["bytes"] >= SMALLEST, "a {kind} has {bytes:,} bytes a rank. Tell rank 0 the "
          "names; each tensor has an all-reduce of its own, and nothing else carries it."),
-    Rule("not-all-reduced", lambda e: e["all_reduces"] != e["tensors"], "rank {rank} makes {all_reduces} all-reduces "
-         "of tensors; {tensors} are needed, one for each."),
-    Rule("wrong-order", lambda e: e["reduced"] != [e["sizes"][name] for name in e["order"]], "rank {rank} returns the "
-         "names in another order than it all-reduces them.", telling=True),
+    Rule("not-all-reduced", lambda e: not e["alone"] and e["all_reduces"] != e["tensors"], "rank {rank} makes "
+         "{all_reduces} all-reduces of tensors; {tensors} are needed, one for each."),
+    Rule("wrong-order", lambda e: not e["alone"] and e["reduced"] != [e["sizes"][name] for name in e["order"]],
+         "rank {rank} returns the names in another order than it all-reduces them.", telling=True),
 )  # fmt: skip
-CONTROL = Measure(lambda seen: sum(map(messages, control(seen.trace, evidence(seen)[0]["sizes"].values()))),
-                  "control message", "there are {}", "{} in all", "control messages")  # fmt: skip
+CONTROL = Measure(lambda seen: sum(map(messages, said(seen))), "control message", "there are {}", "{} in all",
+                  "control messages")  # fmt: skip
 HINTS = (
     ("crashed:Mismatch", "All ranks of the group all-reduce the same tensors in the same order: the one that rank 0 "
      "answers."),
