@@ -158,21 +158,22 @@ def test_one_rank_alone_need_not_all_reduce() -> None:
     assert faults(of_file(EXERCISE.right / "sets.py"), 1) == []
 
 
-def in_one_buffer(cycles: Iterator[dict[str, torch.Tensor]], group: Any = None) -> list[str]:
-    """All tensors at the end, those of a dtype together."""
-    tensors = {name: tensor for cycle in cycles for name, tensor in cycle.items()}
-    names = sorted(tensors, key=lambda name: (str(tensors[name].dtype), name))
-    for dtype in sorted({tensor.dtype for tensor in tensors.values()}, key=str):
-        fused = [tensors[name] for name in names if tensors[name].dtype == dtype]
-        buffer = torch.cat([tensor.flatten() for tensor in fused])
-        dist.all_reduce(buffer, group=group)
-        for tensor, part in zip(fused, buffer.split([tensor.numel() for tensor in fused]), strict=True):
-            tensor.copy_(part.view_as(tensor))
-    return names
-
-
 def test_tensors_in_one_buffer_are_no_control_messages() -> None:
     """They were told as “45 control messages”."""
+
+    def in_one_buffer(cycles: Iterator[dict[str, torch.Tensor]], group: Any = None) -> list[str]:
+        """All tensors at the end, those of a dtype together."""
+        tensors = {name: held for cycle in cycles for name, held in cycle.items()}
+        names = sorted(tensors, key=lambda name: (str(tensors[name].dtype), name))
+        for dtype in sorted({held.dtype for held in tensors.values()}, key=str):
+            fused = [tensors[name] for name in names if tensors[name].dtype == dtype]
+            buffer = torch.cat([held.flatten() for held in fused])
+            dist.all_reduce(buffer, group=group)
+            for held, part in zip(fused, buffer.split([held.numel() for held in fused]), strict=True):
+                held.copy_(part.view_as(held))
+        return names
+
     case = next(case for case in cases() if case.ranks == 3)
     (seen,) = observe(EXERCISE, in_one_buffer, cases=[case])
+    assert seen.failure is None
     assert [fault.misconception for fault in economise(EXERCISE)(seen)] == ["not-all-reduced"]
