@@ -37,10 +37,11 @@ from lockstep import check
 # This is a serial training script. Turn it into a Horovod script: K ranks train as one serial script would, on batches
 # K times as large. (Section 1 of the lesson.)
 #
-# - **You get** on every rank: `model`, whose initial weights differ from rank to rank, and which each rank trains;
-#   `dataset`, the same on every rank, with pairs (x, y); `epochs`; `batch`, the number of examples of *one* rank in one
-#   step; `rate`; and `save`. `checkpoint` is what an earlier training on K ranks saved; but only rank 0 has it: the
-#   others get `None`. If there is none, rank 0 gets `None`, too. The length of `dataset` is a multiple of K·`batch`.
+# - **You get** on every rank: `model`, whose initial weights (and buffers) differ from rank to rank, and which each
+#   rank trains; `dataset`, the same on every rank, with pairs (x, y); `epochs`; `batch`, the number of examples of
+#   *one* rank in one step; `rate`; and `save`. `checkpoint` is what an earlier training on K ranks saved; but only rank
+#   0 has it: the others get `None`. If there is none, rank 0 gets `None`, too. The length of `dataset` is a multiple of
+#   K·`batch`.
 # - **You return** on every rank the trained `model`: the same weights on all. It is what the serial script makes of
 #   rank 0's weights, or of the checkpoint with its momentum, with the learning rate K·`rate`, if each of its batches is
 #   the union of the ranks' batches. (The rate that stands in the checkpoint is K·`rate` already.) In an epoch each
@@ -154,12 +155,13 @@ check("horovod.distribute", distribute)
 # - **You may use** `gather_object`, `broadcast_object_list`, `send`, `recv` and `all_reduce` of `dist`, each with
 #   `group=group`.
 # - **It may cost** one all-reduce for each name. In a cycle, 2(K−1) messages at most: one from each other rank to rank
-#   0, and one back. They carry names and small things, no tensors.
+#   0, and one back. (`gather_object` and `broadcast_object_list` count as that.) They carry names and small things, no
+#   tensors.
 #
 # In cycle c each rank tells rank 0 which names became ready on it in this cycle. The names that are now ready on *all*
 # ranks come back, and all ranks all-reduce them, in one order: in this very cycle, before the next begins. A rank that
-# has no cycle c takes part all the same, with nothing new. After the last cycle of the rank that has most, all stop.
-# Only each rank itself knows how many cycles it has.
+# has no cycle c takes part all the same, with nothing new. Only each rank itself knows how many cycles it has. After
+# the last cycle of the rank that has most, all stop; one more round of messages may be needed to tell so.
 #
 # `group` may hold some of the ranks; "rank 0" is then the group's rank 0. With K = 1 nothing is sent.
 
@@ -255,9 +257,11 @@ check("horovod.negotiate", negotiate)
 # - **It may cost** nothing.
 #
 # Horovod carries out one operation after the other. While it carries one out, each of its tensors is in
-# `GLOO_ALLREDUCE`: on all its rows that begins before it ends on any. In an operation of a later step the same tensors
-# may be together with others. There are other events, and other operations, too: negotiations, copies, broadcasts,
-# all-gathers. They do not count.
+# `GLOO_ALLREDUCE`: on all its rows that begins before it ends on any. A tensor is reduced again in each step: then it
+# stands in several operations, each time perhaps with others.
+#
+# Row 0 is no tensor: its `process_name` has no `name` in `args`. Other operations and events do not count:
+# negotiations, copies, broadcasts, all-gathers, events with `"ph": "X"` or `"i"`. (The latter have no `pid`.)
 
 
 # %% [markdown] lab="hint fused_tensors"
@@ -276,7 +280,7 @@ check("horovod.negotiate", negotiate)
 # ```python
 # names, open_on, inside, operations = {}, {}, set(), []
 # for event in timeline:
-#     row = event["pid"]
+#     row = event.get("pid")
 #     if event["ph"] == "M" and ...:
 #         names[row] = ...
 #     elif event["ph"] == "B":
@@ -297,7 +301,7 @@ def fused_tensors(timeline):
     ### BEGIN SOLUTION
     names, open_on, operations, inside = {}, {}, [], set()
     for event in timeline:
-        row = event["pid"]
+        row = event.get("pid")
         if event["ph"] == "M" and event["name"] == "process_name":
             names[row] = event["args"].get("name")
         elif event["ph"] == "B":
@@ -307,7 +311,7 @@ def fused_tensors(timeline):
                     operations.append([])
                 operations[-1].append(names[row])
                 inside.add(row)
-        elif event["ph"] == "E" and open_on[row].pop() == "GLOO_ALLREDUCE":
+        elif event["ph"] == "E" and open_on.get(row) and open_on[row].pop() == "GLOO_ALLREDUCE":
             inside.remove(row)
     return [sorted(operation) for operation in operations]
     ### END SOLUTION

@@ -1,0 +1,171 @@
+"""What unit 07's lesson runs on Horovod. A demo takes nothing and gives plain data, so that it can be recorded, and read
+where Horovod is missing (``recorded.or_recorded``). What a sentence of the lesson says of it does not depend on times.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from lockstep.errors import Deadlock
+from lockstep.with_horovod.ranks import run_horovod
+from lockstep.with_horovod.timeline import Timeline, fused_tensors
+
+Found = dict[str, Any]
+
+ONE_CYCLE = {"HOROVOD_CYCLE_TIME": 100}  # ms: all that is asked for at once is ready in the same cycle
+GRADIENTS, LARGE = 20, 9_000  # how many, and the bytes of each
+LATE = 0.03  # seconds
+
+
+# ---- which order
+
+
+def either_way() -> list[float]:
+    """Two all-reduces that are started in one order on rank 0, and in the other on rank 1."""
+    import horovod.torch as hvd
+
+    tensors = {"a": torch.full((2,), 1.0 + hvd.rank()), "b": torch.full((3,), 10.0 + hvd.rank())}
+    names = ["a", "b"] if hvd.rank() == 0 else ["b", "a"]
+    works = [hvd.allreduce_async_(tensors[name], name=name, op=hvd.Sum) for name in names]
+    for work in works:
+        hvd.synchronize(work)
+    return [float(tensors[name][0]) for name in ("a", "b")]
+
+
+def one_at_a_time() -> None:
+    """As ``either_way``, and each rank waits for its first before it starts its second."""
+    import horovod.torch as hvd
+
+    names = ["a", "b"] if hvd.rank() == 0 else ["b", "a"]
+    for name in names:
+        hvd.allreduce_(torch.ones(2), name=name)
+
+
+def orders() -> Found:
+    """The sums on each rank; and what is told when each waits for the other."""
+    sums = run_horovod(either_way, ranks=2).values
+    told = "nothing"
+    try:
+        run_horovod(one_at_a_time, ranks=2)
+    except Deadlock as deadlock:
+        told = str(deadlock)
+    return {"sums": sums, "told": told}
+
+
+# ---- a timeline, and what is fused
+
+
+def a_training() -> None:
+    """Two steps of three layers. The last rank takes longer for its first one."""
+    import horovod.torch as hvd
+
+    torch.manual_seed(0)
+    model = torch.nn.Sequential(*[torch.nn.Linear(64, 64) for _ in range(3)])
+    optimizer = hvd.DistributedOptimizer(torch.optim.SGD(model.parameters(), lr=0.01), model.named_parameters())
+    for step in range(2):
+        optimizer.zero_grad()
+        loss = F.mse_loss(model(torch.ones(8, 64)), torch.zeros(8, 64))
+        if step == 0 and hvd.rank() == hvd.size() - 1:
+            time.sleep(LATE)
+        loss.backward()
+        optimizer.step()  # type: ignore[no-untyped-call]
+
+
+def a_step() -> Found:
+    """Horovod's own timeline of it, on three ranks."""
+    ran = run_horovod(a_training, ranks=3, timeline=True, settings={"HOROVOD_CYCLE_TIME": 5})
+    return {"timeline": ran.timeline}
+
+
+def at_once(dtypes: list[str]) -> None:
+    """All-reduces of as many gradients of 9,000 bytes, none of which waits for another."""
+    import horovod.torch as hvd
+
+    given: list[Tensor] = []
+    for name in dtypes:
+        dtype = getattr(torch, name)
+        given.append(torch.ones(LARGE // dtype.itemsize, dtype=dtype))
+    works = [hvd.allreduce_async_(x, name=f"gradient {n:02}") for n, x in enumerate(given)]
+    for work in works:
+        hvd.synchronize(work)
+
+
+SAME, TWO = ["float32"] * GRADIENTS, ["float32", "float64"] * (GRADIENTS // 2)
+FUSED: Mapping[str, tuple[list[str], int | None]] = {  # the gradients' types, and the buffer's bytes
+    "a buffer of 16,000 bytes": (SAME, 16_000),
+    "a buffer of 64,000 bytes": (SAME, 64_000),
+    "the default, 128 MiB": (SAME, None),
+    "the default, types by turns": (TWO, None),
+    "no buffer": (SAME, 0),
+}
+
+
+def fused() -> Found:
+    """How many operations the gradients become, and how many each carries."""
+    rows = []
+    for name, (dtypes, threshold) in FUSED.items():
+        settings = ONE_CYCLE if threshold is None else {**ONE_CYCLE, "HOROVOD_FUSION_THRESHOLD": threshold}
+        operations = fused_tensors(run_horovod(at_once, dtypes, ranks=2, timeline=True, settings=settings).timeline)
+        rows.append({"setting": name, "carries": [len(names) for names in operations]})
+    return {"gradients": GRADIENTS, "rows": rows}
+
+
+# ---- fewer bytes, fewer ranks
+
+
+def compressed(fp16: bool) -> float:
+    """The largest relative error of the mean of the ranks' tensors."""
+    import horovod.torch as hvd
+
+    compression = hvd.Compression.fp16 if fp16 else hvd.Compression.none
+    drawn = torch.Generator().manual_seed(hvd.rank())
+    mine = torch.rand(1000, generator=drawn) + 0.5
+    mean = hvd.allreduce(mine, name="gradient", compression=compression)
+    exact = hvd.allreduce(mine.double(), name="exact")
+    return float(((mean - exact) / exact).abs().max())
+
+
+def half_precision() -> Found:
+    """The type in which a float32 gradient travelled, as Horovod's timeline tells it, and the error."""
+    rows = []
+    for fp16 in (False, True):
+        ran = run_horovod(compressed, fp16, ranks=2, timeline=True)
+        rows.append({"fp16": fp16, "travelled": travelled(ran.timeline), "error": max(ran.values)})
+    return {"rows": rows}
+
+
+def travelled(timeline: Timeline) -> str:
+    """The type of the first tensor of the timeline."""
+    return next(event["args"]["dtype"] for event in timeline if "dtype" in event.get("args", {}))
+
+
+def in_pairs() -> list[float]:
+    """The sum of all ranks' numbers, and of those of this rank's pair."""
+    import horovod.torch as hvd
+
+    pairs = [hvd.add_process_set([first, first + 1]) for first in range(0, hvd.size(), 2)]
+    mine = torch.tensor([float(hvd.rank())])
+    everyone = hvd.allreduce(mine, name="everyone", op=hvd.Sum)
+    pair = hvd.allreduce(mine, name="pair", op=hvd.Sum, process_set=pairs[hvd.rank() // 2])
+    return [float(everyone), float(pair)]
+
+
+def process_sets() -> Found:
+    """By rank, ``in_pairs`` on four ranks."""
+    ran = run_horovod(in_pairs, ranks=4, settings={"HOROVOD_DYNAMIC_PROCESS_SETS": 1})
+    return {"rows": ran.values}
+
+
+DEMOS: dict[str, Callable[[], Any]] = {
+    "orders": orders,
+    "a_step": a_step,
+    "fused": fused,
+    "half_precision": half_precision,
+    "process_sets": process_sets,
+}
