@@ -1,5 +1,5 @@
-"""The time that tests take, and one Chromium for all browser tests: Playwright's synchronous API can be started once in
-a process."""
+"""The time that tests take, Horovod for those that need it, and one Chromium for all browser tests: Playwright's
+synchronous API can be started once in a process."""
 
 from __future__ import annotations
 
@@ -12,16 +12,26 @@ from typing import Any
 import pytest
 import shares
 
+from lockstep.with_horovod.available import MISSING, REMEDY, available
+
 QUIET = [
     "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--no-first-run",
 ]  # fmt: skip
 CHROMES = ("chromium", "chromium-browser", "google-chrome")
+REQUIRED = "LOCKSTEP_HOROVOD"  # "required", as .ci/run says it: a test that needs Horovod fails without it
 CHROME_OF_MACOS = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"
 
 
 def pytest_configure(config: pytest.Config) -> None:
     shares.register(config)
     keep_bytecode()
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    if item.get_closest_marker("horovod") and not available():
+        if os.environ.get(REQUIRED) == "required":
+            pytest.fail(f"{MISSING} {REQUIRED}=required asks for it.", pytrace=False)
+        pytest.skip(f"{MISSING} {REMEDY}")
 
 
 def keep_bytecode() -> None:
