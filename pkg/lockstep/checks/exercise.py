@@ -96,7 +96,7 @@ class Exercise:
     pure: bool = False
     watch: Watch | None = None  # how each call is made, on each rank, and what is written down of it
     real: bool = False  # whether it needs this machine's own clock, threads and processes
-    needs: Callable[[], None] | None = None  # raises WorldUnavailable where something is missing that it cannot do without
+    needs: Callable[[], None] | None = None  # raises WorldUnavailable where what it cannot do without is missing
     loads: Sequence[str] = ()  # installed packages that answers import: loaded once, and not in each run
     beside: Watch | None = None  # how known answers are run beside the learner's, where ``watch`` would take long
     picture: Callable[[Seen], str] | None = None  # an SVG of the learner's own run; by default its timeline

@@ -19,7 +19,7 @@ from lockstep.places import NOWHERE, Place
 # torch's errors bear no facts. This is what a rank meets when another one has ended.
 _BROKEN = re.compile(
     r"Connection (closed|reset|refused)|Broken pipe|connectFullMesh|Socket|Timed out waiting|Application timeout|"
-    r"Read error|Write error|gloo/transport|remote peer|NCCL communicator was aborted",
+    r"Read error|Write error|gloo/transport|remote peer|NCCL communicator was aborted|Horovod has been shut down",
     re.IGNORECASE,
 )
 # Where a raise statement stands; numba's frames consist of a RESUME alone, and what it compiles raises so, too.

@@ -15,6 +15,7 @@ import signal
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 
 import psutil
 import torch
@@ -42,6 +43,8 @@ _WAITS = (
 )
 _QUERIES = {"get_rank", "get_world_size", "is_initialized", "get_backend", "get_global_rank", "get_group_rank"}
 _LOOKS = ("__torch_dispatch__", "see", "is_completed", "_polled", "asked")  # of the Recorder: it waits for nobody there
+_HOROVOD = os.path.join("", "horovod", "torch", "")
+_ENDED = (os.path.join("lockstep", "with_horovod", "waits.py"), "leave")  # where a rank of Horovod awaits the others
 _CALLS = os.path.join("torch", "_ops.py")  # where an operator is called, whichever it is
 
 
@@ -77,6 +80,18 @@ class Stack:
         inside = [f for file, _, f in self.frames if file.startswith(_WAITS[0]) and f not in ("wrapper", "wait")]
         asked = [f for file, _, f in self.frames if file == store.__file__]
         return inside[-1] if inside else f"the store's {asked[-1]}" if asked else "a backward pass"
+
+    @property
+    def horovods(self) -> str:
+        """The function of Horovod that it stands in, as the learner has called it: "allreduce"; "" for none."""
+        library = takewhile(lambda frame: places.is_library(frame[0]), self.frames)
+        called = [function for file, _, function in library if _HOROVOD in file]
+        return called[-1] if called else ""
+
+    @property
+    def ended(self) -> bool:
+        """Whether the learner's function has, and the rank waits for the others in order to leave Horovod."""
+        return any(file.endswith(_ENDED[0]) and function == _ENDED[1] for file, _, function in self.frames)
 
 
 class Watchdog:
@@ -170,6 +185,10 @@ def state_of(rank: int, log: Sequence[Operation], stack: Stack) -> RankState:
     if waiting:
         return rank_state(waiting[-1])
     place = stack.place
+    if stack.ended:
+        return RankState(rank, "finished")
+    if stack.horovods:
+        return RankState(rank, "waiting", stack.horovods, str(place), place.source)
     unsettled = [o for o in log if o.end is None]
     if not stack.communicates:
         asked = asks(log)

@@ -7,20 +7,28 @@ rank 0 has it in a thread. Whatever else Horovod needs to know stands in the env
 from __future__ import annotations
 
 import os
+import platform
+import re
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import torch.distributed as dist
+from torch.distributed import distributed_c10d
 
+from lockstep.errors import UsageError
 from lockstep.events import Outcome
 from lockstep.launch import server
+from lockstep.launch.job import INSIDE, import_main
 from lockstep.with_horovod.available import MODULES, require
+from lockstep.with_horovod.settings import checked
 from lockstep.with_horovod.timeline import Timeline, read
-from lockstep.worlds import run
+from lockstep.with_horovod.waits import Board, Notice, leave, watched
+from lockstep.worlds import check_callable, check_not_nested, check_ranks, choose_world, launched, run
 
 LOOPBACK = "127.0.0.1"
 VARIABLE = "HOROVOD_"
@@ -28,9 +36,13 @@ VARIABLE = "HOROVOD_"
 
 @dataclass(frozen=True, repr=False)
 class HorovodRun(Outcome):
-    """What every rank returned (``values``, by rank), and what Horovod wrote down (``timeline``; empty if not asked)."""
+    """What every rank returned (``values``, by rank), and what Horovod wrote down (``timeline``, if it was asked)."""
 
     timeline: Timeline = field(default_factory=list)
+
+    def __repr__(self) -> str:
+        noted = f", {len(self.timeline)} events in its timeline" if self.timeline else ""
+        return f"HorovodRun({self.trace.ranks} ranks, {self.time:.3g} s{noted})"
 
 
 @dataclass
@@ -43,95 +55,200 @@ class Session:
 def run_horovod(
     fn: Callable[..., Any],
     *args: Any,
-    ranks: int,
+    ranks: int | None = None,
     timeline: bool = False,
     settings: Mapping[str, object] | None = None,
     timeout: float = 60.0,
 ) -> HorovodRun:
     """Run ``fn(*args)`` on each of ``ranks`` ranks of Horovod, which has been initialised there and is shut down
-    afterwards.
+    afterwards: on processes of this machine, or, under a launcher, on the ranks that it has started.
 
-    settings: Horovod's own, by their names in its documentation: {"HOROVOD_CYCLE_TIME": 5, "HOROVOD_FUSION_THRESHOLD": 0}.
+    timeline: whether Horovod writes one.
+    settings: Horovod's own, by their names in its documentation: {"HOROVOD_CYCLE_TIME": 5}, in milliseconds.
+    timeout: seconds of host time for the whole run.
 
-    Raises WorldUnavailable where Horovod is missing, and what ``lockstep.run`` raises.
+    Raises WorldUnavailable where Horovod is missing, UsageError for a call that makes no sense, and what
+    ``lockstep.run`` raises; Deadlock also for ranks that wait for each other in Horovod.
     """
+    program = Program(check_program(fn), bool(timeline), checked(settings))
+    check_not_nested()
+    world = choose_world(None)
+    size = launched(ranks) if world == "spmd" else check_ranks(ranks, world)
     require()
-    server.warm_up(MODULES)
-    outcome = run(_in_horovod, fn, args, timeline, dict(settings or {}), ranks=ranks, on="processes", timeout=timeout)
+    if world == "processes":
+        server.warm_up(MODULES)
+    outcome = run(program, *args, ranks=size, on=world, timeout=timeout)
     events = outcome.values[0][1]
     given = {name: getattr(outcome, name) for name in Outcome.__dataclass_fields__}
     return HorovodRun(**{**given, "values": [value for value, _ in outcome.values]}, timeline=events)
 
 
-def _in_horovod(
-    fn: Callable[..., Any], args: tuple[Any, ...], timeline: bool, settings: Mapping[str, object]
-) -> tuple[Any, Timeline]:
-    with joined(timeline, settings) as session:
-        value = fn(*args)
-    return value, session.timeline
+def check_program(fn: Callable[..., Any]) -> Callable[..., Any]:
+    if not callable(fn):
+        raise UsageError(
+            f"run_horovod needs a function as its first argument, not {type(fn).__name__}.",
+            "Write run_horovod(my_function, x, ranks=4): without parentheses after the function's name.",
+        )
+    check_callable(fn)
+    return fn
+
+
+@dataclass(frozen=True)
+class Program:
+    """What each rank does."""
+
+    fn: Callable[..., Any]
+    timeline: bool
+    settings: Mapping[str, str]
+
+    def __call__(self, *args: Any) -> tuple[Any, Timeline]:
+        import_main(self.fn)
+        with joined(self.timeline, self.settings) as session:
+            value = self.fn(*args)
+        return value, session.timeline
 
 
 @contextmanager
 def joined(timeline: bool = False, settings: Mapping[str, object] | None = None) -> Iterator[Session]:
     """Within, this rank of ``torch.distributed`` is the same rank of Horovod. All ranks enter and leave it. Under
-    ``horovodrun`` they are ranks of Horovod already, and its own environment counts."""
+    ``horovodrun`` they are ranks of Horovod already, and its own environment counts.
+
+    Raises Deadlock, from within a call of Horovod's, when no rank can go on."""
     import horovod.torch as hvd
 
-    session = Session()
+    session, board = Session(), meeting()
     with ExitStack() as undo:
-        folder = Path(undo.enter_context(tempfile.TemporaryDirectory()))
-        undo.enter_context(_environment(settings or {}, folder / "timeline.json" if timeline else None))
+        file = undo.enter_context(_timeline_file()) if timeline else None
+        undo.enter_context(_environment(board, checked(settings), file))
         hvd.init()
         try:
-            yield session
-        finally:
-            hvd.shutdown()
-        if timeline and dist.get_rank() == 0:
-            session.timeline = read(folder / "timeline.json")
+            with watched(board):
+                yield session
+        except BaseException:
+            _part(board)
+            raise
+        leave(board)
+        if timeline and hvd.is_initialized():
+            hvd.stop_timeline()  # it waits until all is written; shutdown does not
+        hvd.shutdown()
+        if file and board.rank == 0:
+            session.timeline = read(file)
+
+
+def _part(board: Board) -> None:
+    """This rank has raised something. Processes are ended now, by whoever has started them; the ranks of a launcher go
+    on, and those that wait for this one in Horovod must not do so for ever."""
+    import horovod.torch as hvd
+
+    board.publish(Notice("raised"))
+    board.tell(f"end-{board.rank}", "")
+    if os.environ.get(INSIDE) != "processes":
+        hvd.shutdown()
+
+
+def meeting() -> Board:
+    """Where the ranks of this job tell each other what no operation of theirs should carry."""
+    store: Any = distributed_c10d._get_default_store()
+    rank, size = dist.get_rank(), dist.get_world_size()
+    return Board(store, f"horovod-{store.add(f'horovod-of-{rank}', 1)}", rank, size)
 
 
 @contextmanager
-def _environment(settings: Mapping[str, object], timeline: Path | None) -> Iterator[None]:
+def _timeline_file() -> Iterator[Path]:
+    """In memory where that is possible: nothing is left of it, however the process ends."""
+    if hasattr(os, "memfd_create"):
+        file = os.memfd_create("horovod-timeline")
+        try:
+            yield Path(f"/proc/self/fd/{file}")
+        finally:
+            os.close(file)
+    else:
+        with tempfile.TemporaryDirectory() as folder:
+            yield Path(folder, "timeline.json")
+
+
+@contextmanager
+def _environment(board: Board, settings: Mapping[str, str], timeline: Path | None) -> Iterator[None]:
     """What Horovod reads when it is initialised; the environment is as before afterwards."""
-    before = dict(os.environ)
+    before = {name: value for name, value in os.environ.items() if name.startswith(VARIABLE)}
     with ExitStack() as undo:
+        undo.callback(_restore, before)
         if f"{VARIABLE}RANK" not in os.environ:
-            os.environ.update(place(undo))
-        os.environ.update({name: str(value) for name, value in settings.items()})
+            os.environ.update(place(board, undo))
+        os.environ.update(settings)
         if timeline:
             os.environ["HOROVOD_TIMELINE"] = str(timeline)
-        try:
-            yield
-        finally:
-            for name in [n for n in os.environ if n.startswith(VARIABLE)]:
-                del os.environ[name]
-            os.environ.update({n: v for n, v in before.items() if n.startswith(VARIABLE)})
+        yield
 
 
-def place(undo: ExitStack) -> dict[str, str]:
+def _restore(before: Mapping[str, str]) -> None:
+    for name in [n for n in os.environ if n.startswith(VARIABLE)]:
+        del os.environ[name]
+    os.environ.update(before)
+
+
+@dataclass(frozen=True)
+class Slot:
+    """A rank's place, as Horovod's rendezvous knows it: among the ranks of its node, and among those of the other nodes
+    that have the same place there."""
+
+    hostname: str
+    rank: int
+    size: int
+    local_rank: int
+    local_size: int
+    cross_rank: int
+    cross_size: int
+
+
+def slots(nodes: Sequence[str]) -> list[Slot]:
+    """The place of each rank, from the names of their nodes, by rank."""
+    found = []
+    for rank, node in enumerate(nodes):
+        local_rank = nodes[:rank].count(node)
+        alike = [n for n in dict.fromkeys(nodes) if nodes.count(n) > local_rank]
+        local, cross = (local_rank, nodes.count(node)), (alike.index(node), len(alike))
+        found.append(Slot(node, rank, len(nodes), *local, *cross))
+    return found
+
+
+def place(board: Board, undo: ExitStack) -> dict[str, str]:
     """This rank's place in Horovod, by its place in ``torch.distributed``; on rank 0 with the rendezvous."""
-    from horovod.runner.common.util.hosts import get_host_assignments, parse_hosts
-    from horovod.runner.http.http_server import RendezvousServer
-
-    rank, size = dist.get_rank(), dist.get_world_size()
-    port: list[Any] = [None]
-    if rank == 0:
-        rendezvous = RendezvousServer(0)
-        port = [rendezvous.start()]
-        undo.callback(rendezvous.stop)
-        rendezvous.init(get_host_assignments(parse_hosts(f"localhost:{size}"), size))
-    dist.broadcast_object_list(port, src=0)
-    return {
-        "HOROVOD_RANK": str(rank),
-        "HOROVOD_SIZE": str(size),
-        "HOROVOD_LOCAL_RANK": str(rank),
-        "HOROVOD_LOCAL_SIZE": str(size),
-        "HOROVOD_CROSS_RANK": "0",
-        "HOROVOD_CROSS_SIZE": "1",
-        "HOROVOD_HOSTNAME": "localhost",
-        "HOROVOD_GLOO_RENDEZVOUS_ADDR": LOOPBACK,
-        "HOROVOD_GLOO_RENDEZVOUS_PORT": str(port[0]),
+    board.tell(f"node-{board.rank}", node())
+    nodes = [board.hear(f"node-{r}") for r in range(board.size)]
+    mine = slots(nodes)[board.rank]
+    if board.rank == 0:
+        board.tell("port", str(_rendezvous(slots(nodes), undo)))
+    together = len(set(nodes)) == 1
+    interface = os.environ.get("GLOO_SOCKET_IFNAME", "")
+    found = {
+        "HOROVOD_RANK": mine.rank,
+        "HOROVOD_SIZE": mine.size,
+        "HOROVOD_LOCAL_RANK": mine.local_rank,
+        "HOROVOD_LOCAL_SIZE": mine.local_size,
+        "HOROVOD_CROSS_RANK": mine.cross_rank,
+        "HOROVOD_CROSS_SIZE": mine.cross_size,
+        "HOROVOD_HOSTNAME": mine.hostname,
+        "HOROVOD_GLOO_RENDEZVOUS_ADDR": LOOPBACK if together else os.environ["MASTER_ADDR"],
+        "HOROVOD_GLOO_RENDEZVOUS_PORT": board.hear("port"),
         "HOROVOD_CONTROLLER": "gloo",
         "HOROVOD_CPU_OPERATIONS": "gloo",
-        "HOROVOD_GLOO_IFACE": "lo",
+        **({"HOROVOD_GLOO_IFACE": interface} if interface else {}),
     }
+    return {name: str(value) for name, value in found.items()}
+
+
+def node() -> str:
+    """A name for this machine: the launcher's number of it tells apart two that are called the same."""
+    return re.sub(r"[^\w.-]", "-", f"{platform.node() or 'node'}-{os.environ.get('GROUP_RANK', '0')}")
+
+
+def _rendezvous(places: Sequence[Slot], undo: ExitStack) -> int:
+    """Start it. Returns its port."""
+    from horovod.runner.http.http_server import RendezvousServer
+
+    rendezvous = RendezvousServer(0)
+    port = int(rendezvous.start())
+    undo.callback(threading.Thread(target=rendezvous.stop, daemon=True).start)  # it takes half a second
+    rendezvous.init(places)
+    return port
