@@ -1,0 +1,77 @@
+"""Which tensors did Horovod reduce together? Asked of timelines that Horovod wrote, with other names, rows and times."""
+
+from dataclasses import replace
+from random import Random
+
+from lockstep.checks.case import Case
+from lockstep.checks.exercise import Exercise
+from lockstep.checks.judge import Fault
+from lockstep.checks.observation import Seen
+from lockstep.checks.rules import Rule, first
+from lockstep.exercises.horovod.timelines import evidence, recorded, varied
+from lockstep.with_horovod.timeline import Timeline, fused_tensors
+
+TOLD = {  # what is told of each recorded timeline
+    "fused": "three steps, all fused",
+    "unfused": "one step, nothing fused",
+    "a threshold": "two steps, fused two by two",
+    "late tensors": "two steps with tensors that are late",
+    "one rank": "two steps of a single rank",
+    "other operations": "broadcasts and all-gathers beside",
+    "training": "a training with DistributedOptimizer",
+}
+RULES = (
+    Rule("wrong-type", lambda e: e["type"], "it returns {type}; a list of lists of names is wanted."),
+    Rule("row-numbers", lambda e: e["number"] is not None, "{number} is the number of a row. Its tensor's name is in "
+         'the event "process_name" of that row.'),
+    Rule("no-tensor", lambda e: e["foreign"], "{foreign!r} is the name of no tensor."),
+    Rule("other-operations", lambda e: e["other"], "{other!r} is in your answer, but no all-reduce carried it: its row "
+         "has {phase}."),
+    Rule("twice-in-one", lambda e: e["twice"], "{twice!r} stands twice in one list. An operation carries a tensor once; "
+         "in the next step it is another operation."),
+    Rule("counted-twice", lambda e: e["surplus"], "{surplus!r} was all-reduced {times[1]}, and stands in "
+         "{times[0]}. An all-reduce has several spans on a row, one after or within the other: look at one of them."),
+    Rule("loses-single-tensors", lambda e: e["alone"], "{alone!r} is missing: it was alone in its operation. Such a one "
+         "needs no fusion buffer, and it is an all-reduce, too."),
+    Rule("each-tensor-once", lambda e: e["once"], "{once!r} was all-reduced {times[1]}, in each step anew, and stands "
+         "in your answer once."),
+    Rule("lost", lambda e: e["missing"], "{missing!r} was all-reduced {times[1]}, and stands in {times[0]}."),
+    Rule("joined", lambda e: e["joined"], "{joined[0]!r} and {joined[1]!r} stand in one list, but no operation carried "
+         "both. GLOO_ALLREDUCE of the former ended at {ends} µs, before that of the latter began at {begins} µs."),
+    Rule("parted", lambda e: e["parted"], "{parted[0]!r} and {parted[1]!r} stand in different lists, but one operation "
+         "carried both: at {begins} µs GLOO_ALLREDUCE has begun on both rows, and it ends on neither before {ends} µs."),
+    Rule("wrong-lists", lambda e: e["unlike"], "the list {unlike} stands in your answer {times[0]}; there is such an "
+         "operation {times[1]}."),
+    Rule("wrong-order", lambda e: e["late"], "each list is right, but they are not in order of time: {late} was carried "
+         "out before {early}."),
+    Rule("unsorted", lambda e: e["unsorted"], "the operations are right, but a list is not sorted: {unsorted}."),
+)  # fmt: skip
+EARNED = {"wrong-order": 0.5, "unsorted": 0.5}
+HINTS = (
+    ("KeyError: 'name'", 'An event "E" has no name. Row 0, which is no tensor, has none in its args.'),
+    ("KeyError: 'pid'", 'An event "i", the mark of a cycle, has no pid.'),
+)
+
+
+def timelines(case: Case, rank: int) -> list[tuple[Timeline]]:
+    dice = Random(case.seed)
+    return [(varied(recorded(case.settings["of"]), dice),) for _ in range(2)]
+
+
+def examine(seen: Seen) -> Fault | None:
+    calls = zip(seen.returned[0], timelines(seen.case, 0), strict=True)
+    fault = first(RULES, *(evidence(answer, timeline) for answer, (timeline,) in calls))
+    named = fault and replace(fault, message=f"With {seen.case}: {fault.message}", telling=True)
+    return named and replace(named, earned=EARNED.get(named.misconception, 0.0))
+
+
+def cases(ranks: int, seed: int) -> list[Case]:
+    return [Case(1, seed, None, {"told": told, "of": name}) for name, told in TOLD.items()]
+
+
+EXERCISE = Exercise(
+    number=3, title="What was fused?", points=3, minutes=15, parameters="timeline",
+    reference="lockstep.with_horovod.timeline:fused_tensors", cases=cases, inputs=timelines, examine=examine,
+    wanted=lambda case: [fused_tensors(*call) for call in timelines(case, 0)], hints=HINTS,
+    values=1.0, worlds=(1,), pure=True,
+)  # fmt: skip

@@ -1,0 +1,148 @@
+"""Recorded timelines of Horovod's, changed by seed, and what an answer about one of them says and leaves out."""
+
+import copy
+from collections import Counter
+from functools import cache
+from itertools import combinations
+from random import Random
+from typing import Any
+
+from lockstep.checks.values import told
+from lockstep.checks.wording import counted
+from lockstep.with_horovod.recorded import recording
+from lockstep.with_horovod.timeline import Operation, Timeline, names, operations, spans
+
+ABSENT = dict.fromkeys(
+    ("type", "number", "foreign", "other", "phase", "twice", "surplus", "alone", "once", "missing", "times", "joined",
+     "parted", "unlike", "late", "early", "unsorted", "begins", "ends"),
+)  # fmt: skip
+
+
+@cache
+def _all() -> dict[str, Timeline]:
+    found: dict[str, Timeline] = recording("timelines").value
+    return found
+
+
+def recorded(name: str) -> Timeline:
+    return copy.deepcopy(_all()[name])
+
+
+def varied(timeline: Timeline, dice: Random) -> Timeline:
+    """The same with other numbers of rows, another time at the beginning, and names that changed places among the
+    tensors of a kind of operation."""
+    row_of = names(timeline)
+    rows = dict(zip(row_of, dice.sample(list(row_of), len(row_of)), strict=True))
+    name_of = dict(zip(row_of.values(), row_of.values(), strict=True))
+    for kind in sorted({name.partition(".")[0] for name in name_of}):
+        alike = [name for name in name_of if name.partition(".")[0] == kind]
+        name_of.update(zip(alike, dice.sample(alike, len(alike)), strict=True))
+    later = dice.randrange(1_000_000)
+    for event in timeline:
+        if "ts" in event:
+            event["ts"] += later
+        if event.get("name") == "process_name" and event["pid"]:
+            event["args"]["name"] = name_of[event["args"]["name"]]
+        if event.get("pid"):
+            event["pid"] = rows[event["pid"]]
+    return timeline
+
+
+def evidence(answer: Any, timeline: Timeline) -> dict[str, Any]:
+    """What is to be said of an answer; None where there is nothing. Later facts are those of an answer in which the
+    earlier ones are in order."""
+    found = _of_form(answer, timeline) or _of_names(answer, timeline) or _of_lists(answer, timeline) or {}
+    return ABSENT | found
+
+
+def _of_form(answer: Any, timeline: Timeline) -> dict[str, Any] | None:
+    if not isinstance(answer, list):
+        return {"type": told(answer)}
+    for entry in answer:
+        if not isinstance(entry, list):
+            return {"type": f"a list in which {told(entry)} stands"}
+        for one in entry:
+            if isinstance(one, int) and not isinstance(one, bool):
+                return {"number": one}
+            if not isinstance(one, str):
+                return {"type": f"a list of lists in which {told(one)} stands"}
+            if one not in names(timeline).values():
+                return {"foreign": one[:60]}
+    return None
+
+
+def _of_names(answer: list[list[str]], timeline: Timeline) -> dict[str, Any] | None:
+    """Which tensors it names too often, and which not often enough."""
+    reduced = all_reduces(timeline)
+    wanted = Counter(name for o in reduced for name in o.tensors)
+    given = Counter(name for entry in answer for name in entry)
+    for name in given:
+        if name not in wanted:
+            phase = next(s.phase for s in spans(timeline) if s.tensor == name and s.depth == 1)
+            return {"other": name, "phase": phase}
+    if twice := [name for entry in answer for name, n in Counter(entry).items() if n > 1]:
+        return {"twice": twice[0]}
+    for name in wanted:
+        if given[name] != wanted[name]:
+            times = counted(given[name], "list"), counted(wanted[name], "time")
+            return {"times": times, _kind(name, given, wanted, reduced): name}
+    return None
+
+
+def _kind(name: str, given: Counter[str], wanted: Counter[str], reduced: list[Operation]) -> str:
+    if given[name] > wanted[name]:
+        return "surplus"
+    fused = Counter(name for o in reduced if len(o.tensors) > 1 for name in o.tensors)
+    if given == fused:
+        return "alone"
+    return "once" if all(given[one] == 1 for one in wanted) else "missing"
+
+
+def _of_lists(answer: list[list[str]], timeline: Timeline) -> dict[str, Any] | None:
+    """Which of its lists are no operations, where each name stands as often as it was carried."""
+    reduced = all_reduces(timeline)
+    right = [o.tensors for o in reduced]
+    if answer == right:
+        return None
+    lists = [sorted(entry) for entry in answer]
+    for entry in lists:
+        for pair in combinations(entry, 2):
+            if not any(set(pair) <= set(tensors) for tensors in right):
+                return _apart(pair, timeline)
+    for tensors in right:
+        for pair in combinations(tensors, 2):
+            if not any(set(pair) <= set(entry) for entry in lists):
+                return {"parted": pair, **_together(pair, reduced, timeline)}
+    if sorted(lists) != sorted(right):
+        unlike = next(entry for entry in lists if lists.count(entry) != right.count(entry))
+        return {"unlike": unlike, "times": [counted(found.count(unlike), "time") for found in (lists, right)]}
+    if lists != right:
+        n = next(i for i, (entry, want) in enumerate(zip(lists, right, strict=True)) if entry != want)
+        return {"late": right[n], "early": lists[n]}
+    return {"unsorted": next(entry for entry, want in zip(answer, right, strict=True) if entry != want)}
+
+
+def all_reduces(timeline: Timeline) -> list[Operation]:
+    return [o for o in operations(timeline) if o.kind == "ALLREDUCE"]
+
+
+def _apart(pair: tuple[str, str], timeline: Timeline) -> dict[str, Any]:
+    """The first all-reduce of each, in order of time."""
+    firsts = [next(s for s in spans(timeline) if (s.tensor, s.phase) == (name, "GLOO_ALLREDUCE")) for name in pair]
+    early, late = sorted(firsts, key=lambda span: span.begin)
+    return {"joined": (early.tensor, late.tensor), "ends": _micro(early.end), "begins": _micro(late.begin)}
+
+
+def _together(pair: tuple[str, str], reduced: list[Operation], timeline: Timeline) -> dict[str, Any]:
+    """When both were under way."""
+    both = next(o for o in reduced if set(pair) <= set(o.tensors))
+    found = [
+        s
+        for s in spans(timeline)
+        if s.phase == "GLOO_ALLREDUCE" and s.tensor in pair and both.begin <= s.begin <= both.end
+    ]
+    return {"begins": _micro(max(s.begin for s in found)), "ends": _micro(min(s.end for s in found))}
+
+
+def _micro(seconds: float) -> str:
+    return f"{round(seconds * 1e6):,}"
