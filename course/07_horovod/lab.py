@@ -146,57 +146,55 @@ check("horovod.distribute", distribute)
 # the group, says in each cycle which ones all sum now. (Section 3 of the lesson.) This one needs no Horovod: it is
 # plain `torch.distributed`.
 #
-# - **You get** `cycles`, a list of dicts. `cycles[c]` maps names to tensors: those that become ready on this rank in
-#   its cycle c = 0, 1, …, in the order in which they did. Every rank has the same names, each in exactly one cycle, and
-#   under one name tensors of the same shape and dtype. The ranks differ in the order, in the cycle of a name, and in
-#   how many cycles they have. A cycle may be empty, and so may `cycles`.
+# - **You get** `cycles`, an iterator: `next(cycles, None)` is the next cycle of this rank, a dict that maps names to
+#   tensors: those that have become ready on this rank since the cycle before, in the order in which they did. It is
+#   `None` when this rank has no more cycles. Every rank has the same names, each in exactly one cycle, and under one
+#   name tensors of the same shape and dtype. The ranks differ in the order, in the cycle of a name, and in how many
+#   cycles they have. A cycle may be empty.
 # - **You return** the list of names in the order in which they were all-reduced: the same list on every rank. Each
 #   tensor has become the sum over all ranks of the tensors of its name, in place.
 # - **You may use** `gather_object`, `broadcast_object_list`, `send`, `recv` and `all_reduce` of `dist`, each with
 #   `group=group`.
-# - **It may cost** one all-reduce for each name. In a cycle, 2(K−1) messages at most: one from each other rank to rank
-#   0, and one back. (`gather_object` and `broadcast_object_list` count as that.) They carry names and small things, no
-#   tensors.
+# - **It may cost** one all-reduce for each name, by itself. Beside them 2(K−1) messages in a cycle, and as many to
+#   stop: one from each other rank to rank 0, and one back. (`gather_object` and `broadcast_object_list` count as that;
+#   what has at most 32 bytes, such as a length or a flag, does not count.) An all-gather has K(K−1) messages. Names
+#   (and shapes, if you like) travel to rank 0; no tensor does.
 #
-# In cycle c each rank tells rank 0 which names became ready on it in this cycle. The names that are now ready on *all*
-# ranks come back, and all ranks all-reduce them, in one order: in this very cycle, before the next begins. A rank that
-# has no cycle c takes part all the same, with nothing new. Only each rank itself knows how many cycles it has. After
-# the last cycle of the rank that has most, all stop; one more round of messages may be needed to tell so.
+# In its cycle c each rank tells rank 0 which names became ready in this cycle. The names that are now ready on *all*
+# ranks come back, and all ranks all-reduce them, in one order: in this very cycle. Take the next cycle only then. A
+# rank that has no more cycles takes part all the same, with nothing new. When no rank has one, all stop. Only each rank
+# itself knows how many it has.
 #
 # `group` may hold some of the ranks; "rank 0" is then the group's rank 0. With K = 1 nothing is sent.
 
 
 # %% [markdown] lab="hint negotiate"
-# Three ranks. In cycle 0 rank 0 has a and b ready, rank 1 has b, rank 2 has b and a. In cycle 1 rank 1 has a, and no
-# rank has anything else. Write down what rank 0 hears in each cycle, and what it answers. How does it know that cycle 1
-# is the last?
+# Three ranks. In cycle 0 rank 0 has a and b ready, rank 1 has b, rank 2 has b and a. In cycle 1 rank 1 has a, and the
+# others nothing. Write down what rank 0 hears in each cycle, and what it answers. How does it know that there is no
+# cycle 2?
 #
 # ---
 #
 # A cycle has three parts: tell, answer, reduce. Rank 0 keeps a count for each name; a name whose count has reached K
-# goes into the answer, and never again. The answer is one list: whoever follows it needs no order of its own. With the
-# names, each rank tells whether it has more cycles; with its list, rank 0 tells whether anybody has. The traps: a rank
-# that is through and leaves the others alone; and a tensor that was ready in an earlier cycle, and has to be found
-# again.
+# goes into the answer, and never again. The answer is one list: whoever follows it needs no order of its own. A rank
+# without another cycle tells `None`, and when all do, `None` is the answer. The traps: a rank that is through and
+# leaves the others alone; and a tensor that was ready in an earlier cycle, and has to be found again.
 #
 # ---
 #
 # ```python
-# tensors, counts, order = {}, Counter(), []  # counts: rank 0 only
-# cycle, going = 0, True
-# while going:
-#     mine = ...  # this cycle's dict, or an empty one
-#     tensors.update(mine)
+# tensors, counts, order, now = {}, Counter(), [], []  # counts: rank 0 only
+# while now is not None:
+#     mine = next(cycles, None)
+#     tensors |= ...
 #     told = [None] * K if ... else None
-#     dist.gather_object((list(mine), ...), told, group=group, group_dst=0)
+#     dist.gather_object(..., told, group=group, group_dst=0)
 #     answer = [None]
-#     if ...:  # rank 0 of the group
+#     if ...:  # rank 0 of the group, and somebody has a cycle
 #         ...  # count; take out what is ready on all
-#         answer = [(now, ...)]
 #     dist.broadcast_object_list(answer, group=group, group_src=0)
-#     now, going = answer[0]
+#     now = answer[0]
 #     ...  # reduce, in the order of now
-#     cycle += 1
 # return order
 # ```
 #
@@ -207,28 +205,24 @@ check("horovod.distribute", distribute)
 def negotiate(cycles, group=None):
     """The names in the order in which all ranks summed their tensors, each as soon as it was ready everywhere."""
     ### BEGIN SOLUTION
-    size = dist.get_world_size(group)
-    ready, tensors, order = Counter(), {}, []
-    cycle, going = 0, True
-    while going:
-        mine = cycles[cycle] if cycle < len(cycles) else {}
-        tensors |= mine
-        told = [None] * size
-        dist.gather_object((list(mine), cycle + 1 < len(cycles)), told if dist.get_rank(group) == 0 else None,
-                           group=group, group_dst=0)
+    size, first = dist.get_world_size(group), dist.get_rank(group) == 0
+    tensors, ready, order, now = {}, Counter(), [], []
+    while now is not None:
+        mine = next(cycles, None)
+        tensors |= mine or {}
+        told = [None] * size if first else None
+        dist.gather_object(None if mine is None else list(mine), told, group=group, group_dst=0)
         answer = [None]
-        if dist.get_rank(group) == 0:
-            ready.update(name for names, _ in told for name in names)
-            now = [name for name in ready if ready[name] == size]
-            for name in now:
+        if first and told != [None] * size:
+            ready.update(name for names in told for name in names or [])
+            answer = [[name for name, count in ready.items() if count == size]]
+            for name in answer[0]:
                 del ready[name]
-            answer = [(now, any(more for _, more in told))]
         dist.broadcast_object_list(answer, group=group, group_src=0)
-        now, going = answer[0]
-        for name in now:
+        now = answer[0]
+        for name in now or []:
             dist.all_reduce(tensors[name], group=group)
-        order += now
-        cycle += 1
+            order.append(name)
     return order
     ### END SOLUTION
 
