@@ -1,0 +1,37 @@
+"""Elastic training: no step is lost and none is made twice, whoever goes and comes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+
+def elastic_state(
+    model: torch.nn.Module, optimizer: torch.optim.Optimizer, batches: Sequence[tuple[Tensor, Tensor]], every: int
+) -> torch.nn.Module:
+    """Train ``model`` on all ``batches``, each parted among the ranks that there are at the time, and return it.
+
+    What must survive stands in the state: the model, the optimizer's momentum, and how far they have come. After a
+    failure the loop begins anew at the last commit, with the ranks that are left.
+    """
+    import horovod.torch as hvd
+
+    optimizer = hvd.DistributedOptimizer(optimizer, named_parameters=model.named_parameters())
+    state = hvd.elastic.TorchState(model=model, optimizer=optimizer, step=0)
+
+    @hvd.elastic.run
+    def train(state: hvd.elastic.TorchState) -> None:
+        while state.step < len(batches):
+            x, y = (part[hvd.rank() :: hvd.size()] for part in batches[state.step])
+            optimizer.zero_grad()
+            F.mse_loss(model(x), y).backward()
+            optimizer.step()
+            state.step += 1
+            if state.step % every == 0:
+                state.commit()
+
+    train(state)
+    return model
