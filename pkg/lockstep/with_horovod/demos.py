@@ -5,7 +5,8 @@ where Horovod is missing (``recorded.or_recorded``). What a sentence of the less
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import torch
@@ -13,6 +14,8 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from lockstep.errors import Deadlock
+from lockstep.with_horovod.elastic import run_elastic
+from lockstep.with_horovod.elastic_training import elastic_state
 from lockstep.with_horovod.ranks import run_horovod
 from lockstep.with_horovod.timeline import Timeline, fused_tensors
 
@@ -162,10 +165,72 @@ def process_sets() -> Found:
     return {"rows": ran.values}
 
 
+# ---- ranks that die, and come
+
+
+STEPS, ROWS, EVERY = 12, 12, 3
+
+
+def whole_batches() -> list[tuple[Tensor, Tensor]]:
+    """What all ranks together train on, step by step."""
+    drawn = torch.Generator().manual_seed(7)
+    x = torch.randn(STEPS, ROWS, 4, generator=drawn, dtype=torch.float64)
+    y = torch.randn(STEPS, ROWS, 1, generator=drawn, dtype=torch.float64)
+    return list(zip(x, y, strict=True))
+
+
+def begun(seed: int) -> tuple[torch.nn.Module, torch.optim.Optimizer]:
+    torch.manual_seed(seed)
+    model = torch.nn.Linear(4, 1, dtype=torch.float64)
+    return model, torch.optim.SGD(model.parameters(), lr=0.05, momentum=0.9)
+
+
+def survivor(batches: Sequence[tuple[Tensor, Tensor]], every: int) -> list[float]:
+    """The parameters that a worker ends with. Each begins with others; rank 0's count."""
+    import horovod.torch as hvd
+
+    return parameters(elastic_state(*begun(hvd.rank()), batches, every))
+
+
+def parameters(model: torch.nn.Module) -> list[float]:
+    return [float(v) for p in model.parameters() for v in p.detach().flatten()]
+
+
+def serially() -> list[float]:
+    model, optimizer = begun(0)
+    for x, y in whole_batches():
+        optimizer.zero_grad()
+        F.mse_loss(model(x), y).backward()
+        optimizer.step()
+    return parameters(model)
+
+
+def elastic() -> Found:
+    """Three workers, of which one is killed; then two, to which one is added, and one is killed after that."""
+    runs = []
+    for kill, add, workers in (({1: 7}, None, 3), ({2: 5}, None, 3), ({1: 10}, 4, 2)):
+        account = run_elastic(survivor, whole_batches(), EVERY, workers=workers, kill=kill, add=add)
+        off = max(abs(a - b) for value in account.values.values() for a, b in zip(value, serially(), strict=True))
+        taken = [event for event in account.of("step") if event["worker"] == 0]
+        runs.append({
+            "killed": next(iter(kill.values())), "every": EVERY, "went_on": went_on(taken),
+            "steps": [event["step"] for event in taken], "sizes": [event["size"] for event in taken],
+            "commits": sum(event["worker"] == 0 for event in account.of("commit")), "same": off < 1e-6,
+        })  # fmt: skip
+    return {"runs": runs}
+
+
+def went_on(taken: Sequence[Mapping[str, Any]]) -> int:
+    """The first step that a worker takes again."""
+    steps = [event["step"] for event in taken]
+    return next(after for before, after in pairwise(steps) if after <= before)
+
+
 DEMOS: dict[str, Callable[[], Any]] = {
     "orders": orders,
     "a_step": a_step,
     "fused": fused,
     "half_precision": half_precision,
     "process_sets": process_sets,
+    "elastic": elastic,
 }
