@@ -19,7 +19,7 @@ def misfit(exercise: Exercise, fn: Callable[..., Any]) -> str | None:
     except (TypeError, ValueError):  # written in C: only calling it will tell
         return None
     names = [p.partition("=")[0].strip() for p in exercise.parameters.split(",")]
-    positional = [n for n in names if n != "group"]
+    positional = [n for n in names if n not in ("", "group")]
     try:
         signature.bind(*positional, **({"group": None} if "group" in names else {}))
     except TypeError:
