@@ -20,6 +20,7 @@ from lockstep.dye import dye, total
 from lockstep.errors import Deadlock, RankState
 from lockstep.show.figure import LONG, page, script
 from lockstep.simt import launch
+from lockstep.with_horovod.recorded import recording
 from lockstep.without_waiting.consensus import Consensus
 from lockstep.without_waiting.fewer_bytes import Trained
 from lockstep.without_waiting.graphs import ring
@@ -47,6 +48,7 @@ FIGURES: dict[str, Callable[[], Any]] = {
     "consensus": lambda: show.consensus([Consensus("ring", [ring(4)], [1.0, 0.4, 0.11, 0.04], 2.0)]),
     "costs": lambda: show.costs(ranks=16),
     "deadlock": lambda: show.timeline(Deadlock("A circle.", STATES, ring_trace(2))),
+    "horovod": lambda: show.horovod(recording("timelines").value["late tensors"]),
     "loss_by_bytes": lambda: show.loss_by_bytes(
         [Trained("examples dealt evenly", f"{n}", n, 1e5 / n, 0.5, 7.9) for n in (1, 8)]
         + [Trained("few classes on each rank", f"{n}", n, 1e5 / n, 0.5 + n / 8, 9.0) for n in (1, 8)]

@@ -6,6 +6,7 @@ from lockstep.show.batch_and_rate import batch_and_rate
 from lockstep.show.chart import chart
 from lockstep.show.consensus import consensus
 from lockstep.show.costs import costs
+from lockstep.show.horovod import horovod
 from lockstep.show.loss_by_bytes import loss_by_bytes
 from lockstep.show.message_times import message_times
 from lockstep.show.predict import predict
@@ -28,6 +29,7 @@ __all__ = [
     "chart",
     "consensus",
     "costs",
+    "horovod",
     "loss_by_bytes",
     "message_times",
     "predict",

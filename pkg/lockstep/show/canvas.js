@@ -2,7 +2,7 @@
 // `data` holds columns: start[i], end[i], rank[i], row[i] ... of event i; events are ordered by start. Until began[i],
 // an event waits for its other end or for a port.
 
-const LABELS = 62, RIGHT = 10, TOP = 6, AXIS = 24, MOST_ARROWS = 600, PALE = 0.3;
+const RIGHT = 10, TOP = 6, AXIS = 24, MOST_ARROWS = 600, PALE = 0.3;
 const SHARED = 3;  // the row of a lane whose bars may lie above each other
 
 /** Where ranks and seconds are on the canvas. */
@@ -78,6 +78,7 @@ function paint(context, lay, lanes, colours, chosen) {
   context.rect(lay.left, 0, lay.width - lay.left - RIGHT + 3, lay.bottom);
   context.clip();
   const names = lanes.flatMap((mine, lane) => paintBars(context, lay, mine, lane, colours));
+  paintJoins(context, lay, colours);
   const crowded = paintArrows(context, lay, colours);
   paintNames(context, names);
   if (chosen >= 0) paintChosen(context, lay, colours, chosen);
@@ -94,7 +95,7 @@ function paintLanes(context, lay, colours) {
     context.fillRect(lay.left, lay.y(rank), lay.width - lay.left - RIGHT, lay.lane);
     context.fillStyle = colours.ink;
     const y = lay.y(rank) + lay.lane / 2 + 4;
-    if (rank % every === 0) context.fillText(`rank ${rank}`, LABELS - 8, y);
+    if (rank % every === 0) context.fillText(lay.data.labels[rank], lay.data.labelled - 8, y);
     if (lay.data.speeds[rank]) context.fillText(lay.data.speeds[rank], lay.left - 8, y);
   }
 }
@@ -151,6 +152,20 @@ function paintNames(context, names) {
   for (const { word, x, y, ink } of names) {
     context.fillStyle = ink;
     context.fillText(word, x, y);
+  }
+}
+
+/** What lanes do together: a line where it begins, with a dot on each of them, and one where it ends. */
+function paintJoins(context, lay, colours) {
+  context.fillStyle = colours.ink;
+  for (const [lanes, start, end] of lay.data.joins) {
+    const top = lay.y(Math.min(...lanes)), bottom = lay.y(Math.max(...lanes)) + lay.lane;
+    for (const t of [start, end]) context.fillRect(lay.x(t) - 0.5, top, 1, bottom - top);
+    for (const lane of lanes) {
+      context.beginPath();
+      context.arc(lay.x(start), lay.y(lane) + lay.lane / 2, Math.min(3, lay.row / 2), 0, 2 * Math.PI);
+      context.fill();
+    }
   }
 }
 

@@ -12,6 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 from lockstep.events import Count, Event, Trace
 from lockstep.show import palette, quantities
@@ -34,9 +35,17 @@ class Arrow:
     end: float
 
 
+class Join(NamedTuple):
+    """What lanes do together, from ``start`` to ``end`` seconds."""
+
+    lanes: tuple[int, ...]
+    start: float
+    end: float
+
+
 @dataclass(frozen=True)
 class Lanes:
-    """A trace, laid out. ``rows[i]`` is the row of ``trace.events[i]`` within the lane of its rank."""
+    """A trace, laid out, with a lane for each rank. ``rows[i]`` is the row of ``trace.events[i]`` within its lane."""
 
     trace: Trace
     rows: tuple[int, ...]
@@ -56,6 +65,21 @@ class Lanes:
         """Rows in each lane."""
         return max(self.rows, default=0) + 1
 
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """What each lane is called."""
+        return tuple(f"rank {rank}" for rank in range(self.ranks))
+
+    @property
+    def labelled(self) -> int:
+        """Pixels that the labels take."""
+        return LABELS
+
+    @property
+    def joins(self) -> tuple[Join, ...]:
+        """What is joined by lines across lanes, besides messages."""
+        return ()
+
     @cached_property
     def kinds(self) -> frozenset[str]:
         return frozenset(e.kind for e in self.trace)
@@ -73,7 +97,7 @@ class Lanes:
     @property
     def left(self) -> int:
         """Pixels before the lanes begin."""
-        return LABELS + (SPEEDS if self.speeds else 0)
+        return self.labelled + (SPEEDS if self.speeds else 0)
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
@@ -84,6 +108,13 @@ class Lanes:
         told = [": ".join(filter(None, (_whose(ranks), ", ".join(words)))) for ranks, words in by_ranks.items()]
         more = (f"and {quantities.count(len(told) - MOST_NOTES, 'more', 'more')}",) if len(told) > MOST_NOTES else ()
         return (*told[:MOST_NOTES], *more)
+
+    def describe(self, e: Event) -> str:
+        return describe(e)
+
+    def words(self) -> str:
+        """What the lanes are, for those who do not see them."""
+        return "One lane for each rank, time from left to right."
 
     def caption(self) -> str:
         """``4 ranks · 1.2 ms of virtual time · 24 messages, 96 kB``, and the collectives, if any."""

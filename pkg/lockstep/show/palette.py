@@ -28,6 +28,24 @@ COLOURS = {
     "barrier": "#3A3A3A",
 }
 
+# The phases in Horovod's timeline, by the kind whose colour they have.
+HOROVOD = {
+    **{f"NEGOTIATE_{kind}": "compute" for kind in ("ALLREDUCE", "ALLGATHER", "BROADCAST", "ALLTOALL", "REDUCESCATTER")},
+    "NEGOTIATE_BARRIER": "compute",
+    "rank ready": "barrier",
+    "ALLREDUCE": "all_reduce",
+    "ALLGATHER": "all_gather",
+    "BROADCAST": "broadcast",
+    "ALLTOALL": "all_to_all",
+    "REDUCESCATTER": "reduce_scatter",
+    "INIT_FUSION_BUFFER": "gather",
+    "ALLOCATE_OUTPUT": "scatter",
+    "MEMCPY_IN_FUSION_BUFFER": "send",
+    **{f"GLOO_{kind}": "reduce" for kind in ("ALLREDUCE", "ALLGATHER", "BCAST", "REDUCESCATTER")},
+    "MPI_ALLTOALL": "reduce",
+    "MEMCPY_OUT_FUSION_BUFFER": "recv",
+}
+
 INK = "#1F2328"  # text and arrows on the light card of a static figure
 FAINT = "#6A737D"  # axes and second lines of text
 LANE = "#F1F3F5"  # the strip behind a rank's bars
@@ -49,13 +67,14 @@ LINES = {
 
 def colour(kind: str) -> str:
     """The colour of ``kind``; that of ``compute`` for a kind that has none."""
-    return COLOURS.get(kind, COLOURS["compute"])
+    return COLOURS.get(HOROVOD.get(kind, kind), COLOURS["compute"])
 
 
 def in_order(kinds: Iterable[str]) -> list[str]:
     """``kinds`` without repetition, in the order of every legend."""
     known = set(kinds)
-    return [k for k in KINDS if k in known] + sorted(known - set(KINDS))
+    order = (*KINDS, *HOROVOD)
+    return [k for k in order if k in known] + sorted(known - set(order))
 
 
 def text_on(background: str) -> str:

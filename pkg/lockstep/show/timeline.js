@@ -12,7 +12,7 @@ function times(data, i) {
 function tell(data, i) {
   const kind = data.kinds[data.kind[i]], peer = data.peer[i], name = data.names[data.name[i]];
   const whom = peer < 0 ? "" : kind === "send" ? ` to rank ${peer}` : kind === "recv" ? ` from rank ${peer}` : `, root ${peer}`;
-  const lines = [`rank ${data.rank[i]}: ${kind === "compute" && name ? name : kind}${whom}`];
+  const lines = [`${data.labels[data.rank[i]]}: ${kind === "compute" && name ? name : kind}${whom}`];
   if (data.nbytes[i]) lines.push(bytes(data.nbytes[i]));
   lines.push(times(data, i));
   if (data.wait[i] > 0) lines.push(`stood still for ${seconds(data.wait[i])}`);
@@ -21,7 +21,7 @@ function tell(data, i) {
 }
 
 function render({ model, el }) {
-  const data = model.get("data"), root = figure(el, `Timeline: ${model.get("label")}`);
+  const data = model.get("data"), root = figure(el, `${model.get("title")}: ${model.get("label")}`);
   if (model.get("waiting")) {
     const picture = make("div", { class: "ls-picture" });
     picture.innerHTML = model.get("waiting");

@@ -18,15 +18,16 @@ class Timeline(Drawn):
     """Lanes, on a canvas in the page, with zoom, pan, and what the pointer is on. See ``timeline``."""
 
     module = script("canvas", "timeline")
+    title = "Timeline"
 
     def __init__(self, trace: Trace, total: float | None = None, waits: Waiting | None = None) -> None:
-        self.lanes = Lanes.of(trace, total)
+        self.lanes: Lanes = Lanes.of(trace, total)
         self.waits = waits
 
     def state(self) -> dict[str, Any]:
         waiting = self.waits.svg() if self.waits else ""
         data = columns(self.lanes) if self.has_lanes else None
-        return {"data": data, "label": self._label(), "waiting": waiting}
+        return {"data": data, "title": self.title, "label": self._label(), "waiting": waiting}
 
     @property
     def has_lanes(self) -> bool:
@@ -40,12 +41,12 @@ class Timeline(Drawn):
 
     def caption(self) -> str:
         waits = f". {self.waits.sentence()}" if self.waits else ""
-        return f"Timeline: {self._label()}{waits}"
+        return f"{self.title}: {self._label()}{waits}"
 
     def svg(self) -> str:
         """The static figure. For an error with states the picture of the waits stands above the timeline."""
         if self.waits is None:
-            return timeline_svg.draw(self.lanes)
+            return timeline_svg.draw(self.lanes, self.title)
         if not self.has_lanes:
             return self.waits.svg()
         upper, waits = self.waits.parts()
@@ -84,6 +85,9 @@ def columns(lanes: Lanes) -> dict[str, Any]:
         "depth": lanes.depth,
         "total": lanes.total,
         "left": lanes.left,
+        "labels": lanes.labels,
+        "labelled": lanes.labelled,
+        "joins": [[*join] for join in lanes.joins],
         "speeds": [lanes.speeds.get(rank, "") for rank in range(lanes.ranks)] if lanes.speeds else [],
         "notes": " · ".join(lanes.notes),
         "pale": PALE if lanes.waits else "",

@@ -11,18 +11,18 @@ from collections.abc import Iterable, Iterator
 
 from lockstep.events import Event
 from lockstep.show import palette, quantities, svg
-from lockstep.show.lanes import LABELS, PALE, ROWS, Arrow, Lanes, describe, waits
+from lockstep.show.lanes import PALE, ROWS, Arrow, Lanes, waits
 
 WIDTH, EDGE, HEAD = svg.WIDTH, 14.0, 24.0  # HEAD: the caption's first line
 TITLED = 400  # with more bars than this, they have no description of their own
 ARROWS = 240
-COLUMNS, COLUMN = 3, 150  # of the legend, and how wide one is
+LEGEND = 450.0  # pixels of the legend's columns, three or two
 
 
-def draw(lanes: Lanes) -> str:
+def draw(lanes: Lanes, title: str = "Timeline") -> str:
     """The whole figure: caption, lanes, arrows, axis and legend."""
     height, body = parts(lanes)
-    return svg.document(WIDTH, height, f"Timeline: {lanes.caption()}", words(lanes), body)
+    return svg.document(WIDTH, height, f"{title}: {lanes.caption()}", words(lanes), body)
 
 
 def parts(lanes: Lanes) -> tuple[float, list[str]]:
@@ -32,7 +32,16 @@ def parts(lanes: Lanes) -> tuple[float, list[str]]:
     if lanes.trace.events:
         shown = sorted(lanes.arrows, key=lambda a: a.start)[:ARROWS]
         arrows = (_arrow(lay, a) for a in shown)
-        body += [*_backdrop(lay), *_bars(lay), *arrows, *_labels(lay), *_axis(lay), *_legend(lay), *_notes(lay)]
+        body += [
+            *_backdrop(lay),
+            *_bars(lay),
+            *_joins(lay),
+            *arrows,
+            *_labels(lay),
+            *_axis(lay),
+            *_legend(lay),
+            *_notes(lay),
+        ]
     else:
         body.append(svg.faint(EDGE, lay.top + 12, "Nothing was recorded: no rank computed or communicated."))
     return lay.height, body
@@ -54,19 +63,24 @@ class Layout:
         self.scale = (WIDTH - self.left - EDGE) / (lanes.total or 1.0)
 
     @property
+    def columns(self) -> int:
+        """Of the legend."""
+        return 3 if max(map(len, self.lanes.kinds)) < 18 else 2
+
+    @property
     def height(self) -> float:
         return self.legend_bottom + 18 * len(self.notes) if self.lanes.trace.events else self.top + 36
 
     @property
     def legend_bottom(self) -> float:
         last = self.pale if self.lanes.waits else len(self.lanes.kinds) - 1
-        return self.bottom + 44 + 22.0 * (1 + last // COLUMNS)
+        return self.bottom + 44 + 22.0 * (1 + last // self.columns)
 
     @property
     def pale(self) -> int:
         """Where the legend says what is pale: it takes two columns."""
         kinds = len(self.lanes.kinds)
-        return kinds if kinds % COLUMNS < COLUMNS - 1 else kinds + 1
+        return kinds if kinds % self.columns < self.columns - 1 else kinds + 1
 
     def x(self, t: float) -> float:
         return self.left + t * self.scale
@@ -81,7 +95,7 @@ def _backdrop(lay: Layout) -> Iterator[str]:
         yield svg.lane(lay.left, lay.y(rank), WIDTH - lay.left - EDGE, lay.lane)
         middle = lay.y(rank) + lay.lane / 2 + 4
         if rank % every == 0:
-            yield svg.text(LABELS - 8, middle, f"rank {rank}", text_anchor="end")
+            yield svg.text(lay.lanes.labelled - 8, middle, lay.lanes.labels[rank], text_anchor="end")
         if rank in lay.lanes.speeds:
             yield svg.text(lay.left - 8, middle, lay.lanes.speeds[rank], text_anchor="end", font_weight=600)
 
@@ -96,7 +110,7 @@ def _bars(lay: Layout) -> Iterator[str]:
 
 
 def _bar(lay: Layout, e: Event, y: float) -> str:
-    title, colour, height = svg.title(describe(e)), palette.colour(e.kind), lay.row - 1
+    title, colour, height = svg.title(lay.lanes.describe(e)), palette.colour(e.kind), lay.row - 1
     full = {
         "x": lay.x(e.start), "y": y, "width": max(1.5, (e.end - e.start) * lay.scale), "height": height,
         "fill": colour, "stroke": palette.PAPER, "stroke_width": 0.4,
@@ -175,6 +189,17 @@ def _arrow(lay: Layout, a: Arrow) -> str:
     return svg.element("g", svg.title(told), drawn, opacity=0.75 if lay.row >= 8 else 0.35)
 
 
+def _joins(lay: Layout) -> Iterator[str]:
+    """A line where it begins, with a dot on each lane that is in it, and one where it ends."""
+    for join in lay.lanes.joins:
+        top, bottom = lay.y(min(join.lanes)), lay.y(max(join.lanes)) + lay.lane
+        for x in map(lay.x, (join.start, join.end)):
+            yield svg.line(x, top, x, bottom)
+        for lane in join.lanes:
+            place = {"cx": lay.x(join.start), "cy": lay.y(lane) + lay.lane / 2}
+            yield svg.element("circle", **place, r=min(3.0, lay.row / 2), fill=palette.INK, class_="ls-ink")
+
+
 def _axis(lay: Layout) -> Iterator[str]:
     scale, unit = quantities.time_unit(lay.lanes.total)
     marks = quantities.ticks(0.0, lay.lanes.total / scale, 6)
@@ -199,7 +224,8 @@ def _legend(lay: Layout) -> Iterator[str]:
 
 
 def _entry(lay: Layout, i: int) -> tuple[float, float]:
-    return EDGE + COLUMN * (i % COLUMNS), lay.bottom + 34 + 22 * (i // COLUMNS)
+    column, row = i % lay.columns, i // lay.columns
+    return EDGE + LEGEND / lay.columns * column, lay.bottom + 34 + 22 * row
 
 
 def _notes(lay: Layout) -> Iterator[str]:
@@ -214,7 +240,7 @@ def _unbroken(facts: Iterable[str]) -> str:
 
 def words(lanes: Lanes) -> str:
     busy = ", ".join(palette.in_order(lanes.kinds)) or "nothing"
-    told = f"One lane for each rank, time from left to right. {lanes.caption()}. Shown: {busy}. "
+    told = f"{lanes.words()} {lanes.caption()}. Shown: {busy}. "
     told += f"{PALE.capitalize()}. " if lanes.waits else ""
     return told + _unequal(lanes) + _first(lanes)
 
@@ -224,5 +250,5 @@ def _unequal(lanes: Lanes) -> str:
 
 
 def _first(lanes: Lanes) -> str:
-    told = (describe(e) for e in lanes.trace.events[:5])
+    told = (lanes.describe(e) for e in lanes.trace.events[:5])
     return "It begins with: " + "; ".join(told) + "." if lanes.trace.events else ""

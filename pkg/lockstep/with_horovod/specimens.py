@@ -57,7 +57,7 @@ def training() -> None:
     for _ in range(2):
         optimizer.zero_grad()
         model(torch.ones(4, 6)).square().mean().backward()
-        optimizer.step()  # type: ignore[no-untyped-call]
+        optimizer.step()
 
 
 FOUR = {"w1": 300, "b1": 10, "w2": 300, "b2": 10}

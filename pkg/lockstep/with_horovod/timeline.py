@@ -159,13 +159,9 @@ def cycles(timeline: Timeline) -> list[float]:
 def counts(timeline: Timeline) -> Counts:
     """How many operations, tensors, bytes and cycles there were."""
     done, began = operations(timeline), cycles(timeline)
-    carried = Counter({kind: 0 for kind in sorted({o.kind for o in done})})
-    for operation in done:
-        carried[operation.kind] += len(operation.tensors)
-    number = Counter(o.kind for o in done)
     return Counts(
-        operations={kind: number[kind] for kind in carried},
-        tensors=dict(carried),
+        operations=dict(Counter(o.kind for o in done)),
+        tensors=dict(Counter(o.kind for o in done for _ in o.tensors)),
         nbytes=sum(o.nbytes for o in done),
         cycles=len(began) or None,
     )
@@ -182,4 +178,5 @@ def _nbytes(event: dict[str, Any]) -> int | None:
     described = event.get("args", {})
     if described.get("dtype") not in BYTES:
         return None
-    return BYTES[described["dtype"]] * math.prod(json.loads(described["shape"]))
+    shape: list[int] = json.loads(described["shape"])
+    return BYTES[described["dtype"]] * math.prod(shape)

@@ -1,4 +1,4 @@
-"""Which tensors did Horovod reduce together? Asked of timelines that Horovod wrote, with other names, rows and times."""
+"""Which tensors did Horovod reduce together? Asked of timelines that it wrote, with other names, rows and times."""
 
 from dataclasses import replace
 from random import Random
@@ -25,25 +25,25 @@ RULES = (
     Rule("row-numbers", lambda e: e["number"] is not None, "{number} is the number of a row. Its tensor's name is in "
          'the event "process_name" of that row.'),
     Rule("no-tensor", lambda e: e["foreign"], "{foreign!r} is the name of no tensor."),
-    Rule("other-operations", lambda e: e["other"], "{other!r} is in your answer, but no all-reduce carried it: its row "
-         "has {phase}."),
-    Rule("twice-in-one", lambda e: e["twice"], "{twice!r} stands twice in one list. An operation carries a tensor once; "
-         "in the next step it is another operation."),
+    Rule("other-operations", lambda e: e["other"], "{other!r} is in your answer, but no all-reduce carried it: its "
+         "row has {phase}."),
+    Rule("twice-in-one", lambda e: e["twice"], "{twice!r} stands twice in one list. An operation carries a tensor "
+         "once; in the next step it is another operation."),
     Rule("counted-twice", lambda e: e["surplus"], "{surplus!r} was all-reduced {times[1]}, and stands in "
          "{times[0]}. An all-reduce has several spans on a row, one after or within the other: look at one of them."),
-    Rule("loses-single-tensors", lambda e: e["alone"], "{alone!r} is missing: it was alone in its operation. Such a one "
-         "needs no fusion buffer, and it is an all-reduce, too."),
+    Rule("loses-single-tensors", lambda e: e["alone"], "{alone!r} is missing: it was alone in its operation. Such "
+         "a one needs no fusion buffer, and it is an all-reduce, too."),
     Rule("each-tensor-once", lambda e: e["once"], "{once!r} was all-reduced {times[1]}, in each step anew, and stands "
          "in your answer once."),
     Rule("lost", lambda e: e["missing"], "{missing!r} was all-reduced {times[1]}, and stands in {times[0]}."),
     Rule("joined", lambda e: e["joined"], "{joined[0]!r} and {joined[1]!r} stand in one list, but no operation carried "
          "both. GLOO_ALLREDUCE of the former ended at {ends} µs, before that of the latter began at {begins} µs."),
     Rule("parted", lambda e: e["parted"], "{parted[0]!r} and {parted[1]!r} stand in different lists, but one operation "
-         "carried both: at {begins} µs GLOO_ALLREDUCE has begun on both rows, and it ends on neither before {ends} µs."),
+         "carried both: at {begins} µs GLOO_ALLREDUCE has begun on both rows, and ends on neither before {ends} µs."),
     Rule("wrong-lists", lambda e: e["unlike"], "the list {unlike} stands in your answer {times[0]}; there is such an "
          "operation {times[1]}."),
-    Rule("wrong-order", lambda e: e["late"], "each list is right, but they are not in order of time: {late} was carried "
-         "out before {early}."),
+    Rule("wrong-order", lambda e: e["late"], "each list is right, but they are not in order of time: {late} was "
+         "carried out before {early}."),
     Rule("unsorted", lambda e: e["unsorted"], "the operations are right, but a list is not sorted: {unsorted}."),
 )  # fmt: skip
 EARNED = {"wrong-order": 0.5, "unsorted": 0.5}
