@@ -1,0 +1,68 @@
+"""A serial training script on Horovod: rows, weights, updates and checkpoints are compared with serial training."""
+
+from dataclasses import replace
+
+from lockstep.checks.case import Case
+from lockstep.checks.exercise import Exercise
+from lockstep.checks.judge import Fault
+from lockstep.checks.observation import Seen
+from lockstep.checks.rules import Rule, first
+from lockstep.checks.wording import counted, listed
+from lockstep.exercises.horovod.training import TOLD
+from lockstep.with_horovod.available import MODULES, require
+from lockstep.with_horovod.observed import observed
+from lockstep.with_horovod.replayed import first_fact
+from lockstep.with_horovod.task import Task
+
+PLAIN, RESUMED, FROZEN, BOTH = (False, False), (True, False), (False, True), (True, True)  # checkpoint, frozen
+SAID = ("with a checkpoint", "with a layer that is not trained")
+TRIED = {1: [BOTH], 2: [RESUMED, FROZEN], 3: [BOTH], 4: [PLAIN, BOTH]}
+BATCH = {1: 5, 2: 4, 3: 3}
+COSTS = (
+    Rule("not-by-horovod", lambda e: e["all_reduces"] < e["few"], "Horovod has made {all_reduces} all-reduces in "
+         "{steps} steps. Let it carry the gradients."),
+    Rule("reduced-twice", lambda e: e["all_reduces"] > e["many"], "Horovod has made {all_reduces} all-reduces in "
+         "{steps} steps, of {gradients} gradients each. Each has to travel once."),
+    Rule("late-broadcasts", lambda e: e["late_broadcasts"], "Horovod has made {late_broadcasts} broadcasts after the "
+         "first step. All ranks make the same steps: if they begin alike, they stay so."),
+)  # fmt: skip
+
+
+def cases(ranks: int, seed: int) -> list[Case]:
+    found = []
+    for n, row in enumerate(TRIED.get(ranks, [BOTH])):
+        told = [text for on, text in zip(row, SAID, strict=True) if on]
+        own = {"batch": BATCH.get(ranks, 2), "steps": 2 + n, "checkpoint": row[0], "frozen": row[1]}
+        settings = {"task": own, "told": ", ".join([counted(ranks, "rank"), *told]), "trivial": ranks == 1}
+        found.append(Case(ranks, seed + n, None, settings))
+    return found
+
+
+def task(case: Case) -> Task:
+    return Task(case.seed, case.ranks, **case.settings["task"])
+
+
+def examine(seen: Seen) -> Fault | None:
+    name, fact = first_fact(task(seen.case), seen.returned) or ("", {})
+    fact = {key: listed(value) if isinstance(value, list) else value for key, value in fact.items()}
+    return Fault(name, f"With {seen.case}: {TOLD[name].format(**fact)}") if name else None
+
+
+def travels(seen: Seen) -> list[Fault]:
+    """Where there are several ranks, and Horovod has a timeline."""
+    carried, own = seen.returned[0]["carried"], task(seen.case)
+    if seen.case.size == 1 or carried is None:
+        return []
+    steps, gradients = own.epochs * own.steps, sum(p.requires_grad for p in own.model(0).parameters())
+    fact = carried | {"steps": steps, "gradients": gradients, "few": steps, "many": 1.5 * gradients * steps}
+    fault = first(COSTS, fact)
+    return [replace(fault, message=f"With {seen.case}: {fault.message}")] if fault else []
+
+
+EXERCISE = Exercise(
+    number=1, title="From one process to K", points=5, minutes=35, values=0.8, worlds=(1, 2, 3, 4), of="the training",
+    parameters="model, dataset, checkpoint, epochs, batch, rate, save",
+    reference="lockstep.with_horovod.script:distribute", cases=cases, inputs=lambda case, rank: task(case).arguments(rank),
+    examine=examine, economise=travels, watch=lambda fn, given: observed(getattr(fn, "func", fn), given),
+    real=True, needs=require, loads=MODULES,
+)  # fmt: skip
