@@ -42,14 +42,15 @@ from lockstep import check
 #   *one* rank in one step; `rate`; and `save`. `checkpoint` is what an earlier training on K ranks saved; but only rank
 #   0 has it: the others get `None`. If there is none, rank 0 gets `None`, too. The length of `dataset` is a multiple of
 #   K·`batch`.
-# - **You return** on every rank the trained `model`: the same weights on all. It is what the serial script makes of
-#   rank 0's weights, or of the checkpoint with its momentum, with the learning rate K·`rate`, if each of its batches is
-#   the union of the ranks' batches. (The rate that stands in the checkpoint is K·`rate` already.) In an epoch each
-#   example is used once, by one rank, and each epoch has a new order. `save` is called once, at the end, on rank 0
-#   alone: with the dict of the serial script, whose keys and values a next training can begin with.
+# - **You return** on every rank the trained `model`: the same weights and buffers on all. (Training changes no buffer.)
+#   It is what the serial script makes of rank 0's weights, or of the checkpoint with its momentum, with the learning
+#   rate K·`rate`, if each of its batches is the union of the ranks' batches. (The rate that stands in the checkpoint is
+#   K·`rate` already.) In an epoch each example is used once, by one rank, and each epoch has a new order. `save` is
+#   called once, at the end, on rank 0 alone: with the dict of the serial script, whose keys and values a next training
+#   can begin with.
 # - **You may use** all of `horovod.torch`, and `DistributedSampler`.
-# - **It may cost** one all-reduce of each parameter's gradient in each step, with K = 1, too; and broadcasts before the
-#   first.
+# - **It may cost** one all-reduce of each parameter's gradient in each step, alone or in a group with others; with K =
+#   1 there may be none. And broadcasts before the first step.
 #
 # `hvd.DistributedOptimizer(optimizer)` is a *new* optimizer. It takes over the parameters and the rate, but not the
 # momentum that `optimizer` has. `DistributedSampler` has the same order in each epoch, until somebody tells it the
@@ -165,7 +166,8 @@ check("horovod.distribute", distribute)
 # rank that has no more cycles takes part all the same, with nothing new. When no rank has one, all stop. Only each rank
 # itself knows how many it has.
 #
-# `group` may hold some of the ranks; "rank 0" is then the group's rank 0. With K = 1 nothing is sent.
+# `group` may hold some of the ranks; "rank 0" is then the group's rank 0. Names may travel as objects, or as a tensor
+# of bytes. The all-reduces of one cycle may be under way at the same time. With K = 1 nothing need be sent.
 
 
 # %% [markdown] lab="hint negotiate"
@@ -251,8 +253,8 @@ check("horovod.negotiate", negotiate)
 # - **It may cost** nothing.
 #
 # Horovod carries out one operation after the other. While it carries one out, each of its tensors is in
-# `GLOO_ALLREDUCE`: on all its rows that begins before it ends on any. A tensor is reduced again in each step: then it
-# stands in several operations, each time perhaps with others.
+# `GLOO_ALLREDUCE`: on all its rows that begins before it ends on any. Every operation has ended before the next one
+# begins. A tensor is reduced again in each step: then it stands in several operations, each time perhaps with others.
 #
 # Row 0 is no tensor: its `process_name` has no `name` in `args`. Other operations and events do not count:
 # negotiations, copies, broadcasts, all-gathers, events with `"ph": "X"` or `"i"`. (The latter have no `pid`.)
@@ -333,9 +335,10 @@ check("horovod.fused_tensors", fused_tensors)
 # - **It may cost** one commit after every `every` steps, counted from the first step of the training: after `every`
 #   steps, 2·`every`, …, and perhaps one at the end. A step is one all-reduce of each parameter's gradient.
 #
-# A rank is killed without warning (SIGKILL). The others go back to their last commit, and make the steps after it once
-# more. A rank that is added calls your function from its beginning, with a model and an optimizer of its own; what it
-# needs to know comes out of the state of rank 0. When the number of ranks changes, a rank may get another number.
+# A rank is killed without warning (SIGKILL), at the earliest after the first commit. The others go back to their last
+# commit, and make the steps after it once more. A rank that is added calls your function from its beginning, with a
+# model and an optimizer of its own; what it needs to know comes out of the state of rank 0. When the number of ranks
+# changes, a rank may get another number.
 
 
 # %% [markdown] lab="hint elastic_state"
@@ -416,7 +419,8 @@ check("horovod.elastic_state", elastic_state)
 # - **You get** nothing: the table stands below, with a `"?"` for each name that is missing.
 # - **You return** the table with the same keys, and a name in place of each `"?"`: as the documentation of that
 #   framework writes it, as a string, without the modules before it: `"allreduce"`, not `"hvd.allreduce"` or
-#   `"horovod.torch.allreduce"`. Upper and lower case count. What stands there already stays.
+#   `"horovod.torch.allreduce"`. Upper and lower case count. Horovod's names are those of `horovod.torch`. Lightning's
+#   strategy is the string that its trainer takes. What stands there already stays.
 # - **You may use** the lesson, and the frameworks' own documentation.
 # - **It may cost** nothing.
 

@@ -19,11 +19,12 @@ import inspect
 
 import torch
 import torch.distributed as dist
+from IPython.display import display
 
 from lockstep import predict, quiz, reconcile, run, show, your_turn
 from lockstep.lessons import horovod_ready
-from lockstep.with_horovod import commits, control_cost, dialects, driven, legacy, scaling
-from lockstep.with_horovod import script, tell
+from lockstep.with_horovod import commits, dialects, driven, elastic_training, frameworks
+from lockstep.with_horovod import legacy, scaling, script, tell
 from lockstep.with_horovod.recorded import or_recorded
 
 # %% [markdown]
@@ -184,7 +185,7 @@ driven.negotiated_table(ready_now)
 # What does it cost? Look at the messages, and at the bytes that say names.
 
 # %%
-control_cost.control_table()
+tell.negotiation_table()
 
 # %% [markdown]
 # A model's next step has the same gradients. So ranks keep the lists in a **cache**: all have heard the same names in the same
@@ -199,7 +200,7 @@ predict(
 )
 
 # %% lesson="after bits"
-CACHE
+reconcile("bits", simulated=tell.told_by_bits(gradients=161))
 
 # %% [markdown] lesson="reason bits"
 # **Our reason.** One *bit* for each gradient, since all know which is number 0, 1, …; and two more, for “I have nothing new” and “I
@@ -435,7 +436,7 @@ print(dialects.TENSORFLOW)
 # Databricks calls it deprecated. In the table: what Horovod gave, and where you find it today.
 
 # %%
-legacy.legacy_table()
+legacy.gave_table()
 
 # %% [markdown]
 # So for a new script you take DDP. But you meet Horovod in old ones; and its ideas are in the others.
@@ -443,7 +444,8 @@ legacy.legacy_table()
 # Here are the notes’ frameworks, in their words, and today’s names.
 
 # %%
-NOTES
+display(legacy.notes_table())
+frameworks.then_and_now()
 
 # %% [markdown]
 # ## Wrap-up

@@ -16,7 +16,9 @@ from torch import Tensor
 from lockstep.errors import Deadlock
 from lockstep.with_horovod.elastic import run_elastic
 from lockstep.with_horovod.elastic_training import elastic_state
+from lockstep.with_horovod.out_of_order import out_of_order_horovod
 from lockstep.with_horovod.ranks import run_horovod
+from lockstep.with_horovod.six_steps import all_forgotten
 from lockstep.with_horovod.timeline import Timeline, fused_tensors
 
 Found = dict[str, Any]
@@ -29,20 +31,16 @@ LATE = 0.03  # seconds
 # ---- which order
 
 
-def either_way() -> list[float]:
-    """Two all-reduces that are started in one order on rank 0, and in the other on rank 1."""
+def started_only() -> list[float]:
+    """The program of the lesson: a is 1 and 2, b is 10 and 20."""
     import horovod.torch as hvd
 
-    tensors = {"a": torch.full((2,), 1.0 + hvd.rank()), "b": torch.full((3,), 10.0 + hvd.rank())}
-    names = ["a", "b"] if hvd.rank() == 0 else ["b", "a"]
-    works = [hvd.allreduce_async_(tensors[name], name=name, op=hvd.Sum) for name in names]
-    for work in works:
-        hvd.synchronize(work)
-    return [float(tensors[name][0]) for name in ("a", "b")]
+    mine = 1.0 + hvd.rank()
+    return [float(x) for x in out_of_order_horovod(torch.tensor([mine]), torch.tensor([10 * mine]))]
 
 
 def one_at_a_time() -> None:
-    """As ``either_way``, and each rank waits for its first before it starts its second."""
+    """Two all-reduces in another order on rank 0; each rank waits for its first before it starts its second."""
     import horovod.torch as hvd
 
     names = ["a", "b"] if hvd.rank() == 0 else ["b", "a"]
@@ -52,7 +50,7 @@ def one_at_a_time() -> None:
 
 def orders() -> Found:
     """The sums on each rank; and what is told when each waits for the other."""
-    sums = run_horovod(either_way, ranks=2).values
+    sums = run_horovod(started_only, ranks=2).values
     told = "nothing"
     try:
         run_horovod(one_at_a_time, ranks=2)
@@ -227,6 +225,7 @@ def went_on(taken: Sequence[Mapping[str, Any]]) -> int:
 
 
 DEMOS: dict[str, Callable[[], Any]] = {
+    "forgotten": all_forgotten,
     "orders": orders,
     "a_step": a_step,
     "fused": fused,
