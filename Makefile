@@ -16,6 +16,7 @@ help:
 	@echo "make doctor   examine this machine: each fault with its remedy"
 	@echo "make lint     style and types: ruff, mypy"
 	@echo "make build    make the notebooks from their text sources"
+	@echo "make horovod  build Horovod, which unit 07 needs, for the torch that is here; once, about 3 minutes"
 	@echo "make check    run every exercise's check on its reference solution"
 	@echo "make bench    measure Lockstep beside its peers             (BENCH_ARGS=\"launch --full\")"
 	@echo "make clean    remove .venv and caches; my-course and your progress stay"
@@ -31,6 +32,7 @@ lab: setup
 
 test: setup-dev
 	@sh scripts/system-packages
+	@PIP_ARGS="$(PIP_ARGS)" $(BIN)/lockstep horovod --cached
 	@$(MAKE) --no-print-directory lint
 	@echo "==> notebooks: are they what their sources say?"
 	@$(BIN)/lockstep build --check
@@ -47,6 +49,9 @@ lint: setup-dev
 build: setup
 	@$(BIN)/lockstep build
 
+horovod: setup
+	@PIP_ARGS="$(PIP_ARGS)" $(BIN)/lockstep horovod
+
 check: setup
 	@$(BIN)/lockstep check --all
 
@@ -60,4 +65,4 @@ clean:
 	rm -rf .venv build .pytest_cache .mypy_cache .ruff_cache .hypothesis tests/screenshots
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-.PHONY: help setup setup-dev lab test lint build check bench doctor clean
+.PHONY: help setup setup-dev lab test lint build horovod check bench doctor clean

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 import shares
 
-from lockstep.with_horovod.available import MISSING, REMEDY, available
+from lockstep.errors import WorldUnavailable
+from lockstep.with_horovod.available import require
 
 QUIET = [
     "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--no-first-run",
@@ -28,10 +29,14 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    if item.get_closest_marker("horovod") and not available():
+    if not item.get_closest_marker("horovod"):
+        return
+    try:
+        require()
+    except WorldUnavailable as missing:
         if os.environ.get(REQUIRED) == "required":
-            pytest.fail(f"{MISSING} {REQUIRED}=required asks for it.", pytrace=False)
-        pytest.skip(f"{MISSING} {REMEDY}")
+            pytest.fail(f"{missing}\n{REQUIRED}=required asks for it.", pytrace=False)
+        pytest.skip(" ".join(str(missing).split()))
 
 
 def keep_bytecode() -> None:

@@ -115,7 +115,7 @@ except SystemExit as end:
 assert not {"torch", "numpy", "IPython", "lockstep.worlds"} & set(sys.modules)
 """
     told = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=60).stdout
-    for command in ("lab", "doctor", "units", "progress", "check", "run", "build", "bench"):
+    for command in ("lab", "doctor", "units", "progress", "check", "run", "horovod", "build", "bench"):
         assert f"    {command} " in told
 
 

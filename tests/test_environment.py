@@ -12,6 +12,8 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
+from lockstep.with_horovod.build import RUNTIME, TOOLS
+
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 CONDA = [line.strip()[2:] for line in (ROOT / "environment.yml").read_text().splitlines() if line.strip()[:2] == "- "]
@@ -40,8 +42,12 @@ def needed(extra: str = "") -> list[Requirement]:
 
 def test_each_package_is_held_at_a_version_that_the_project_takes() -> None:
     held = {canonicalize_name(r.name): str(r.specifier).removeprefix("==") for r in map(Requirement, HELD)}
-    for requirement in [*needed(), *needed("dask"), *needed("dev")]:
+    for requirement in [*needed(), *needed("dask"), *needed("horovod"), *needed("dev")]:
         assert held[canonicalize_name(requirement.name)] in requirement.specifier, requirement
+
+
+def test_what_horovod_needs_is_said_once_more_where_it_is_built() -> None:
+    assert sorted(map(str, needed("horovod"))) == sorted(str(Requirement(r)) for r in TOOLS + RUNTIME)
 
 
 def test_held_versions_are_those_of_no_one_machine() -> None:

@@ -11,8 +11,8 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PLUGIN = """\
-import conftest
-conftest.available = lambda: False
+from lockstep.with_horovod import available
+available.available = lambda: False
 """
 MARKED = """\
 import pytest

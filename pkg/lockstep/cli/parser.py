@@ -81,6 +81,10 @@ def _parser() -> argparse.ArgumentParser:
     audit.add_argument("--svg", metavar="OUT.svg", help="write the figure")
     _json(audit)
 
+    horovod = command("horovod", "build and install Horovod, which unit 07 needs, for the torch that is here")
+    horovod.add_argument("--yes", action="store_true", help="do not ask before building")
+    horovod.add_argument("--cached", action="store_true", help="do not build: install what was built before, if it was")
+
     build = command("build", "make the notebooks from their text sources")
     build.add_argument("--check", action="store_true", help="only tell which notebooks are not up to date")
     build.add_argument(

@@ -190,6 +190,17 @@ def compiler(programs: Sequence[str]) -> Finding:
     return Finding(programs[0], bool(there), there or "not found", advice, optional=True)
 
 
+def horovod(version: str | None = None) -> Finding:
+    """``version``: "" where it is not installed; None looks at this environment."""
+    if version is None:
+        try:
+            version = importlib.metadata.version("horovod")
+        except importlib.metadata.PackageNotFoundError:
+            version = ""
+    advice = "Unit 07 uses it: `lockstep horovod` builds it for the torch that you have, in some minutes."
+    return Finding("Horovod", bool(version), version or "not installed", advice, optional=True)
+
+
 def _release(version: str) -> tuple[int, ...]:
     """(2, 13, 0) of "2.13.0+cpu" and of "2.13.0rc1"."""
     found = re.match(r"\d+(\.\d+)*", version)

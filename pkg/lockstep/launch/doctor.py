@@ -29,6 +29,7 @@ CHECKS: dict[str, Callable[[], Finding]] = {
     "disk": checkup.disk,
     "g++": partial(checkup.compiler, ("g++", "clang++")),
     "make": partial(checkup.compiler, ("make",)),
+    "Horovod": checkup.horovod,
 }
 
 

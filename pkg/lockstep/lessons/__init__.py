@@ -5,8 +5,9 @@ Hidden is not secret: nothing in a lesson is graded. An answer only never stands
 """
 
 from lockstep.lessons.after import begin, told
+from lockstep.lessons.horovod import horovod_ready
 from lockstep.lessons.predictions import predict, reconcile
 from lockstep.lessons.quiz import quiz
 from lockstep.lessons.turn import your_turn
 
-__all__ = ["begin", "predict", "quiz", "reconcile", "told", "your_turn"]
+__all__ = ["begin", "horovod_ready", "predict", "quiz", "reconcile", "told", "your_turn"]

@@ -1,7 +1,7 @@
 // Why a cell waits, and a button for whoever wants to go on without.
 
 function render({ model, el }) {
-  const root = figure(el, "This cell waits");
+  const root = figure(el, model.get("label"));
   const show = () => {
     el.closest(".jp-Cell")?.focus({ preventScroll: true });  // the button goes away: the focus stays in its cell
     model.send({ show: true });

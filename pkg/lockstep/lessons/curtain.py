@@ -16,6 +16,7 @@ class Curtain(Words):
     """``why`` this waits, and a button that ``offer`` names; ``act`` is what it does."""
 
     _esm = module("curtain")
+    label = traitlets.Unicode("This cell waits").tag(sync=True)
     why = traitlets.Unicode().tag(sync=True)
     offer = traitlets.Unicode().tag(sync=True)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 import importlib.util
 import json
+import os
 import shutil
 import sys
 import sysconfig
@@ -46,9 +47,14 @@ def mismatch(torch: str) -> str:
     return "" if built_for == torch else f"Horovod was built for torch {built_for}, and this is torch {torch}."
 
 
+def compiler() -> str:
+    """$CXX, as conda sets it, or g++."""
+    return os.environ.get("CXX", "").strip() or "g++"
+
+
 def obstacle() -> str:
     """What this machine lacks to build Horovod, and how to get it, in one sentence; "" if nothing."""
-    lacking = [program for program in ("g++", "make") if not shutil.which(program)]
+    lacking = [program for program in (compiler(), "make") if not shutil.which(program.split()[0])]
     if lacking:
         return (
             f"Building it needs {' and '.join(lacking)}: on Debian, apt-get install g++ make; "

@@ -23,17 +23,19 @@ from pathlib import Path
 import lockstep
 from lockstep.errors import WorldUnavailable
 from lockstep.launch import host
+from lockstep.with_horovod.available import compiler
 
 VERSION = "0.28.1"
 SHA256 = "92a43f5a94c43907a56805bad15f19700c62ffc83b7ca483f9e104e229f67ef0"  # of the sources
 MINUTES = 3  # on two cores
 GB = 10**9
-JOB = 1.5 * GB  # what a compiler takes for a file that includes torch
+JOB = 2 * GB  # a compiler takes 1.7 GB for the largest file
 
 TOOLS = ("cmake>=3.26", "setuptools>=77", "wheel>=0.45")  # they build it
 RUNTIME = ("cffi>=1.17", "packaging>=24.0", "pyyaml>=6.0")  # it runs with them, cloudpickle and psutil; built with, too
+LOG = "failed.log"
 
-COMPILER = '#!/bin/sh\nexec g++ "$@" -std=c++20 -O1 -g0\n'
+COMPILER = '#!/bin/sh\nexec {compiler} "$@" -std=c++20 -O1 -g0\n'
 SETTINGS = {
     "HOROVOD_WITH_PYTORCH": "1",
     "HOROVOD_WITH_GLOO": "1",
@@ -62,7 +64,8 @@ def build(target: Path, tell: Tell) -> Path:
         heard = hear(wheel_command(work), environment(work), lambda line: follow(line, tell))
         wheels = list(work.glob("horovod-*.whl"))
         if heard.status or not wheels:
-            raise failed("Horovod could not be built", heard.lines, target.parent / "failed.log")
+            raise failed("Horovod could not be built", heard.lines, target.parent / LOG)
+        (target.parent / LOG).unlink(missing_ok=True)
         target.mkdir(exist_ok=True)
         return wheels[0].replace(target / wheels[0].name)
 
@@ -71,18 +74,29 @@ def wheel_command(work: Path) -> list[str]:
     """pip keeps wheels that it has built, whichever torch they were built for: --no-cache-dir."""
     required = work / "requirements.txt"
     required.write_text(f"horovod=={VERSION} --hash=sha256:{SHA256}\n")
-    options = "--no-build-isolation --no-deps --no-binary horovod --require-hashes --no-cache-dir -v".split()
-    return [*pip("wheel"), *options, "--wheel-dir", str(work), "--requirement", str(required), *pip_arguments()]
+    alone = ["--no-build-isolation", "--no-deps", "--no-binary", "horovod", "--no-cache-dir"]
+    return [
+        *pip("wheel"),
+        "-v",
+        *alone,
+        "--require-hashes",
+        "--wheel-dir",
+        str(work),
+        "--requirement",
+        str(required),
+        *pip_arguments(),
+    ]
 
 
 def environment(work: Path) -> dict[str, str]:
     """For the build. What is set already, as HOROVOD_GPU_OPERATIONS may be, stays."""
-    compiler = work / "c++"
-    compiler.write_text(COMPILER)
-    compiler.chmod(0o755)
+    wrapper = work / "c++"
+    wrapper.write_text(COMPILER.format(compiler=compiler()))
+    wrapper.chmod(0o755)
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
     gpu = {"HOROVOD_GPU_OPERATIONS": "NCCL"} if nccl() else {}
-    return SETTINGS | gpu | os.environ | {"PATH": path, "CXX": str(compiler), "MAKEFLAGS": f"-j{jobs()}", "TMPDIR": str(work)}
+    set_here = {"PATH": path, "CXX": str(wrapper), "MAKEFLAGS": f"-j{jobs()}", "TMPDIR": str(work)}
+    return SETTINGS | gpu | os.environ | set_here
 
 
 def jobs() -> int:

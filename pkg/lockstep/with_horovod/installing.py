@@ -1,6 +1,6 @@
 """Horovod into this environment: from the wheels that were built before, or built now.
 
-    ~/.cache/lockstep/horovod/2.13.0+cpu-cpython-311-x86_64/horovod-0.28.1-cp311-cp311-linux_x86_64.whl
+~/.cache/lockstep/horovod/2.13.0+cpu-cpython-311-x86_64/horovod-0.28.1-cp311-cp311-linux_x86_64.whl
 """
 
 from __future__ import annotations
@@ -71,8 +71,9 @@ def provide(tell: Tell, compile: bool = True) -> Installed | None:
 
 def _from(built: Path, tell: Tell, just_built: bool) -> Installed | None:
     """What becomes of installing a wheel. One that does not load is thrown away."""
-    tell(f"{built.name} is installed", 1.0)
-    install(RUNTIME, tell)
+    if not just_built:
+        install(RUNTIME, tell)
+    tell(f"pip installs {built.name}", 1.0)
     install_wheel(built)
     now = installed()
     if not now or now.fault:

@@ -1,7 +1,7 @@
 """Ranks that ``horovodrun`` starts: a program of their own each, as on a cluster.
 
-    horovodrun("script.py", "--epochs", "2", ranks=2).output      [0]<stdout>:rank 0 of 2 ...
-    called(function, 3, ranks=2)                                  [function(3) on rank 0, function(3) on rank 1]
+horovodrun("script.py", "--epochs", "2", ranks=2).output      [0]<stdout>:rank 0 of 2 ...
+called(function, 3, ranks=2)                                  [function(3) on rank 0, function(3) on rank 1]
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import cloudpickle
 import psutil
@@ -70,8 +70,8 @@ def horovodrun(
 
 
 def called(function: Callable[..., Any], *args: Any, ranks: int, timeout: float = 60.0) -> list[Any]:
-    """``horovod.run(function, args, np=ranks)`` in a process of its own: what each rank returned, by rank. A function of
-    a notebook travels by value.
+    """``horovod.run(function, args, np=ranks)`` in a process of its own: what each rank returned, by rank. A
+    function of a notebook travels by value.
 
     Raises what ``horovodrun`` does, and LockstepError with what the ranks have written if one of them failed.
     """
@@ -88,23 +88,32 @@ def called(function: Callable[..., Any], *args: Any, ranks: int, timeout: float 
 
 def _ended(command: list[str], settings: Mapping[str, object], timeout: float) -> Launched:
     """Run a launcher to its end. Its ranks are in sessions of their own, so that ending it alone would not end them."""
-    process = subprocess.Popen(
-        command, env=_environment(settings), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-        text=True, errors="replace",
-    )  # fmt: skip
-    try:
-        output, _ = process.communicate(timeout=timeout)
-        return Launched(output, process.returncode)
-    except subprocess.TimeoutExpired:
-        said = _end(process)
-        raise TimeLimit(f"horovodrun was ended after {timeout:g} s. Until then:\n{said}") from None
-    except BaseException:
-        _end(process)
-        raise
+    with tempfile.TemporaryFile("w+", errors="replace") as output:
+        process = subprocess.Popen(
+            command, env=_environment(settings), stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT
+        )
+        try:
+            status = process.wait(timeout)
+        except subprocess.TimeoutExpired:
+            said = _text(output)
+            _end(process)
+            raise TimeLimit(
+                f"{timeout:g} s were over before all ranks had ended. They had written:\n{said or '(nothing)'}",
+                remedy="Does each rank come to its end? If so, give them longer with timeout=seconds.",
+            ) from None
+        except BaseException:
+            _end(process)
+            raise
+        return Launched(_text(output), status)
 
 
-def _end(process: subprocess.Popen[str]) -> str:
-    """Ask the launcher first; then end all that it had started. What was written until then."""
+def _text(file: IO[str]) -> str:
+    file.seek(0)
+    return file.read()
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Ask the launcher first, then end all that it had started."""
     family: list[psutil.Process] = []
     with suppress(psutil.NoSuchProcess):
         family = psutil.Process(process.pid).children(recursive=True)
@@ -114,7 +123,7 @@ def _end(process: subprocess.Popen[str]) -> str:
         with suppress(psutil.NoSuchProcess):
             member.kill()
     process.kill()
-    return process.communicate()[0]
+    process.wait()
 
 
 def _environment(settings: Mapping[str, object]) -> dict[str, str]:
