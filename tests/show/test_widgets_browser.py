@@ -20,8 +20,9 @@ from lockstep.collectives import ring_all_reduce
 from lockstep.dye import dye, total
 from lockstep.errors import Deadlock, RankState
 from lockstep.events import Event, Trace, Unequal
-from lockstep.show import costs, message_times, predict, reconcile, ring, roofline, timeline, xray
+from lockstep.show import costs, horovod, message_times, palette, predict, reconcile, ring, roofline, timeline, xray
 from lockstep.show.figure import Drawn, Figure
+from lockstep.with_horovod.recorded import recording
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 
@@ -134,6 +135,18 @@ def pixels(page: Any, colour: str) -> int:
 
 
 # The timeline
+
+
+def test_horovods_timeline_has_tensors_for_ranks_and_its_keys(show: Any) -> None:
+    page = show(horovod(recording("timelines").value["late tensors"]))
+    assert page.locator(".ls-caption").inner_text().startswith("5 tensors · ")
+    page.locator("canvas").focus()
+    page.keyboard.press("n")
+    assert page.locator(".ls-readout").inner_text().startswith("allreduce.a: NEGOTIATE_ALLREDUCE")
+    before = span(page)
+    page.keyboard.press("+")
+    assert span(page)[1] - span(page)[0] < before[1] - before[0]
+    assert pixels(page, palette.colour("GLOO_ALLREDUCE")) > 100
 
 
 def test_timeline_that_joins_the_page_later_has_its_colours(show: Any) -> None:

@@ -78,8 +78,7 @@ def _of_names(answer: list[list[str]], timeline: Timeline) -> dict[str, Any] | N
     given = Counter(name for entry in answer for name in entry)
     for name in given:
         if name not in wanted:
-            phase = next(s.phase for s in spans(timeline) if s.tensor == name and s.depth == 1)
-            return {"other": name, "phase": phase}
+            return {"other": name, "phase": next(o.kind for o in operations(timeline) if name in o.tensors)}
     if twice := [name for entry in answer for name, n in Counter(entry).items() if n > 1]:
         return {"twice": twice[0]}
     for name in wanted:

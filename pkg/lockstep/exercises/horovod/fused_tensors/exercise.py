@@ -37,7 +37,7 @@ RULES = (
          "in your answer once."),
     Rule("lost", lambda e: e["missing"], "{missing!r} was all-reduced {times[1]}, and stands in {times[0]}."),
     Rule("joined", lambda e: e["joined"], "{joined[0]!r} and {joined[1]!r} stand in one list, but no operation carried "
-         "both. GLOO_ALLREDUCE of the former ended at {ends} µs, before that of the latter began at {begins} µs."),
+         "both. The former's first GLOO_ALLREDUCE ended at {ends} µs, before the latter's began at {begins} µs."),
     Rule("parted", lambda e: e["parted"], "{parted[0]!r} and {parted[1]!r} stand in different lists, but one operation "
          "carried both: at {begins} µs GLOO_ALLREDUCE has begun on both rows, and ends on neither before {ends} µs."),
     Rule("wrong-lists", lambda e: e["unlike"], "the list {unlike} stands in your answer {times[0]}; there is such an "

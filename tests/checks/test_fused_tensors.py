@@ -1,0 +1,104 @@
+"""fused_tensors is asked of recorded timelines that a seed changes: whatever the seed, what is told is true."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from random import Random
+
+import pytest
+
+from lockstep.checks import find
+from lockstep.checks.assess import score_of
+from lockstep.checks.closer import Closer
+from lockstep.checks.known import Known, known_answers
+from lockstep.checks.observe import observe
+from lockstep.checks.rules import first
+from lockstep.exercises.horovod.fused_tensors.exercise import RULES, TOLD
+from lockstep.exercises.horovod.timelines import evidence, recorded, varied
+from lockstep.with_horovod.recorded import recording
+from lockstep.with_horovod.timeline import Timeline, fused_tensors, names
+
+FUSED = find("horovod.fused_tensors")
+Answer = list[list[str]]
+
+
+def said(answer: object, timeline: Timeline) -> str:
+    fault = first(RULES, evidence(answer, timeline))
+    return fault.message if fault else ""
+
+
+@pytest.mark.parametrize("known", known_answers(FUSED), ids=lambda known: known.name)
+def test_a_wrong_answer_is_told_what_its_file_states_whatever_the_seed(known: Known) -> None:
+    for seed in range(2):
+        fn = known.load(FUSED.function)
+        score = score_of(FUSED, observe(FUSED, fn, cases=FUSED.cases(1, seed)), Closer(FUSED, fn))
+        assert score.findings[0].misconception == known.misconception, (seed, score.text())
+
+
+def test_every_recorded_timeline_is_asked_about() -> None:
+    assert set(TOLD) == set(recording("timelines").value)
+
+
+@pytest.mark.parametrize("name", TOLD)
+def test_a_seed_changes_names_rows_and_times_and_not_what_was_fused(name: str) -> None:
+    plain, changed = recorded(name), varied(recorded(name), Random(3))
+    assert [len(tensors) for tensors in fused_tensors(changed)] == [len(t) for t in fused_tensors(plain)]
+    assert sorted(names(changed).values()) == sorted(names(plain).values())
+    assert [e["ts"] for e in changed if "ts" in e] != [e["ts"] for e in plain if "ts" in e]
+    assert recorded(name) == plain
+    drawn = {str(names(varied(recorded(name), Random(seed)))) for seed in range(8)}
+    assert len(drawn) > 3
+
+
+def test_the_data_tell_apart_what_learners_confuse() -> None:
+    """What each case is called is true of it, whatever is recorded next."""
+    fused = {name: fused_tensors(timeline) for name, timeline in recording("timelines").value.items()}
+    assert [len(tensors) for tensors in fused["fused"]] == [4, 4, 4]
+    assert [len(tensors) for tensors in fused["unfused"]] == [1, 1, 1, 1]
+    assert [len(tensors) for tensors in fused["a threshold"]] == [2, 2, 2, 2]
+    assert {len(tensors) for tensors in fused["late tensors"]} == {1, 2}
+    assert len(fused["one rank"]) == 6
+    late = recording("timelines").value["late tensors"]
+    assert any(e["ph"] == "i" for e in late)
+
+
+CHANGES: dict[str, tuple[str, Callable[[Answer], object]]] = {
+    "a tuple": ("", lambda right: right),
+    "nothing": ("it returns nothing (None)", lambda right: None),
+    "names": ("a list in which 'allreduce.", lambda right: right[0]),
+    "numbers": ("7 is the number of a row", lambda right: [[7]]),
+    "a phase": ("'GLOO_ALLREDUCE' is the name of no tensor", lambda right: [["GLOO_ALLREDUCE"]]),
+    "all in one": ("stands twice in one list", lambda right: [[t for tensors in right for t in tensors]]),
+    "the last one left out": ("was all-reduced 2 times, and stands in 1 list.", lambda right: right[:-1]),
+    "nothing at all": ("was all-reduced 2 times, and stands in 0 lists.", lambda right: []),
+    "the first one twice": ("An all-reduce has several spans", lambda right: [right[0], *right]),
+    "each alone": ("one operation carried both", lambda right: [[t] for tensors in right for t in tensors]),
+    "two joined": ("no operation carried both", lambda right: [right[0] + right[1], *right[2:]]),
+    "backwards": ("not in order of time", lambda right: right[::-1]),
+    "unsorted": ("a list is not sorted", lambda right: [tensors[::-1] for tensors in right]),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_what_is_wrong_is_said(change: str) -> None:
+    told, changed = CHANGES[change]
+    timeline = recorded("late tensors")
+    message = said(changed(fused_tensors(timeline)), timeline)
+    assert told in message if told else not message
+
+
+def test_an_order_that_is_wrong_names_what_came_first() -> None:
+    timeline = recorded("unfused")
+    first_one, second, *rest = fused_tensors(timeline)
+    assert f"{first_one} was carried out before {second}." in said([second, first_one, *rest], timeline)
+
+
+def test_lists_that_stand_too_often_are_counted() -> None:
+    """It was told that no operation carried such a list; one did, but not two."""
+    timeline = recorded("late tensors")
+    right = fused_tensors(timeline)  # a and b went together once, and each alone once
+    a, b = next(tensors for tensors in right if len(tensors) == 2)
+    twice = [tensors for tensors in right if tensors not in ([a], [b])] + [[a, b]]
+    assert f"the list {[a, b]} stands in your answer 2 times; there is such an operation 1 time." in said(
+        twice, timeline
+    )
