@@ -57,11 +57,9 @@ def observe(
     library's own answer, or is one, that raises LibraryAnswer, if it is ``guarded``."""
     world = on or ("spmd" if choose_world(None) == "spmd" else home(exercise))
     check_world(world)
-    problem = misfit(exercise, fn)
-    if problem:
+    if problem := misfit(exercise, fn):
         return Observation(exercise.id, world, signature=problem)
-    problem = _uncopyable(fn, "another process" if exercise.pure else "the ranks")
-    if problem:
+    if problem := _uncopyable(fn, "another process" if exercise.pure else "the ranks"):
         return Observation(exercise.id, world, problem=problem)
     _warm_up(world, exercise)
     longest = max(limit, exercise.seconds) if exercise.pure else limit
@@ -125,9 +123,7 @@ class _Stage:
 
     def sizes(self) -> tuple[int, ...]:
         """The world sizes to try: under a launcher there is only one."""
-        if self.world != "spmd" or self.exercise.pure:
-            return self.exercise.worlds
-        return (launched(None),)
+        return self.exercise.worlds if self.world != "spmd" or self.exercise.pure else (launched(None),)
 
     def perform(self, cases: Sequence[Case]) -> None:
         """Together, until a run fails; then each alone, so that one failure hides nothing."""
@@ -249,6 +245,9 @@ def home(exercise: Exercise) -> str:
 
 def _warm_up(world: str, exercise: Exercise) -> None:
     """Loading torch, and what every run of a check imports, takes seconds: once in a session, and not the learner's."""
+    if exercise.real and not exercise.pure and world not in ("processes", "spmd"):
+        told = f"{exercise.id} is about ranks that are real processes, and {world} is a simulation."
+        raise Ungraded(told, 'Check it with on="processes", or without `on`.')
     try:
         if exercise.needs:
             exercise.needs()

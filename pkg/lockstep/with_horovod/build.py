@@ -20,7 +20,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-import lockstep
 from lockstep.errors import WorldUnavailable
 from lockstep.launch import host
 from lockstep.with_horovod.available import compiler
@@ -138,7 +137,7 @@ def pip(command: str) -> list[str]:
 
 def pip_arguments() -> list[str]:
     """$PIP_ARGS, as `make` takes it, and a clone's constraints.txt."""
-    constraints = Path(lockstep.__file__).parents[2] / "constraints.txt"
+    constraints = Path(__file__).parents[3] / "constraints.txt"
     held = ["--constraint", str(constraints)] if constraints.exists() else []
     return [*held, *shlex.split(os.environ.get("PIP_ARGS", ""))]
 
@@ -171,9 +170,10 @@ def hear(command: Sequence[str], env: dict[str, str], each: Callable[[str], None
 
 # ---- What they say
 
-# How much of the whole time has gone by when make tells these percentages, measured on two cores.
-PERCENT = (0, 100)
-PART = (0.0, 1.0)
+# How much of the whole time has gone by when make tells these percentages: by a build with g++ 12 on two cores. The last
+# two files, which know all of torch, take a quarter of it.
+PERCENT = (0, 1, 55, 66, 72, 79, 84, 88, 97, 98, 100)
+PART = (0.10, 0.11, 0.20, 0.24, 0.37, 0.40, 0.48, 0.55, 0.59, 0.68, 0.97)
 
 
 def follow(line: str, tell: Tell) -> None:

@@ -6,6 +6,7 @@ rank 0 has it in a thread. Whatever else Horovod needs to know stands in the env
 
 from __future__ import annotations
 
+import importlib
 import os
 import platform
 import re
@@ -27,7 +28,7 @@ from lockstep.launch.job import INSIDE, import_main
 from lockstep.with_horovod.available import MODULES, require
 from lockstep.with_horovod.settings import checked
 from lockstep.with_horovod.timeline import Timeline, read
-from lockstep.with_horovod.waits import Board, Notice, leave, watched
+from lockstep.with_horovod.waits import Board, give_up, leave, watched
 from lockstep.worlds import check_callable, check_not_nested, check_ranks, choose_world, launched, run
 
 LOOPBACK = "127.0.0.1"
@@ -77,10 +78,14 @@ def run_horovod(
     require()
     if world == "processes":
         server.warm_up(MODULES)
+    else:  # it takes seconds, and not the program's
+        list(map(importlib.import_module, MODULES))
     outcome = run(program, *args, ranks=size, on=world, timeout=timeout)
-    events = outcome.values[0][1]
     given = {name: getattr(outcome, name) for name in Outcome.__dataclass_fields__}
-    return HorovodRun(**{**given, "values": [value for value, _ in outcome.values]}, timeline=events)
+    if not timeline:
+        return HorovodRun(**given)
+    values, timelines = zip(*outcome.values, strict=True)
+    return HorovodRun(**{**given, "values": list(values)}, timeline=timelines[0])
 
 
 def check_program(fn: Callable[..., Any]) -> Callable[..., Any]:
@@ -95,17 +100,17 @@ def check_program(fn: Callable[..., Any]) -> Callable[..., Any]:
 
 @dataclass(frozen=True)
 class Program:
-    """What each rank does."""
+    """What each rank does. It returns the function's value, with a timeline if there shall be one."""
 
     fn: Callable[..., Any]
     timeline: bool
     settings: Mapping[str, str]
 
-    def __call__(self, *args: Any) -> tuple[Any, Timeline]:
+    def __call__(self, *args: Any) -> Any:
         import_main(self.fn)
         with joined(self.timeline, self.settings) as session:
             value = self.fn(*args)
-        return value, session.timeline
+        return (value, session.timeline) if self.timeline else value
 
 
 @contextmanager
@@ -124,26 +129,17 @@ def joined(timeline: bool = False, settings: Mapping[str, object] | None = None)
         try:
             with watched(board):
                 yield session
+            leave(board)
         except BaseException:
-            _part(board)
+            if os.environ.get(INSIDE) != "processes":  # those are ended now; a launcher's go on
+                give_up(board)
+                hvd.shutdown()
             raise
-        leave(board)
         if timeline and hvd.is_initialized():
             hvd.stop_timeline()  # it waits until all is written; shutdown does not
         hvd.shutdown()
         if file and board.rank == 0:
             session.timeline = read(file)
-
-
-def _part(board: Board) -> None:
-    """This rank has raised something. Processes are ended now, by whoever has started them; the ranks of a launcher go
-    on, and those that wait for this one in Horovod must not do so for ever."""
-    import horovod.torch as hvd
-
-    board.publish(Notice("raised"))
-    board.tell(f"end-{board.rank}", "")
-    if os.environ.get(INSIDE) != "processes":
-        hvd.shutdown()
 
 
 def meeting() -> Board:
@@ -169,11 +165,12 @@ def _timeline_file() -> Iterator[Path]:
 
 @contextmanager
 def _environment(board: Board, settings: Mapping[str, str], timeline: Path | None) -> Iterator[None]:
-    """What Horovod reads when it is initialised; the environment is as before afterwards."""
+    """What Horovod reads when it is initialised; the environment is as before afterwards. A rank that is a process of
+    ``run`` may have inherited the place of ``horovodrun``'s rank that has started it."""
     before = {name: value for name, value in os.environ.items() if name.startswith(VARIABLE)}
     with ExitStack() as undo:
         undo.callback(_restore, before)
-        if f"{VARIABLE}RANK" not in os.environ:
+        if f"{VARIABLE}RANK" not in os.environ or os.environ.get(INSIDE) == "processes":
             os.environ.update(place(board, undo))
         os.environ.update(settings)
         if timeline:

@@ -12,12 +12,12 @@ the C++ one, which asks again and again whether the operation is done.
 from __future__ import annotations
 
 import json
+import math
 import re
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
-from datetime import timedelta
 from typing import Any
 
 from lockstep import explain, places
@@ -28,7 +28,6 @@ PATIENCE = 0.5  # seconds after which a rank tells the others that it waits
 CONFIRM = 0.4  # seconds in which nothing may change on the board
 GLANCE = 0.1  # seconds between two looks at the board
 ANSWER = 0.3  # seconds that the others have to say what they asked for, when it does not fit together
-SLICE = timedelta(seconds=0.25)
 PAUSES = (5e-5, 1e-3, 1.2)  # seconds between two questions to Horovod: the first, the longest, the growth
 
 BY_NAME = (
@@ -98,13 +97,14 @@ class Board:
         told = json.loads(self.hear(key))
         return Notice(**{**told, "members": tuple(told["members"]), "asked": tuple(told["asked"])})
 
-    def meet(self, what: str) -> None:
-        """Until every rank has come here."""
+    def meet(self, what: str, limit: float = math.inf) -> None:
+        """Until every rank has come here, or for ``limit`` seconds. (torch's stores warn of a wait that is in vain.)"""
         self.tell(f"{what}-{self.rank}", "")
         keys = [f"{self._session}/{what}-{r}" for r in range(self.size)]
-        while not self._store.check(keys):
-            with suppress(RuntimeError, TimeoutError):  # the slice is over
-                self._store.wait(keys, SLICE)
+        until, pause = time.monotonic() + limit, 3e-4
+        while not self._store.check(keys) and time.monotonic() < until:
+            time.sleep(pause)
+            pause = min(0.01, 1.1 * pause)
 
 
 def waits_for(rank: int, notices: Sequence[Notice | None]) -> tuple[int, ...]:
@@ -210,7 +210,7 @@ class Library:
     # ---- what Horovod refuses, with who asked for what
 
     def _explained(self, reason: str, asked: Asked | None) -> str:
-        if reason.startswith("Horovod has been shut down"):
+        if reason.startswith(("Horovod has been shut down", "Horovod has not been initialized")):
             return self._shut_down(reason)
         if "same name as another tensor" in reason and asked:
             first = next((a for a in self._open.values() if a.key == asked.key), None)
@@ -218,8 +218,10 @@ class Library:
         return self._refused(reason, asked) if asked and reason.startswith("Mismatched") else reason
 
     def _shut_down(self, reason: str) -> str:
-        left = {r: n for r, n in enumerate(self.board.notices()) if n and n.state == "left" and r != self.board.rank}
-        told = [f"rank {r} has called hvd.shutdown() at {n.where}" for r, n in left.items()]
+        """By whom? A rank that raised, or that has called hvd.shutdown(), also this one."""
+        notices = {r: n for r, n in enumerate(self.board.notices()) if n}
+        told = [f"rank {r} has called hvd.shutdown() at {n.where}" for r, n in notices.items() if n.state == "left"]
+        told += [f"rank {r} has raised an exception" for r, n in notices.items() if n.state == "raised"]
         return f"Horovod has been shut down: {'; '.join(told)}." if told else reason
 
     def _refused(self, reason: str, asked: Asked) -> str:
@@ -302,3 +304,10 @@ def leave(board: Board) -> None:
     first, and whoever waits for this one is told that it will not come."""
     board.publish(Notice("finished"))
     board.meet("end")
+
+
+def give_up(board: Board) -> None:
+    """This rank has raised something. Those that have, too, come here, and tell of their own before Horovod is shut
+    down for all of them."""
+    board.publish(Notice("raised"))
+    board.meet("end", PATIENCE)
