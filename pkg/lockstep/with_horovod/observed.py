@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 from typing import Any
+from unittest.mock import patch
 
 import torch
 import torch.distributed as dist
 from torch import Tensor, nn
 from torch.nn.modules.module import register_module_forward_pre_hook
 
-from lockstep.with_horovod.ranks import Session, joined
+from lockstep.with_horovod.available import available
+from lockstep.with_horovod.ranks import joined
 from lockstep.with_horovod.task import Network, flat, state, told_rows
-from lockstep.with_horovod.timeline import Timeline, operations
 
 Evidence = dict[str, Any]
 MOST = 500  # forward passes that are noted
@@ -26,17 +27,17 @@ def observed(script: Callable[..., Any], arguments: tuple[Any, ...], horovod: bo
         states     (passes, numbers): parameters and buffers before each
         returned   the same of the returned model; the name of its type, if it is no model
         saved      each checkpoint that was saved: "model", "momentum" and "rate"; or the name of its type
-        carried    on rank 0, by Horovod's timeline: tensors that were all-reduced, and late broadcasts
+        carried    by Horovod: how many numbers it "reduced", and "late_broadcasts", after the first all-reduce
 
     Random numbers differ from rank to rank, as in processes that were started apart.
     """
     torch.manual_seed(1 + dist.get_rank())
     saved: list[Any] = []
-    with noted() as (rows, states), joined(timeline=True) if horovod else nullcontext(Session()) as session:
+    with noted() as (rows, states), asked() as of_horovod, joined() if horovod else nullcontext():
         returned = script(*arguments, lambda what: saved.append(_checkpoint(what)))
     model = state(returned) if isinstance(returned, nn.Module) else type(returned).__name__
     seen = torch.stack(states) if states else torch.zeros(0)
-    return {"rows": rows, "states": seen, "returned": model, "saved": saved, "carried": _carried(session.timeline)}
+    return {"rows": rows, "states": seen, "returned": model, "saved": saved, "carried": _carried(of_horovod)}
 
 
 @contextmanager
@@ -74,10 +75,34 @@ def _checkpoint(given: Any) -> dict[str, Any] | str:
         return f"a dict of {keys}" if keys else f"of type {type(given).__name__}"
 
 
-def _carried(timeline: Timeline) -> dict[str, int] | None:
-    """How many tensors were all-reduced, and how many broadcast after the first of these. None without a timeline."""
-    done = [(operation.kind, len(operation.tensors)) for operation in operations(timeline)]
-    kinds = [kind for kind, _ in done]
-    begun = kinds.index("ALLREDUCE") if "ALLREDUCE" in kinds else len(done)
-    told = {"all_reduces": sum(n for kind, n in done if kind == "ALLREDUCE")}
-    return told | {"late_broadcasts": sum(n for kind, n in done[begun:] if kind == "BROADCAST")} if timeline else None
+@contextmanager
+def asked() -> Iterator[list[tuple[str, int]]]:
+    """What this rank asks of Horovod within: "allreduce" or "broadcast", and how many numbers. Horovod's timeline would
+    tell that, too; but the thread that writes it never sleeps, and takes a core of the machine."""
+    found: list[tuple[str, int]] = []
+    with ExitStack() as undo:
+        if available():
+            import horovod.torch.mpi_ops as ops
+
+            for name in ("_allreduce_async", "_grouped_allreduce_async", "_broadcast_async"):
+                undo.enter_context(patch.object(ops, name, _noting(found, name, getattr(ops, name))))
+        yield found
+
+
+def _noting(found: list[tuple[str, int]], name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    kind = "broadcast" if "broadcast" in name else "allreduce"
+
+    def noting(tensors: Any, *more: Any, **named: Any) -> Any:
+        found.append((kind, sum(t.numel() for t in tensors) if isinstance(tensors, (list, tuple)) else tensors.numel()))
+        return function(tensors, *more, **named)
+
+    return noting
+
+
+def _carried(of_rank: list[tuple[str, int]]) -> dict[str, int]:
+    kinds = [kind for kind, _ in of_rank]
+    begun = kinds.index("allreduce") if "allreduce" in kinds else len(kinds)
+    return {
+        "reduced": sum(numbers for kind, numbers in of_rank if kind == "allreduce"),
+        "late_broadcasts": kinds[begun:].count("broadcast"),
+    }

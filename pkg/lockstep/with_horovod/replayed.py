@@ -200,7 +200,7 @@ def _ways(
     K: int, own: Tensor, mean: Tensor, momentum: Tensor | None
 ) -> Iterator[tuple[str, Tensor, Tensor | None, float]]:
     """Mistakes that a step can show: a name, the gradient, the momentum before it, and how often the rate is taken."""
-    rates = {"": float(K), "rate-not-scaled": 1.0, "rate-divided": 1 / K}
+    rates = {"": float(K), "rate-not-scaled": 1.0, "rate-divided": 1 / K, "too-large": float(K * K)}
     gradients = {"": mean, "own-gradient": own, "too-large": K * mean}
     for (of_rate, factor), (of_gradient, gradient), lost in product(rates.items(), gradients.items(), (False, True)):
         if not lost or momentum is not None:

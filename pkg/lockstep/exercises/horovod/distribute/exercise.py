@@ -19,12 +19,12 @@ SAID = ("with a checkpoint", "with a layer that is not trained")
 TRIED = {1: [BOTH], 2: [RESUMED, FROZEN], 3: [BOTH], 4: [PLAIN, BOTH]}
 BATCH = {1: 5, 2: 4, 3: 3}
 COSTS = (
-    Rule("not-by-horovod", lambda e: e["all_reduces"] < e["few"], "Horovod has made {all_reduces} all-reduces in "
-         "{steps} steps. Let it carry the gradients."),
-    Rule("reduced-twice", lambda e: e["all_reduces"] > e["many"], "Horovod has made {all_reduces} all-reduces in "
-         "{steps} steps, of {gradients} gradients each. Each has to travel once."),
-    Rule("late-broadcasts", lambda e: e["late_broadcasts"], "Horovod has made {late_broadcasts} broadcasts after the "
-         "first step. All ranks make the same steps: if they begin alike, they stay so."),
+    Rule("not-by-horovod", lambda e: e["reduced"] < e["needed"], "in {steps} steps Horovod all-reduces {reduced} "
+         "numbers; the gradients are {needed}. Let it carry them."),
+    Rule("reduced-twice", lambda e: e["reduced"] > 1.5 * e["needed"], "in {steps} steps Horovod all-reduces {reduced} "
+         "numbers; the gradients are {needed}. Each has to travel once."),
+    Rule("late-broadcasts", lambda e: e["late_broadcasts"], "there are {late_broadcasts} broadcasts after the first "
+         "all-reduce. Ranks that begin alike and take the same steps stay alike."),
 )  # fmt: skip
 
 
@@ -49,20 +49,19 @@ def examine(seen: Seen) -> Fault | None:
 
 
 def travels(seen: Seen) -> list[Fault]:
-    """Where there are several ranks, and Horovod has a timeline."""
-    carried, own = seen.returned[0]["carried"], task(seen.case)
-    if seen.case.size == 1 or carried is None:
-        return []
-    steps, gradients = own.epochs * own.steps, sum(p.requires_grad for p in own.model(0).parameters())
-    fact = carried | {"steps": steps, "gradients": gradients, "few": steps, "many": 1.5 * gradients * steps}
-    fault = first(COSTS, fact)
+    """On rank 0, where there are others."""
+    own = task(seen.case)
+    steps, learned = own.epochs * own.steps, sum(p.numel() for p in own.model(0).parameters() if p.requires_grad)
+    fact = seen.returned[0]["carried"] | {"steps": steps, "needed": steps * learned}
+    fault = first(COSTS, fact) if seen.case.size > 1 else None
     return [replace(fault, message=f"With {seen.case}: {fault.message}")] if fault else []
 
 
 EXERCISE = Exercise(
     number=1, title="From one process to K", points=5, minutes=35, values=0.8, worlds=(1, 2, 3, 4), of="the training",
     parameters="model, dataset, checkpoint, epochs, batch, rate, save",
-    reference="lockstep.with_horovod.script:distribute", cases=cases, inputs=lambda case, rank: task(case).arguments(rank),
+    reference="lockstep.with_horovod.script:distribute", cases=cases,
+    inputs=lambda case, rank: task(case).arguments(rank),
     examine=examine, economise=travels, watch=lambda fn, given: observed(getattr(fn, "func", fn), given),
     real=True, needs=require, loads=MODULES,
 )  # fmt: skip
