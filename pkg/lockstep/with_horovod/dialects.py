@@ -1,8 +1,8 @@
 """One training script in several frameworks: what the six steps become, and how many lines they take.
 
 Sources: "Horovod with PyTorch" (horovod.readthedocs.io), ``torch.nn.parallel.DistributedDataParallel`` and torchrun
-(docs.pytorch.org), Lightning's Trainer (lightning.ai/docs/pytorch), "Distributed training with Keras" and
-"Multi-worker training with Keras" (tensorflow.org).
+(docs.pytorch.org), Lightning's Trainer (lightning.ai/docs/pytorch), "Distributed training with TensorFlow"
+(tensorflow.org/guide/distributed_training).
 """
 
 from __future__ import annotations
@@ -31,14 +31,17 @@ ROWS = (
 )  # fmt: skip
 
 TENSORFLOW = '''\
-# TF_CONFIG in the environment says which machines there are, and which one this is.
-strategy = tf.distribute.MultiWorkerMirroredStrategy()
-with strategy.scope():                              # variables made here are mirrored on all workers
+strategy = tf.distribute.MirroredStrategy()       # all GPUs of one machine
+rate = 0.1 * strategy.num_replicas_in_sync
+batch = 32 * strategy.num_replicas_in_sync        # of all GPUs together
+with strategy.scope():                            # what is made here is the same on all
     model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
-    rate = 0.1 * strategy.num_replicas_in_sync
-    model.compile(optimizer=tf.keras.optimizers.SGD(rate, momentum=0.9), loss="mse")
-batch = 32 * strategy.num_replicas_in_sync          # of all workers together; tf.data is sharded by Keras
-model.fit(dataset.shuffle(10_000).batch(batch), epochs=3)'''
+    optimizer = tf.keras.optimizers.SGD(rate, momentum=0.9)
+    model.compile(optimizer=optimizer, loss="mse")
+model.fit(dataset.shuffle(10_000).batch(batch), epochs=3)
+
+# several machines: MultiWorkerMirroredStrategy, and TF_CONFIG says which there are
+# parameter servers: ParameterServerStrategy'''
 
 
 def statements(fn: Callable[..., Any]) -> list[str]:

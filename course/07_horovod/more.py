@@ -1,0 +1,2 @@
+# %% [markdown]
+# # 07 Horovod: more
