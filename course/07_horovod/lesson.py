@@ -26,7 +26,7 @@ from IPython.display import display
 
 from lockstep import predict, quiz, reconcile, run, show, your_turn
 from lockstep.lessons import horovod_ready
-from lockstep.with_horovod import commits, dialects, driven, elastic_training
+from lockstep.with_horovod import commits, dialects, driven
 from lockstep.with_horovod import frameworks, legacy, scaling, script, tell
 from lockstep.with_horovod.recorded import or_recorded
 
@@ -44,10 +44,10 @@ print(inspect.getsource(script.serial))
 # %% [markdown]
 # Six small steps make a Horovod script of it:
 #
-# 1. **init**: who am I, and how many are we?
-# 2. **shard**: a sampler gives each rank its share, in a new order each epoch.
+# 1. **init**: `hvd.init()`. From then on there are `hvd.rank()` and `hvd.size()`.
+# 2. **shard**: a `DistributedSampler` gives each rank its share, in a new order each epoch.
 # 3. **rate**: K ranks take K times the rate (unit 05).
-# 4. **average**: `DistributedOptimizer` starts an all-reduce of each gradient during the backward pass.
+# 4. **average**: `hvd.DistributedOptimizer` starts an all-reduce of each gradient during the backward pass.
 # 5. **broadcast**: all begin with rank 0's weights and momentum.
 # 6. **save**: only rank 0 does.
 
@@ -62,12 +62,12 @@ predict(
 forgotten = or_recorded("forgotten")
 different = sum(not row["alike"] for row in forgotten["rows"])
 display(reconcile("alike", measured=different), tell.forgotten_table(forgotten))
-print(inspect.getsource(script.distribute))
 
 # %% [markdown] lesson="reason alike"
-# **Our reason.** Two: without the average each trains alone; without the broadcast all make the same steps, from
-# different places. Those you would notice. Without the others all ranks agree with each other: on a training that is
-# not the one you wanted. Only *init* says something. The table was measured on three ranks, from random data.
+# **Our reason.** Two. Without the average each rank trains alone; without the broadcast all make the same steps, from
+# different places. Nothing tells you so. Without *shard*, *rate* or *save* the ranks agree with each other, on a
+# training that is not the one you wanted. Only a forgotten *init* says something. In the lab you put all six into the
+# script.
 
 # %% lesson="quiz steps"
 quiz(
@@ -92,6 +92,7 @@ quiz(
 #
 # Below, a is 1 on rank 0 and 2 on rank 1; b is 10 and 20. Rank 0 sums a first, rank 1 sums b first.
 
+
 # %%
 def either_way():
     mine = 1.0 + dist.get_rank()
@@ -105,9 +106,7 @@ def either_way():
 predict("order", "What does rank 0 have in a at the end?")
 
 # %% lesson="after order"
-simulated, measured = (
-    run(either_way, ranks=2, on=world).values for world in ("virtual", "processes")
-)
+simulated, measured = (run(either_way, ranks=2, on=world).values for world in ("virtual", "processes"))
 print("a and b, on rank 0 and on rank 1:", *simulated)
 reconcile("order", simulated=simulated[0][0], measured=measured[0][0])
 
@@ -166,13 +165,26 @@ def ready_now(counts, ranks):
 
 
 # %% lesson="behind ready_now"
-cases = [({"w": 2, "b": 1}, 2), ({"w": 2, "b": 1}, 3), ({}, 4), ({"w": 1}, 1), ({"b": 3, "a": 3}, 3), ({"a": 1, "b": 3, "c": 2}, 3)]
+cases = [
+    ({"w": 2, "b": 1}, 2),
+    ({"w": 2, "b": 1}, 3),
+    ({}, 4),
+    ({"w": 1}, 1),
+    ({"b": 3, "a": 3}, 3),
+    ({"a": 1, "b": 3, "c": 2}, 3),
+]
 cases += [({"c": 2, "a": 2, "b": 1}, 2), ({str(n): 60 + n % 5 for n in range(9)}, 64), ({"w": 0, "b": 1}, 1)]
 wrong = {
     lambda counts, ranks: list(counts): "That is what *some* rank has ready. The others would wait for it.",
-    lambda counts, ranks: [n for n, c in counts.items() if c >= ranks / 2]: "A majority is not enough: every rank adds its share.",
-    lambda counts, ranks: [n for n, c in counts.items() if c == ranks - 1]: "Rank 0 is one of the ranks: it counts itself, too.",
-    lambda counts, ranks: sorted(n for n, c in counts.items() if c == ranks): "Right names. Their order is that of `counts`.",
+    lambda counts, ranks: [
+        n for n, c in counts.items() if c >= ranks / 2
+    ]: "A majority is not enough: every rank adds its share.",
+    lambda counts, ranks: [
+        n for n, c in counts.items() if c == ranks - 1
+    ]: "Rank 0 is one of the ranks: it counts itself, too.",
+    lambda counts, ranks: sorted(
+        n for n, c in counts.items() if c == ranks
+    ): "Right names. Their order is that of `counts`.",
     lambda counts, ranks: [c for n, c in counts.items() if c == ranks]: "Those are the counts. Which are the names?",
 }
 well = "Right. And because there is one list, all ranks sum in one order."
@@ -269,7 +281,13 @@ def together(a, b):
 
 # %% lesson="behind together"
 cases = [((0, 2), (1, 3)), ((1, 3), (0, 2)), ((0, 4), (1, 2)), ((1, 2), (0, 4)), ((0, 2), (0, 2)), ((0, 1), (2, 3))]
-cases += [((2, 3), (0, 1)), ((0, 1), (1, 2)), ((1, 2), (0, 1)), ((8120, 8279), (8121, 8280)), ((8120, 8279), (8279, 8300))]
+cases += [
+    ((2, 3), (0, 1)),
+    ((0, 1), (1, 2)),
+    ((1, 2), (0, 1)),
+    ((8120, 8279), (8121, 8280)),
+    ((8120, 8279), (8279, 8300)),
+]
 wrong = {
     lambda a, b: a[0] == b[0]: "They begin one after the other, also in one operation: some microseconds apart.",
     lambda a, b: a[0] <= b[1] and b[0] <= a[1]: "If one ends when the other begins, these are two operations.",
@@ -338,11 +356,17 @@ display(reconcile("vgg", simulated=multiplications), scaling.scaling_table())
 # 512 GPUs, and one dies. All others wait for it in the next all-reduce: unit 04's hang, or an error. **Elastic**
 # Horovod goes on with those that are left, and with those that come.
 #
-# What changes from step to step stands in a **state**: the model, the optimizer, the number of the step.
-# `state.commit()` keeps a copy in memory. After a failure the others go back to it.
-
-# %%
-print(inspect.getsource(elastic_training.elastic_state))
+# What changes from step to step stands in a **state**. After each change Horovod calls `train` again, with the state of
+# the last commit:
+#
+# ```python
+# state = hvd.elastic.TorchState(...)  # what must survive
+#
+# @hvd.elastic.run
+# def train(state): ...
+#
+# state.commit()  # keep a copy, in memory
+# ```
 
 # %% [markdown]
 # **Your turn.** Below, real workers are killed, by SIGKILL. Your line stands beside what they did then.

@@ -163,6 +163,27 @@ def process_sets() -> Found:
     return {"rows": ran.values}
 
 
+# ---- ranks that are through
+
+
+def one_more_each() -> list[list[float]]:
+    """Rank r makes r + 1 steps, and joins: the sums and the means of ones."""
+    import horovod.torch as hvd
+
+    ones = torch.ones(1)
+    found = [
+        [float(hvd.allreduce(ones, name="sum", op=hvd.Sum)), float(hvd.allreduce(ones, name="mean"))]
+        for _ in range(1 + hvd.rank())
+    ]
+    hvd.join()
+    return found
+
+
+def join() -> Found:
+    """What the last rank, which makes most steps, was given in each."""
+    return {"steps": run_horovod(one_more_each, ranks=3).values[-1]}
+
+
 # ---- ranks that die, and come
 
 
@@ -231,5 +252,6 @@ DEMOS: dict[str, Callable[[], Any]] = {
     "fused": fused,
     "half_precision": half_precision,
     "process_sets": process_sets,
+    "join": join,
     "elastic": elastic,
 }

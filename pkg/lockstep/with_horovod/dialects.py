@@ -30,7 +30,7 @@ ROWS = (
     ("what is fused", "what is ready in a cycle", "buckets, laid down in advance", "as DDP"),
 )  # fmt: skip
 
-TENSORFLOW = '''\
+TENSORFLOW = """\
 strategy = tf.distribute.MirroredStrategy()       # all GPUs of one machine
 rate = 0.1 * strategy.num_replicas_in_sync
 batch = 32 * strategy.num_replicas_in_sync        # of all GPUs together
@@ -41,7 +41,7 @@ with strategy.scope():                            # what is made here is the sam
 model.fit(dataset.shuffle(10_000).batch(batch), epochs=3)
 
 # several machines: MultiWorkerMirroredStrategy, and TF_CONFIG says which there are
-# parameter servers: ParameterServerStrategy'''
+# parameter servers: ParameterServerStrategy"""
 
 
 def statements(fn: Callable[..., Any]) -> list[str]:

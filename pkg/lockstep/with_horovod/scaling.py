@@ -58,5 +58,13 @@ def scaling_table() -> Table:
             f"{FLOAT32 * parameters / 1e6:.0f} MB", f"{multiplications / 1e9:.1f}",
             f"{1e3 * FLOAT32 * parameters / multiplications:.0f}",
         ])  # fmt: skip
-    head = ["model", "GPUs", "network", "efficiency", "gradient", "10⁹ multiply-adds an image", "bytes per 1,000 of them"]
+    head = [
+        "model",
+        "GPUs",
+        "network",
+        "efficiency",
+        "gradient",
+        "10⁹ multiply-adds an image",
+        "bytes per 1,000 of them",
+    ]
     return Table("Published: Horovod on P100 GPUs, 4 in a server (arXiv:1802.05799 and its documentation)", head, rows)

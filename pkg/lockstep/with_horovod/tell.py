@@ -18,14 +18,22 @@ def forgotten_table(found: Found) -> Table:
     whole, rows = found["rows"][0], {row["step"]: row for row in found["rows"]}
     told = {
         "init": lambda row: f"the script stops: “{row['error']}”",
-        "shard": lambda row: f"{row['twice']} of {found['examples']} examples are used more than once in the first epoch; "
-        f"a rank makes {row['passes']} steps in it, not {whole['passes']}",
-        "rate": lambda row: f"the first step moves the weights by {row['moved'] / whole['moved']:.2f} of what it should",
+        "shard": lambda row: (
+            f"{row['twice']} of {found['examples']} examples are used more than once in the first epoch; "
+            f"a rank makes {row['passes']} steps in it, not {whole['passes']}"
+        ),
+        "rate": lambda row: (
+            f"the first step moves the weights by {row['moved'] / whole['moved']:.2f} of what it should"
+        ),
         "average": lambda row: f"each rank trains alone: weights differ by up to {row['apart']:.2f}",
-        "broadcast": lambda row: f"all add the same, to different beginnings: weights differ by up to {row['apart']:.2f}",
+        "broadcast": lambda row: (
+            f"all add the same, to different beginnings: weights differ by up to {row['apart']:.2f}"
+        ),
         "save": lambda row: f"{row['saves']} ranks write the same file",
     }
-    lines = [[step, say(rows[step]), "" if rows[step]["error"] else _yes(rows[step]["alike"])] for step, say in told.items()]
+    lines = [
+        [step, say(rows[step]), "" if rows[step]["error"] else _yes(rows[step]["alike"])] for step, say in told.items()
+    ]
     return Table("Without one step, on three ranks", ["without", "what happens", "weights alike"], lines)
 
 
@@ -42,15 +50,20 @@ def fused_table(found: Found) -> Table:
 
 
 def half_precision_table(found: Found) -> Table:
-    rows = [
-        ["fp16" if r["fp16"] else "none", r["travelled"], f"{r['error']:.1e}"] for r in found["rows"]
-    ]
+    rows = [["fp16" if r["fp16"] else "none", r["travelled"], f"{r['error']:.1e}"] for r in found["rows"]]
     return Table("A float32 gradient", ["compression", "travels as", "largest relative error of the mean"], rows)
 
 
 def process_sets_table(found: Found) -> Table:
     rows = [[f"{rank}", f"{everyone:g}", f"{pair:g}"] for rank, (everyone, pair) in enumerate(found["rows"])]
     return Table("Each rank adds its own number", ["rank", "sum of all ranks", "sum of its pair"], rows)
+
+
+def join_table(found: Found) -> Table:
+    """``demos.join``: three ranks, of which one more has joined in each step."""
+    ranks = len(found["steps"])
+    rows = [[f"{n}", f"{ranks - n}", f"{sum_:g}", f"{mean:.3f}"] for n, (sum_, mean) in enumerate(found["steps"])]
+    return Table("Each rank adds 1", ["step", "ranks that take part", "sum", "“mean”"], rows)
 
 
 def elastic_table(found: Found) -> Table:
@@ -66,9 +79,7 @@ def elastic_table(found: Found) -> Table:
 def negotiation_table(ranks: int = 8, gradients: int = 40) -> Table:
     """What a step's negotiation costs beside its all-reduces, on a virtual cluster."""
     names = {"in order": "all agree before", "coordinator": "coordinator", "cache": "the next step, from the cache"}
-    rows = [
-        [names[way.way], f"{way.collectives}", f"{way.nbytes:,}"] for way in cost_of_negotiating(ranks, gradients)
-    ]
+    rows = [[names[way.way], f"{way.collectives}", f"{way.nbytes:,}"] for way in cost_of_negotiating(ranks, gradients)]
     head = ["way", "collectives beside the all-reduces", "bytes that come in at rank 0"]
     return Table(f"One step: {ranks} ranks, {gradients} gradients, 8 ready in each cycle", head, rows)
 
