@@ -15,7 +15,7 @@ of a shape and a dtype, and what is answered for one cycle is fused. Sergeev and
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import torch.distributed as dist
 from torch import Tensor
@@ -40,17 +40,12 @@ def negotiate(cycles: Iterable[Cycle], group: dist.ProcessGroup | None = None) -
     coordinator = Coordinator(dist.get_world_size(group))
     answer: Requests = []
     while answer is not None:
-        new = next(coming, None)
-        if twice := ready.keys() & (new or {}).keys():
-            raise UsageError(f"{min(twice)!r} is ready twice, and was not all-reduced in between.")
-        ready |= new or {}
-        requests = gathered(None if new is None else list(new), group)
+        requests = gathered(taken(coming, ready), group)
         answer = broadcast(coordinator.answer(requests) if requests else None, group)
         for name in answer or []:
             dist.all_reduce(ready.pop(name), group=group)
             order.append(name)
-    if ready:
-        raise UsageError(f"{min(ready)!r} is ready on rank {dist.get_rank()}, and not on all ranks of the group.")
+    check_all_reduced(ready)
     return order
 
 
@@ -73,6 +68,21 @@ class Coordinator:
                 complete.append(name)
                 del self._ready[name]
         return complete
+
+
+def taken(coming: Iterator[Cycle], ready: Cycle) -> Requests:
+    """The names of this rank's next cycle, whose tensors are ``ready`` now; None if there is no next one."""
+    new = next(coming, None)
+    if twice := ready.keys() & (new or {}).keys():
+        raise UsageError(f"{min(twice)!r} is ready twice, and was not all-reduced in between.")
+    ready |= new or {}
+    return None if new is None else list(new)
+
+
+def check_all_reduced(ready: Cycle) -> None:
+    """Raises UsageError for what is left when no rank has any more cycles."""
+    if ready:
+        raise UsageError(f"{min(ready)!r} is ready on rank {dist.get_rank()}, and not on all ranks of the group.")
 
 
 def gathered(own: Requests, group: dist.ProcessGroup | None) -> list[Requests]:

@@ -17,7 +17,7 @@ from collections.abc import Iterable
 import torch
 import torch.distributed as dist
 
-from lockstep.with_horovod.negotiation import Coordinator, Cycle, broadcast, gathered
+from lockstep.with_horovod.negotiation import Coordinator, Cycle, broadcast, check_all_reduced, gathered, taken
 
 WORD = 63  # bits of an int64 that are used: the last one is its sign
 CACHED, DONE = 0, 1
@@ -26,7 +26,7 @@ STATUS = 2
 
 def negotiate_with_cache(steps: Iterable[Iterable[Cycle]], group: dist.ProcessGroup | None = None) -> list[list[str]]:
     """As ``negotiate``, for several steps one after the other: for each the names in the order in which they were
-    all-reduced. Every tensor of a step is ready on all ranks before the step ends."""
+    all-reduced. Each tensor of a step is ready on all ranks before the step ends. Raises what ``negotiate`` raises."""
     cache: dict[str, int] = {}  # the number of each name: the same on every rank
     return [_step(cycles, cache, group) for cycles in steps]
 
@@ -35,13 +35,13 @@ def _step(cycles: Iterable[Cycle], cache: dict[str, int], group: dist.ProcessGro
     coming, ready, order = iter(cycles), Cycle(), list[str]()
     coordinator = Coordinator(dist.get_world_size(group))
     while True:
-        new = next(coming, None)
-        ready |= new or {}
-        uncached = [name for name in new or {} if name not in cache]
+        new = taken(coming, ready)
+        uncached = [name for name in new or [] if name not in cache]
         hits = {STATUS + cache[name] for name in ready if name in cache}
         status = {bit for bit, is_set in ((CACHED, not uncached), (DONE, new is None)) if is_set}
         common = on_all(hits | status, STATUS + len(cache), group)
         if DONE in common:
+            check_all_reduced(ready)
             return order
         names = [name for name, number in cache.items() if STATUS + number in common]
         if CACHED not in common:
@@ -59,4 +59,4 @@ def on_all(bits: set[int], size: int, group: dist.ProcessGroup | None) -> set[in
     words = [sum(1 << bit % WORD for bit in bits if bit // WORD == word) for word in range(-(-size // WORD))]
     vector = torch.tensor(words)
     dist.all_reduce(vector, op=dist.ReduceOp.BAND, group=group)
-    return {bit for bit in range(size) if vector[bit // WORD].item() >> bit % WORD & 1}
+    return {bit for bit in range(size) if int(vector[bit // WORD]) >> bit % WORD & 1}

@@ -22,26 +22,26 @@ NAMES = tuple(f"encoder.layer7.{layer}.{part}" for layer in LAYERS for part in (
 
 
 def case_of(ranks: int, seed: int, group: tuple[int, ...] | None, together: bool = False, alike: bool = False) -> Case:
-    """``together``: each tensor is ready in the same cycle on all ranks. ``alike``: all tensors have one shape.
+    """``together``: each tensor is ready in the same cycle on all ranks, of which the last has two empty ones more.
+    ``alike``: all tensors have one shape.
 
     Otherwise the ranks have different numbers of cycles, the first of them the fewest. One tensor is ready on the first
     rank in its first cycle, and on the last rank in its last; the last rank begins with nothing.
     """
     draw, K = Random(seed), len(group or range(ranks))
-    numbers_of = [4] * K if together else [3, *(draw.randint(4, 5) for _ in range(K - 2)), 6][-K:]
+    numbers_of = [4] * (K - 1) + [6] if together else [3, *(draw.randint(4, 5) for _ in range(K - 2)), 6][-K:]
     names = draw.sample(NAMES, 13)
     common = {name: draw.randrange(4) for name in names}
-    cycles = [[[] for _ in range(number)] for number in numbers_of]
+    cycles: list[list[list[str]]] = [[[] for _ in range(number)] for number in numbers_of]
     for seat, of_rank in enumerate(cycles):
         first = 1 if seat == K - 1 > 0 and not together else 0
-        for n, name in enumerate(draw.sample(names, len(names))):
+        for name in draw.sample(names, len(names)):
             at = common[name] if together else draw.randrange(first, len(of_rank))
             extreme = name == names[0] and not together
             of_rank[(0 if seat == 0 else -1) if extreme else at].append(name)
     where = f"the group {list(group)} of {ranks} ranks" if group else counted(ranks, "rank")
-    spread = "4 cycles on every rank" if together else f"{listed(numbers_of)} cycles"
     shapes = ", all tensors of one shape" if alike else ""
-    told = f"{where}, {len(names)} tensors, {spread}{shapes}"
+    told = f"{where}, {len(names)} tensors, {listed(numbers_of)} cycles{shapes}"
     settings = {"cycles": cycles, "alike": alike, "told": told, "trivial": K == 1}
     return Case(ranks, seed, group, settings)
 

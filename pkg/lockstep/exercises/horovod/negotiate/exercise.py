@@ -16,7 +16,8 @@ from lockstep.with_horovod.control import control, messages
 MORE = {2: {"alike": True}, 3: {"together": True}, 4: {"alike": True}}  # by ranks
 RULES = (
     Rule("takes-cycles-early", lambda e: e["at"] is not None, "rank {rank} takes its cycle {at}, and {name!r} is not "
-         "all-reduced yet. Since cycle {since} it is ready on every rank: all-reduce it in that cycle.", telling=True),
+         "all-reduced yet. Since cycle {since} it is ready on every rank: all-reduce it in that cycle, and only then "
+         "take the next one. Each next(cycles, None) takes one; list(cycles) takes all.", telling=True),
     Rule("reduces-early", lambda e: e["early"] is not None, "{name!r} is all-reduced in cycle {early} of rank {rank}. "
          "There is a rank that has it ready in a later cycle."),
     Rule("wrong-type", lambda e: not isinstance(e["order"], list), "rank {rank} does not return a list of names."),
@@ -73,6 +74,7 @@ EXERCISE = Exercise(
     number=2, title="Negotiate", points=5, minutes=35, parameters="cycles, group=None", of="a coordinator",
     reference="lockstep.with_horovod.negotiation:negotiate", cases=cases, inputs=inputs, watch=watch, examine=examine,
     economise=lambda seen: told(seen, COSTS), hints=HINTS, seconds=4.0,
+    any_source=True,  # pickled names are in the host's memory, and so is all else
     budgets=(
         Budget(
             CONTROL, lambda case: 2 * (case.size - 1) * (max(map(len, case.settings["cycles"])) + 1),
