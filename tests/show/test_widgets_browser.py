@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -20,7 +21,12 @@ from lockstep.collectives import ring_all_reduce
 from lockstep.dye import dye, total
 from lockstep.errors import Deadlock, RankState
 from lockstep.events import Event, Trace, Unequal
+<<<<<<< HEAD
 from lockstep.show import costs, horovod, message_times, palette, predict, reconcile, ring, roofline, timeline, xray
+=======
+from lockstep.lessons import horovod
+from lockstep.show import costs, message_times, predict, reconcile, ring, roofline, timeline, xray
+>>>>>>> h-build
 from lockstep.show.figure import Drawn, Figure
 from lockstep.with_horovod.recorded import recording
 
@@ -518,3 +524,26 @@ def test_the_timeline_of_feedback_zooms(browser: Any) -> None:
     page.get_by_role("button", name="zoom in").click()
     assert span(page)[1] < score.trace.time
     page.close()
+
+
+# The button that builds Horovod
+
+
+class AtOnce(Thread):
+    """This page hears only what the kernel answers."""
+
+    def start(self) -> None:
+        self.run()
+
+
+def test_a_button_builds_horovod(show: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(horovod, "available", lambda: False)
+    monkeypatch.setattr(horovod, "version", lambda: "0.28.1")
+    monkeypatch.setattr(horovod, "provide", lambda tell: tell("Horovod is compiled", 0.5))
+    monkeypatch.setattr(horovod, "Thread", AtOnce)
+    page = show(horovod.horovod_ready())
+    assert page.get_by_role("group", name="Horovod", exact=True).count() == 1
+    assert "Horovod is not installed here." in page.get_by_role("status").text_content()
+    page.get_by_role("button", name=horovod.OFFER).click()
+    page.get_by_text("Horovod 0.28.1 is ready. Run the cells below again.").wait_for()
+    assert page.get_by_role("button").count() == 0

@@ -110,6 +110,20 @@ def test_what_is_asked_of_pip(played: Played) -> None:
     assert given["compiler"].splitlines()[0] == "#!/bin/sh"
 
 
+def test_packages_get_the_versions_that_the_project_holds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PIP_ARGS", "--index-url 'https://example.org/a b'")
+    constraints = Path(__file__).parents[2] / "constraints.txt"
+    assert build.pip_arguments() == ["--constraint", str(constraints), "--index-url", "https://example.org/a b"]
+
+
+def test_no_more_compilers_than_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(build.host, "cores", lambda: build.host.Cores(64, 64, None))
+    monkeypatch.setattr(build.host, "memory", lambda: 9 * 10**9)
+    assert build.jobs() == 4
+    monkeypatch.setattr(build.host, "memory", lambda: 10**9)
+    assert build.jobs() == 1
+
+
 def test_the_last_standard_wins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CXX", "echo heard:")
     env = build.environment(tmp_path)

@@ -170,8 +170,8 @@ def hear(command: Sequence[str], env: dict[str, str], each: Callable[[str], None
 
 # ---- What they say
 
-# How much of the whole time has gone by when make tells these percentages: by a build with g++ 12 on two cores. The last
-# two files, which know all of torch, take a quarter of it.
+# How much of the whole time has gone by when make tells these percentages, by a build with g++ 12 on two cores. The
+# last two files, which know all of torch, take a quarter of it.
 PERCENT = (0, 1, 55, 66, 72, 79, 84, 88, 97, 98, 100)
 PART = (0.10, 0.11, 0.20, 0.24, 0.37, 0.40, 0.48, 0.55, 0.59, 0.68, 0.97)
 

@@ -28,7 +28,7 @@ GRACE = 5.0  # seconds that horovodrun has to end its ranks itself
 CALL = """
 import cloudpickle, horovod, sys
 function, args, ranks = cloudpickle.load(open(sys.argv[1], "rb"))
-values = horovod.run(function, args, np=ranks)
+values = horovod.run(function, args, num_proc=ranks)
 cloudpickle.dump(values, open(sys.argv[2], "wb"))
 """
 
