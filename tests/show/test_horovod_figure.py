@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from types import SimpleNamespace
 from xml.etree import ElementTree
 
@@ -82,7 +83,7 @@ def test_the_notes_say_what_came_from_the_cache() -> None:
 def test_the_caption_counts_operations_tensors_and_cycles() -> None:
     caption = show.horovod(RECORDED["late tensors"]).caption()
     assert caption.startswith("Horovod's timeline: 5 tensors · ")
-    assert caption.endswith(" · 8 ALLREDUCE with 10 tensors · 16 cycles")
+    assert caption.endswith(" · 8 ALLREDUCE carried 10 tensors · 16 cycles")
     assert "cycle" not in show.horovod(RECORDED["fused"]).caption()
 
 
@@ -117,3 +118,16 @@ def test_a_run_is_drawn_by_its_timeline_and_a_negotiation_that_never_ended_too()
 def test_what_is_no_timeline_is_said_to_be_none(given: object, told: str) -> None:
     with pytest.raises(UsageError, match=told):
         show.horovod(given)
+
+
+def test_labels_of_many_tensors_do_not_lie_above_each_other() -> None:
+    timeline: Timeline = []
+    for pid in range(1, 61):
+        timeline += [
+            {"ph": "M", "name": "process_name", "pid": pid, "args": {"name": f"allreduce.{pid}"}},
+            {"ph": "B", "name": "ALLREDUCE", "pid": pid, "ts": pid},
+        ]
+    timeline += [{"ph": "E", "pid": pid, "ts": 100} for pid in range(1, 61)]
+    labels = [t for t in parsed(show.horovod(timeline).svg()).iter(f"{SVG}text") if "allreduce." in str(t.text)]
+    heights = [float(t.get("y", 0)) for t in labels]
+    assert min(b - a for a, b in pairwise(heights)) >= 12

@@ -2,7 +2,7 @@
 // `data` holds columns: start[i], end[i], rank[i], row[i] ... of event i; events are ordered by start. Until began[i],
 // an event waits for its other end or for a port.
 
-const RIGHT = 10, TOP = 6, AXIS = 24, MOST_ARROWS = 600, PALE = 0.3;
+const RIGHT = 10, TOP = 6, AXIS = 24, MOST_ARROWS = 600, PALE = 0.3, DOTTED = 6;
 const SHARED = 3;  // the row of a lane whose bars may lie above each other
 
 /** Where ranks and seconds are on the canvas. */
@@ -88,7 +88,7 @@ function paint(context, lay, lanes, colours, chosen) {
 }
 
 function paintLanes(context, lay, colours) {
-  const every = Math.max(1, Math.round(14 / lay.pitch));
+  const every = Math.ceil(12 / lay.pitch);
   context.textAlign = "right";
   for (let rank = 0; rank < lay.data.ranks; rank++) {
     context.fillStyle = colours.lane;
@@ -161,9 +161,9 @@ function paintJoins(context, lay, colours) {
   for (const [lanes, start, end] of lay.data.joins) {
     const top = lay.y(Math.min(...lanes)), bottom = lay.y(Math.max(...lanes)) + lay.lane;
     for (const t of [start, end]) context.fillRect(lay.x(t) - 0.5, top, 1, bottom - top);
-    for (const lane of lanes) {
+    for (const lane of lay.row < DOTTED ? [] : lanes) {
       context.beginPath();
-      context.arc(lay.x(start), lay.y(lane) + lay.lane / 2, Math.min(3, lay.row / 2), 0, 2 * Math.PI);
+      context.arc(lay.x(start), lay.y(lane) + lay.lane / 2, 3, 0, 2 * Math.PI);
       context.fill();
     }
   }

@@ -54,7 +54,7 @@ class Tensors(Lanes):
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
-        fused = ("lines with dots: tensors that were fused",) if self.joins else ()
+        fused = ("joined by lines and dots: tensors that were fused",) if self.joins else ()
         return (*fused, "negotiated without a rank ready: from the cache") if self.cached else fused
 
     def describe(self, e: Event) -> str:
@@ -65,11 +65,12 @@ class Tensors(Lanes):
         return "One lane for each tensor, time from left to right."
 
     def caption(self) -> str:
-        """``5 tensors · 45 ms · 3 ALLREDUCE with 12 tensors``, and how many cycles, if they are marked."""
+        """``5 tensors · 45 ms · 3 ALLREDUCE carried 12 tensors``: each counts as often as it was carried. And
+        how many cycles there were, if they are marked."""
         parts = [quantities.count(len(self.tensors), "tensor"), f"{quantities.seconds(self.total)} of measured time"]
         for kind in sorted({o.kind for o in self.operations}):
             carried = [len(o.tensors) for o in self.operations if o.kind == kind]
-            parts.append(f"{len(carried)} {kind} with {quantities.count(sum(carried), 'tensor')}")
+            parts.append(f"{len(carried)} {kind} carried {quantities.count(sum(carried), 'tensor')}")
         return " · ".join(parts + ([quantities.count(self.cycles, "cycle")] if self.cycles else []))
 
 

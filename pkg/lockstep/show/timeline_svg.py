@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from math import ceil
 
 from lockstep.events import Event
 from lockstep.show import palette, quantities, svg
@@ -16,6 +17,7 @@ from lockstep.show.lanes import PALE, ROWS, Arrow, Lanes, waits
 WIDTH, EDGE, HEAD = svg.WIDTH, 14.0, 24.0  # HEAD: the caption's first line
 TITLED = 400  # with more bars than this, they have no description of their own
 ARROWS = 240
+DOTTED = 6.0  # pixels of a row that have room for dots
 LEGEND = 450.0  # pixels of the legend's columns, three or two
 
 
@@ -90,7 +92,7 @@ class Layout:
 
 
 def _backdrop(lay: Layout) -> Iterator[str]:
-    every = max(1, round(14 / lay.pitch))
+    every = ceil(12 / lay.pitch)
     for rank in range(lay.lanes.ranks):
         yield svg.lane(lay.left, lay.y(rank), WIDTH - lay.left - EDGE, lay.lane)
         middle = lay.y(rank) + lay.lane / 2 + 4
@@ -195,9 +197,9 @@ def _joins(lay: Layout) -> Iterator[str]:
         top, bottom = lay.y(min(join.lanes)), lay.y(max(join.lanes)) + lay.lane
         for x in map(lay.x, (join.start, join.end)):
             yield svg.line(x, top, x, bottom)
-        for lane in join.lanes:
+        for lane in join.lanes if lay.row >= DOTTED else ():
             place = {"cx": lay.x(join.start), "cy": lay.y(lane) + lay.lane / 2}
-            yield svg.element("circle", **place, r=min(3.0, lay.row / 2), fill=palette.INK, class_="ls-ink")
+            yield svg.element("circle", **place, r=3, fill=palette.INK, class_="ls-ink")
 
 
 def _axis(lay: Layout) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """The learner thought: each operation copies into the fusion buffer first."""
 
 MISCONCEPTION = "loses-single-tensors"
+ALSO = ["other-operations"]
 
 
 def fused_tensors(timeline):
