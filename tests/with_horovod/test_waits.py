@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
 from typing import Any
@@ -10,7 +11,8 @@ import pytest
 import torch
 import waits_cases as cases
 
-from lockstep.errors import Deadlock, RankRaised, RunError, Stuck
+from lockstep.errors import Deadlock, RankRaised, RankState, RunError, Stuck
+from lockstep.launch.watchdog import Stack, state_of
 from lockstep.with_horovod import waits
 from lockstep.with_horovod.ranks import run_horovod
 from lockstep.with_horovod.waits import Asked, Board, Library, Notice, Watch, asked_for, deadlock, waits_for
@@ -58,6 +60,13 @@ def test_a_rank_that_has_ended_is_named() -> None:
     assert error
     assert error.message == "Deadlock: ranks 0 and 2 wait for rank 1, whose function has already returned."
     assert "rank 1 take part" in error.remedy
+
+
+def test_a_rank_that_has_ended_takes_part_in_what_it_has_asked_for() -> None:
+    """It posted a large tensor and returned, and those who waited for it were told of a deadlock."""
+    left = Notice("finished", asked=("allreduce.a",))
+    assert deadlock([waiting("allreduce.a"), left, waiting("allreduce.a")]) is None
+    assert deadlock([waiting("allreduce.b"), left, waiting("allreduce.b")]) is not None
 
 
 def test_a_rank_in_join_takes_part_in_everything() -> None:
@@ -229,6 +238,17 @@ def test_what_a_call_asks_for(kind: str, args: tuple[Any, ...], key: str, shown:
     assert isinstance(asked, Asked)
 
 
+def test_where_a_rank_stands_in_horovod_is_told_by_its_stack() -> None:
+    """Innermost first: what Lockstep and Horovod do below the learner's line is a wait, and a rank that awaits the
+    others in order to leave Horovod is done."""
+    packages, mine = os.path.dirname(os.path.dirname(torch.__file__)), ("train.py", 7, "train")
+    library = [(f"{packages}/horovod/torch/mpi_ops.py", 1285, f) for f in ("synchronize", "allreduce")]
+    in_a_wait = Stack(((waits.__file__, 1, "_wait"), *library, mine))
+    assert state_of(0, [], in_a_wait) == RankState(0, "waiting", "allreduce", "train.py, line 7, in train")
+    assert state_of(0, [], Stack((mine, *library))).state == "computing"
+    assert state_of(0, [], Stack(((waits.__file__, 1, "meet"), (waits.__file__, 2, "leave")))).state == "finished"
+
+
 # ---- real programs
 
 
@@ -292,7 +312,8 @@ def test_the_rank_that_raises_is_the_cause_and_the_others_wait() -> None:
     error = error_of(cases.one_raises, 3)
     assert isinstance(error, RankRaised)
     assert error.message.startswith("rank 1 raised ValueError: no data\n  waits_cases.py, line")
-    assert error.exit and error.exit.origin == "learner"
+    assert error.exit
+    assert error.exit.origin == "learner"
     assert error.states[1].state == "raised"
     assert all("with_horovod" not in line for line in str(error).splitlines())
 

@@ -127,9 +127,19 @@ def every_operation() -> dict[str, Any]:
         "pieces": hvd.alltoall(torch.arange(3.0) + 10 * rank, name="pieces").tolist(),
         "mine": hvd.reducescatter(torch.arange(3.0), op=hvd.Sum, name="mine").tolist(),
         "group": [t.tolist() for t in hvd.grouped_allreduce([mine, 2 * mine], op=hvd.Sum, name="group")],
-        "object": hvd.broadcast_object({"step": 7} if rank == 0 else None, root_rank=0),
+        "object": hvd.broadcast_object({"step": 7} if rank == 0 else None, root_rank=0, name="object"),
     }
     hvd.barrier()
     got["uneven"] = [hvd.allreduce(torch.ones(1), op=hvd.Sum, name=f"step {n}").item() for n in range(rank + 1)]
     got["last"] = hvd.join()
     return got
+
+
+def a_whole_script() -> float:
+    """As it would be started by horovodrun."""
+    import horovod.torch as hvd
+
+    hvd.init()
+    total = float(hvd.allreduce(torch.ones(1), op=hvd.Sum, name="one"))
+    hvd.shutdown()
+    return total

@@ -47,11 +47,12 @@ def raised(rank: int, error: BaseException) -> Exit:
     )  # fmt: skip
 
 
-def died(rank: int, exitcode: int | None, when: float) -> Exit:
-    """``exitcode`` as of multiprocessing: minus the signal; None while the process is there."""
+def died(rank: int, exitcode: int | None, when: float, said: str = "") -> Exit:
+    """``exitcode`` as of multiprocessing: minus the signal; None while the process is there. ``said``: why, if C++ has
+    told."""
     if exitcode is None:
         return Exit(rank, "silent", when=when)
-    return Exit(rank, "killed" if exitcode < 0 else "exited", status=abs(exitcode), when=when)
+    return Exit(rank, "killed" if exitcode < 0 else "exited", status=abs(exitcode), when=when, message=said)
 
 
 def reason(end: Exit) -> str:
@@ -60,7 +61,8 @@ def reason(end: Exit) -> str:
         return f"{end.exception}: {end.message}"
     if end.kind == "killed":
         name = signal.Signals(end.status).name
-        return f"was killed by {name}{_HINTS.get(name, '')}"
+        said = f" ({shortened(end.message)})" if end.message else ""
+        return f"was killed by {name}{_HINTS.get(name, '')}{said}"
     return {
         "exited": f"ended with exit status {end.status}",
         "silent": "does not answer any more: its process was stopped, or has closed its files",

@@ -10,6 +10,7 @@ import contextlib
 import importlib
 import json
 import os
+import re
 import signal
 import socket
 import struct
@@ -102,6 +103,12 @@ class Child:
         """What Lockstep's own code in the child has failed with; "" when that is not why it ended."""
         last = [line for line in self.tail().splitlines() if line and not line.startswith(" ")][-1:]
         return "".join(last) if self._exitcode == FAULT else ""
+
+    @property
+    def last_words(self) -> str:
+        """What C++ says of an exception that nobody has caught, before it ends the process; "" if that is not why."""
+        said = re.findall(r"^terminate called after .*\n +what\(\): +(.+)$", self.tail(), re.MULTILINE)
+        return re.sub(r"^(\[[^\]]*\] )+", "", said[-1]) if said else ""  # [enforce fail at device.cc:82]
 
     def tail(self, characters: int = 20_000) -> str:
         """The end of the log."""

@@ -177,12 +177,13 @@ class Run:
             self.failed[rank] = content[0]
 
     def _gone(self, rank: int) -> None:
-        code, fault = self.children[rank].wait(5), self.children[rank].fault
+        child = self.children[rank]
+        code, fault, said = child.wait(5), child.fault, child.last_words
         if code == CUT:
             self.failed[rank] = Exit(rank, "cut", when=time.monotonic())
             return
         unavailable = Exit(rank, "unavailable", message=fault)
-        self.failed[rank] = unavailable if fault else exits.died(rank, code, time.monotonic())
+        self.failed[rank] = unavailable if fault else exits.died(rank, code, time.monotonic(), said)
 
     def _print(self, text: str) -> None:
         self.printed.append(text)

@@ -127,9 +127,9 @@ def joined(timeline: bool = False, settings: Mapping[str, object] | None = None)
         undo.enter_context(_environment(board, checked(settings), file))
         hvd.init()
         try:
-            with watched(board):
+            with watched(board) as library:
                 yield session
-            leave(board)
+                leave(board, library.undone())
         except BaseException:
             if os.environ.get(INSIDE) != "processes":  # those are ended now; a launcher's go on
                 give_up(board)

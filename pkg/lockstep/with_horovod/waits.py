@@ -202,10 +202,13 @@ class Library:
 
     def _waiting(self, asked: Asked) -> Notice:
         place = places.here()
-        undone = [a.key for h, a in list(self._open.items()) if not self.inner.horovod_torch_poll(h)]
         members = tuple(self.members(asked.process_set))
         on = f" on ranks {', '.join(map(str, members))}" if asked.process_set else ""
-        return Notice("waiting", asked.key, asked.shown + on, str(place), place.source, members, tuple(undone))
+        return Notice("waiting", asked.key, asked.shown + on, str(place), place.source, members, self.undone())
+
+    def undone(self) -> tuple[str, ...]:
+        """The keys of what this rank has asked for that is not done."""
+        return tuple(a.key for h, a in list(self._open.items()) if not self.inner.horovod_torch_poll(h))
 
     # ---- what Horovod refuses, with who asked for what
 
@@ -287,22 +290,23 @@ def _described(tensors: Any) -> str:
 
 
 @contextmanager
-def watched(board: Board) -> Iterator[None]:
+def watched(board: Board) -> Iterator[Library]:
     """Within, no wait for Horovod lasts for ever."""
     from horovod.torch import mpi_ops
 
     inner = mpi_ops.mpi_lib
-    mpi_ops.mpi_lib = Library(inner, board, lambda number: mpi_ops._basics._get_process_set_ids_and_ranks()[number])
+    library = Library(inner, board, lambda number: mpi_ops._basics._get_process_set_ids_and_ranks()[number])
+    mpi_ops.mpi_lib = library
     try:
-        yield
+        yield library
     finally:
         mpi_ops.mpi_lib = inner
 
 
-def leave(board: Board) -> None:
+def leave(board: Board, undone: tuple[str, ...]) -> None:
     """This rank's function has ended. Horovod is shut down for all as soon as one rank is: so all ranks come here
-    first, and whoever waits for this one is told that it will not come."""
-    board.publish(Notice("finished"))
+    first, and whoever waits for this one is told that it will not come, except for what is ``undone`` of its own."""
+    board.publish(Notice("finished", asked=undone))
     board.meet("end")
 
 
