@@ -6,6 +6,8 @@ the names are Lightning's: ``training_step``, ``configure_optimizers``, ``train_
 options more. The learning rate it leaves to you, as ours does.
 """
 
+# mypy: disable-error-code="no-untyped-call, var-annotated"
+
 from __future__ import annotations
 
 from typing import Any

@@ -9,6 +9,8 @@ A checkpoint was written by the same training, so the rate in it is the one that
 multiple of K·batch. Horovod's own list of these steps: "Horovod with PyTorch" in its documentation.
 """
 
+# mypy: disable-error-code="no-untyped-call, var-annotated"
+
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping

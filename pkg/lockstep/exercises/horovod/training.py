@@ -20,8 +20,8 @@ TOLD = {
     "other-start": "rank {rank} begins with weights that are neither its own nor rank 0's: {parts}.",
     "own-gradient": "step {step} of rank {rank} follows the gradient of its own rows alone. It is the mean over all "
     "ranks that counts.",
-    "too-large": "step {step} is {K} times as large as it should be. The gradient is the mean over ranks, and the rate "
-    "is {K}·rate: is one of them multiplied by {K} once more?",
+    "too-large": "step {step} is too large. The gradient is the mean over ranks, and the rate is {K}·rate, which a "
+    "checkpoint has already: is one of them multiplied by {K} once more?",
     "rate-not-scaled": "step {step} is one at the learning rate `rate`. {K} ranks take {K}·rate.",
     "rate-divided": "step {step} is one at the rate `rate`/{K}. {K} ranks take {K}·rate.",
     "momentum-lost": "the first step is made without the checkpoint's momentum. Which optimizer did you load it into? "
