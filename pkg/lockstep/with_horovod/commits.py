@@ -1,7 +1,7 @@
 """How often to commit: often enough that a failure loses little, seldom enough that commits cost little.
 
-A commit every n steps costs commit/n a step. A failure throws away what was done since the last commit: with one failure
-in ``between`` steps, anywhere between two commits, (n - 1)/2 whole steps on average, and the one under way, half done.
+A commit every n steps costs commit/n a step. A failure throws away what was done since the last commit. With one
+failure in ``between`` steps, at any moment, that is n/2 steps on average.
 The least of the sum is near n = √(2 · commit · between): Young, "A first order approximation to the optimum checkpoint
 interval", Communications of the ACM 17(9), 1974.
 """

@@ -1,5 +1,5 @@
-"""What unit 07's lesson runs on Horovod. A demo takes nothing and gives plain data, so that it can be recorded, and read
-where Horovod is missing (``recorded.or_recorded``). What a sentence of the lesson says of it does not depend on times.
+"""What unit 07's lesson runs on Horovod. A demo takes nothing and gives plain data, so that it can be recorded, and
+read where Horovod is missing (``recorded.or_recorded``). What a sentence says of it does not depend on times.
 """
 
 from __future__ import annotations
@@ -74,8 +74,8 @@ def a_training() -> None:
         loss = F.mse_loss(model(torch.ones(8, 64)), torch.zeros(8, 64))
         if step == 0 and hvd.rank() == hvd.size() - 1:
             time.sleep(LATE)
-        loss.backward()
-        optimizer.step()  # type: ignore[no-untyped-call]
+        loss.backward()  # type: ignore[no-untyped-call]
+        optimizer.step()
 
 
 def a_step() -> Found:
@@ -143,7 +143,7 @@ def half_precision() -> Found:
 
 def travelled(timeline: Timeline) -> str:
     """The type of the first tensor of the timeline."""
-    return next(event["args"]["dtype"] for event in timeline if "dtype" in event.get("args", {}))
+    return next(str(event["args"]["dtype"]) for event in timeline if "dtype" in event.get("args", {}))
 
 
 def in_pairs() -> list[float]:
@@ -219,7 +219,7 @@ def serially() -> list[float]:
     model, optimizer = begun(0)
     for x, y in whole_batches():
         optimizer.zero_grad()
-        F.mse_loss(model(x), y).backward()
+        F.mse_loss(model(x), y).backward()  # type: ignore[no-untyped-call]
         optimizer.step()
     return parameters(model)
 
@@ -241,7 +241,7 @@ def elastic() -> Found:
 
 def went_on(taken: Sequence[Mapping[str, Any]]) -> int:
     """The first step that a worker takes again."""
-    steps = [event["step"] for event in taken]
+    steps = [int(event["step"]) for event in taken]
     return next(after for before, after in pairwise(steps) if after <= before)
 
 

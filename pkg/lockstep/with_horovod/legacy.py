@@ -18,7 +18,8 @@ GAVE = (
 )  # fmt: skip
 LEFT = (
     ("Horovod", "last release 0.28.1, June 2023", "github.com/horovod/horovod/releases"),
-    ("Lightning", "HorovodStrategy deprecated and removed, December 2022", "Lightning-AI/pytorch-lightning, #16141, #16150"),
+    ("Lightning", "HorovodStrategy deprecated and removed, December 2022",
+     "Lightning-AI/pytorch-lightning, #16141, #16150"),
     ("Ray", "HorovodTrainer removed: hardly used, and Horovod no longer maintained",
      "ray-project/ray, #49454 (May 2025)"),
     ("Databricks", "deprecated; not installed any more after 15.4 LTS ML", "learn.microsoft.com/azure/databricks"),
@@ -43,7 +44,8 @@ def notes_table() -> Table:
     listing = [line for line in dialects.TENSORFLOW.splitlines() if "strategy" in line]
     knows = [line for line in inspect.getsource(lightning.LightningStyle).splitlines() if "world_size" in line]
     rows = [
-        ("TensorFlow's tf.distribute", "quite tricky to program. Lot's of code changes needed from serial to distributed",
+        ("TensorFlow's tf.distribute",
+         "quite tricky to program. Lot's of code changes needed from serial to distributed",
          f"{len(listing)} lines of the listing in section 7 have to do with it (not run)",
          "Right for loops of your own. Keras’ fit needs the strategy, and its scope."),
         ("TensorFlow + Horovod", "serial => distributed with minimal code changes", "not run",

@@ -8,6 +8,7 @@ documentation of its weights ("num_params", "GFLOPS", which are multiply-adds th
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import NamedTuple
 
 from lockstep.tables import Table, published
@@ -31,10 +32,10 @@ def vgg16() -> list[Layer]:
     found = []
     for stage, channels in enumerate(STAGES):
         pixels = (IMAGE >> stage) ** 2
-        for n, (before, after) in enumerate(zip(channels, channels[1:], strict=False)):
+        for n, (before, after) in enumerate(pairwise(channels)):
             weights = KERNEL * before * after
             found.append(Layer(f"conv{stage + 1}_{n + 1}", weights + after, weights * pixels))
-    for n, (before, after) in enumerate(zip(DENSE, DENSE[1:], strict=False)):
+    for n, (before, after) in enumerate(pairwise(DENSE)):
         found.append(Layer(f"dense{n + 1}", before * after + after, before * after))
     return found
 
@@ -42,7 +43,8 @@ def vgg16() -> list[Layer]:
 def largest(layers: list[Layer]) -> tuple[float, float]:
     """Of all layers' parameters and multiplications, the percentages of the layer with the most parameters."""
     most = max(layers, key=lambda layer: layer.parameters)
-    parameters, multiplications = (sum(layer[n] for layer in layers) for n in (1, 2))
+    parameters = sum(layer.parameters for layer in layers)
+    multiplications = sum(layer.multiplications for layer in layers)
     return 100 * most.parameters / parameters, 100 * most.multiplications / multiplications
 
 

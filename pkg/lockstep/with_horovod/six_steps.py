@@ -15,8 +15,8 @@ from torch.utils.data import RandomSampler
 
 from lockstep.launch import server
 from lockstep.with_horovod import script
-from lockstep.with_horovod.observed import Evidence, observed
 from lockstep.with_horovod.available import MODULES, require
+from lockstep.with_horovod.observed import Evidence, observed
 from lockstep.with_horovod.task import Task
 from lockstep.worlds import run
 

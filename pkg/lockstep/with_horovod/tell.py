@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from lockstep.tables import Table
@@ -11,12 +12,13 @@ from lockstep.with_horovod.response_cache import negotiate_with_cache
 from lockstep.worlds import run
 
 Found = dict[str, Any]
+Say = Callable[[Found], str]
 
 
 def forgotten_table(found: Found) -> Table:
     """``six_steps.all_forgotten``: without each step, one fact about what three ranks then did."""
     whole, rows = found["rows"][0], {row["step"]: row for row in found["rows"]}
-    told = {
+    told: dict[str, Say] = {
         "init": lambda row: f"the script stops: “{row['error']}”",
         "shard": lambda row: (
             f"{row['twice']} of {found['examples']} examples are used more than once in the first epoch; "
