@@ -106,7 +106,8 @@ def either_way():
 predict("order", "What does rank 0 have in a at the end?")
 
 # %% lesson="after order"
-simulated, measured = (run(either_way, ranks=2, on=world).values for world in ("virtual", "processes"))
+simulated = run(either_way, ranks=2, on="virtual").values
+measured = run(either_way, ranks=2, on="processes").values
 print("a and b, on rank 0 and on rank 1:", *simulated)
 reconcile("order", simulated=simulated[0][0], measured=measured[0][0])
 
