@@ -18,7 +18,7 @@ from torch.utils.data import TensorDataset
 from lockstep.models import linear
 
 COLUMNS = 3
-MOST = 64  # rows
+MOST = 1024  # rows
 MOMENTUM = 0.9
 
 
@@ -55,7 +55,7 @@ class Task:
 
     @property
     def rows(self) -> int:
-        """At most 64."""
+        """At most 1,024."""
         return self.ranks * self.batch * self.steps
 
     def model(self, rank: int) -> Network:

@@ -26,6 +26,12 @@ COSTS = (
     Rule("late-broadcasts", lambda e: e["late_broadcasts"], "there are {late_broadcasts} broadcasts after the first "
          "all-reduce. Ranks that begin alike and take the same steps stay alike."),
 )  # fmt: skip
+HINTS = (
+    (r"^TypeError: 'NoneType' object is not subscriptable", "Is it the checkpoint? It is None on all ranks but 0, and "
+     "on rank 0 as well if there is none."),
+    (r"^AttributeError: 'NoneType' object has no attribute", "Is it a gradient? That of a parameter that is not "
+     "trained is None."),
+)  # fmt: skip
 
 
 def cases(ranks: int, seed: int) -> list[Case]:
@@ -63,5 +69,5 @@ EXERCISE = Exercise(
     reference="lockstep.with_horovod.script:distribute", cases=cases,
     inputs=lambda case, rank: task(case).arguments(rank),
     examine=examine, economise=travels, watch=lambda fn, given: observed(getattr(fn, "func", fn), given),
-    real=True, needs=require, loads=MODULES,
+    real=True, needs=require, loads=MODULES, hints=HINTS,
 )  # fmt: skip
