@@ -38,10 +38,10 @@ from lockstep import check
 # K times as large. (Section 1 of the lesson.)
 #
 # - **You get** on every rank: `model`, whose initial weights (and buffers) differ from rank to rank, and which each
-#   rank trains; `dataset`, the same on every rank, with pairs (x, y); `epochs`; `batch`, the number of examples of
-#   *one* rank in one step; `rate`; and `save`. `checkpoint` is what an earlier training on K ranks saved; but only rank
-#   0 has it: the others get `None`. If there is none, rank 0 gets `None`, too. The length of `dataset` is a multiple of
-#   K·`batch`.
+#   rank trains (some layers may be frozen, by `requires_grad=False`); `dataset`, the same on every rank, with pairs (x,
+#   y); `epochs`; `batch`, the number of examples of *one* rank in one step; `rate`; and `save`. `checkpoint` is what an
+#   earlier training on K ranks saved; but only rank 0 has it: the others get `None`. If there is none, rank 0 gets
+#   `None`, too. The length of `dataset` is a multiple of K·`batch`.
 # - **You return** on every rank the trained `model`: the same weights and buffers on all. (Training changes no buffer.)
 #   It is what the serial script makes of rank 0's weights, or of the checkpoint with its momentum, with the learning
 #   rate K·`rate`, if each of its batches is the union of the ranks' batches. (The rate that stands in the checkpoint is
@@ -54,7 +54,8 @@ from lockstep import check
 #
 # `hvd.DistributedOptimizer(optimizer)` is a *new* optimizer. It takes over the parameters and the rate, but not the
 # momentum that `optimizer` has. `DistributedSampler` has the same order in each epoch, until somebody tells it the
-# epoch.
+# epoch; tell it also how many ranks there are, and which is yours. Call the model once for each batch: the check
+# watches these calls.
 
 
 # %% lab="given distribute"

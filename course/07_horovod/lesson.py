@@ -18,8 +18,6 @@
 # was recorded elsewhere, and say so.
 
 # %%
-import inspect
-
 import torch
 import torch.distributed as dist
 from IPython.display import display
@@ -27,7 +25,8 @@ from IPython.display import display
 from lockstep import predict, quiz, reconcile, run, show, your_turn
 from lockstep.lessons import horovod_ready
 from lockstep.with_horovod import commits, dialects, driven
-from lockstep.with_horovod import frameworks, legacy, scaling, script, tell
+from lockstep.with_horovod import frameworks, legacy, scaling, steps, tell
+from lockstep.with_horovod import tf_distribute
 from lockstep.with_horovod.recorded import or_recorded
 
 horovod_ready()
@@ -39,13 +38,13 @@ horovod_ready()
 # ranks, it trains three models that never meet.
 
 # %%
-print(inspect.getsource(script.serial))
+print(steps.steps()[0].source)
 
 # %% [markdown]
 # Six small steps make a Horovod script of it:
 #
 # 1. **init**: `hvd.init()`. From then on there are `hvd.rank()` and `hvd.size()`.
-# 2. **shard**: a `DistributedSampler` gives each rank its share, in a new order each epoch.
+# 2. **shard**: a `DistributedSampler` gives each rank its share: in a new order each epoch, if `set_epoch` tells it.
 # 3. **rate**: K ranks take K times the rate (unit 05).
 # 4. **average**: `hvd.DistributedOptimizer` starts an all-reduce of each gradient during the backward pass.
 # 5. **broadcast**: all begin with rank 0's weights and momentum.
@@ -54,20 +53,19 @@ print(inspect.getsource(script.serial))
 # %% lesson="predict alike"
 predict(
     "alike",
-    "Leave out one step at a time. Without how many of the six do the ranks end with different weights?",
-    unit="steps",
+    "Leave out one at a time: the sampler, set_epoch, the rate, the average, the broadcast, the save. Without how many of "
+    "these six do the ranks end with different weights?",
 )
 
 # %% lesson="after alike"
 forgotten = or_recorded("forgotten")
-different = sum(not row["alike"] for row in forgotten["rows"])
+different = sum(row["spread"] > 0 for row in forgotten["rows"])
 display(reconcile("alike", measured=different), tell.forgotten_table(forgotten))
 
 # %% [markdown] lesson="reason alike"
 # **Our reason.** Two. Without the average each rank trains alone; without the broadcast all make the same steps, from
-# different places. Nothing tells you so. Without *shard*, *rate* or *save* the ranks agree with each other, on a
-# training that is not the one you wanted. Only a forgotten *init* says something. In the lab you put all six into the
-# script.
+# different places. Nothing tells you so. Without one of the others the ranks agree with each other, on a training that
+# is not the one you wanted. Only a forgotten `hvd.init()` says something. In the lab you put all into the script.
 
 # %% lesson="quiz steps"
 quiz(
@@ -447,7 +445,7 @@ quiz(
 
 # %%
 display(dialects.dialects_table())
-print(dialects.TENSORFLOW)
+print(tf_distribute.LISTING)
 
 # %% [markdown]
 # ## 8. What remains · 3 minutes · short path

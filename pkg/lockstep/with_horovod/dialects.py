@@ -30,19 +30,6 @@ ROWS = (
     ("what is fused", "what is ready in a cycle", "buckets, laid down in advance", "as DDP"),
 )  # fmt: skip
 
-TENSORFLOW = """\
-strategy = tf.distribute.MirroredStrategy()       # all GPUs of one machine
-rate = 0.1 * strategy.num_replicas_in_sync
-batch = 32 * strategy.num_replicas_in_sync        # of all GPUs together
-with strategy.scope():                            # what is made here is the same on all
-    model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
-    optimizer = tf.keras.optimizers.SGD(rate, momentum=0.9)
-    model.compile(optimizer=optimizer, loss="mse")
-model.fit(dataset.shuffle(10_000).batch(batch), epochs=3)
-
-# several machines: MultiWorkerMirroredStrategy, and TF_CONFIG says which there are
-# parameter servers: ParameterServerStrategy"""
-
 
 def statements(fn: Callable[..., Any]) -> list[str]:
     """The lines of a function's body, without docstring, comments and line breaks of style."""

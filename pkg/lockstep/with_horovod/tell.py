@@ -16,27 +16,19 @@ Say = Callable[[Found], str]
 
 
 def forgotten_table(found: Found) -> Table:
-    """``six_steps.all_forgotten``: without each step, one fact about what three ranks then did."""
-    whole, rows = found["rows"][0], {row["step"]: row for row in found["rows"]}
+    """``demos.forgotten``: without each part, what four ranks did, beside what they should."""
+    whole = found["whole"]
     told: dict[str, Say] = {
-        "init": lambda row: f"the script stops: “{row['error']}”",
-        "shard": lambda row: (
-            f"{row['twice']} of {found['examples']} examples are used more than once in the first epoch; "
-            f"a rank makes {row['passes']} steps in it, not {whole['passes']}"
-        ),
-        "rate": lambda row: (
-            f"the first step moves the weights by {row['moved'] / whole['moved']:.2f} of what it should"
-        ),
-        "average": lambda row: f"each rank trains alone: weights differ by up to {row['apart']:.2f}",
-        "broadcast": lambda row: (
-            f"all add the same, to different beginnings: weights differ by up to {row['apart']:.2f}"
-        ),
-        "save": lambda row: f"{row['saves']} ranks write the same file",
+        "sampler": lambda r: f"{r['times']} ranks use the same example in an epoch, not {whole['times']}",
+        "set_epoch": lambda r: f"{r['orders']} order in four epochs, not {whole['orders']}",
+        "wrap": lambda r: f"each rank trains alone: weights differ by up to {r['spread']:.2f}",
+        "broadcast": lambda r: f"the same steps from different places: weights differ by up to {r['spread']:.2f}",
+        "rate": lambda r: f"after as many steps the loss is {r['loss']:.2f}, not {whole['loss']:.2f}",
+        "save": lambda r: f"{r['files']} ranks write the same file, not {whole['files']}",
     }
-    lines = [
-        [step, say(rows[step]), "" if rows[step]["error"] else _yes(rows[step]["alike"])] for step, say in told.items()
-    ]
-    return Table("Without one step, on three ranks", ["without", "what happens", "weights alike"], lines)
+    names = {"wrap": "average"}
+    rows = [[names.get(r["part"], r["part"]), told[r["part"]](r), _yes(r["spread"] == 0)] for r in found["rows"]]
+    return Table("One part left out, on four ranks", ["without", "what happens", "weights alike"], rows)
 
 
 def _yes(is_so: bool) -> str:
