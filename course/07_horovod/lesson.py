@@ -10,7 +10,7 @@
 # |---|---|---|
 # | Whole lesson | 50 | sections 1 to 8 |
 # | Short path | 15 | sections 1, 2 and 8, the wrap-up; then `fused_tensors` in the lab |
-# | [Lab](../../labs/07_horovod/lab.ipynb) | 120 | four exercises, and one for those who want more |
+# | [Lab](../../labs/07_horovod/lab.ipynb) | 110 | four exercises, and one for those who want more |
 #
 # From units 04 and 05 you need the all-reduce, DDP's buckets, and the learning rate of large batches.
 #
@@ -34,8 +34,8 @@ horovod_ready()
 # %% [markdown]
 # ## 1. Six small steps · 6 minutes · short path
 #
-# “Serial ⇒ distributed with minimal code changes”, say the notes of Horovod. Here is a serial script. Started on three
-# ranks, it trains three models that never meet.
+# “Serial ⇒ distributed with minimal code changes”, say the notes of Horovod. Here is a serial script. Started on four
+# ranks, it trains four models that never meet.
 
 # %%
 print(steps.steps()[0].source)
@@ -148,8 +148,8 @@ quiz(
 # ## 3. The coordinator · 10 minutes
 #
 # How do ranks find out what is ready everywhere? They could all ask all. Horovod has a **coordinator**: rank 0. It
-# works in **cycles**, some a millisecond long. In each, every rank tells rank 0 the names of the tensors that have
-# become ready. Rank 0 counts, and sends back one list: what all sum now, in this order.
+# works in **cycles**: by default, one begins each millisecond. In each, every rank tells rank 0 the names of the
+# tensors that have become ready. Rank 0 counts, and sends back one list: what all sum now, in this order.
 #
 # **Your turn.** You are rank 0. Below, your line decides for three ranks with four gradients.
 
@@ -210,10 +210,10 @@ predict(
 reconcile("bits", simulated=tell.told_by_bits(gradients=161))
 
 # %% [markdown] lesson="reason bits"
-# **Our reason.** One *bit* for each gradient, since all know which is number 0, 1, …; and two more, for “I have nothing
-# new” and “I am done”. That is 163 bits, in words of 8 bytes: three. A bitwise *and* over all ranks leaves what is
-# ready everywhere. Names would take some thousands of bytes on each rank, all on their way to rank 0. On 6,000 GPUs
-# that held the first Horovod back: with such a cache, Romero et al. (2022) trained up to twice as fast.
+# **Our reason.** One *bit* for each gradient, since all know which is number 0, 1, …; and two more, for “all of mine
+# are known” and “I am done”. That is 163 bits, in words of 8 bytes: three. A bitwise *and* leaves what is ready on all
+# ranks. Names would take some thousands of bytes, from each rank to rank 0. On 6,000 GPUs that held Horovod back: with
+# such a cache, and with grouped gradients, it was twice as fast (Romero et al., 2022).
 
 # %% lesson="quiz cycle"
 quiz(
@@ -341,12 +341,13 @@ predict(
 # %% lesson="after vgg"
 parameters, multiplications = scaling.largest(scaling.vgg16())
 print(f"{parameters:.0f} % of parameters, {multiplications:.2f} % of multiplications")
+print(f"the first convolution uses a weight {scaling.IMAGE**2:,} times for an image")
 display(reconcile("vgg", simulated=multiplications), scaling.scaling_table())
 
 # %% [markdown] lesson="reason vgg"
 # **Our reason.** A dense layer uses each weight once for an image. A convolution uses its weights again at each pixel:
 # up to 50,176 times. So a dense layer sends much for what it computes. Read the last column: VGG-16 sends about half as
-# much again as ResNet-101 for each multiplication. Its gradient is three times as large, and there is less computing to
+# much again as ResNet-101 for each multiplication. Its gradient is three times as large, with twice the computing to
 # hide it behind.
 
 # %% [markdown]
@@ -389,7 +390,7 @@ wrong = {
     lambda killed, every: (killed // every + 1) * every: "That is the next commit. It has not come yet.",
     lambda killed, every: (killed - 1) // every * every: "If three steps are done and committed, number 3 is next.",
 }
-well = "Right: `state.step` as it was at the last commit."
+well = "Right: the number of the step is in the state, as it was at the last commit."
 
 # %% lesson="after goes_on"
 elastic = or_recorded("elastic")

@@ -48,7 +48,7 @@ def notes_table() -> Table:
         ("TensorFlow's tf.distribute",
          "quite tricky to program. Lot's of code changes needed from serial to distributed",
          f"{len(listing)} of {len(code)} lines of the listing in section 7 have to do with it (not run)",
-         "Right for loops of your own. Keras’ fit needs the strategy, and its scope."),
+         "As large a part as with Horovod, nearly; and each machine needs a TF_CONFIG of its own."),
         ("TensorFlow + Horovod", "serial => distributed with minimal code changes", "not run",
          "The same six calls, from horovod.tensorflow."),
         ("PyTorch's torch.distributed", "(only a link)", f"{of['ddp']} lines beside {here} serial ones",
