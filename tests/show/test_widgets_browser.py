@@ -21,7 +21,7 @@ from lockstep.collectives import ring_all_reduce
 from lockstep.dye import dye, total
 from lockstep.errors import Deadlock, RankState
 from lockstep.events import Event, Trace, Unequal
-from lockstep.lessons import horovod as building
+from lockstep.lessons import horovod as on_horovod
 from lockstep.show import costs, horovod, message_times, palette, predict, reconcile, ring, roofline, timeline, xray
 from lockstep.show.figure import Drawn, Figure
 from lockstep.with_horovod.recorded import recording
@@ -533,13 +533,13 @@ class AtOnce(Thread):
 
 
 def test_a_button_builds_horovod(show: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(building, "available", lambda: False)
-    monkeypatch.setattr(building, "version", lambda: "0.28.1")
-    monkeypatch.setattr(building, "provide", lambda tell: tell("Horovod is compiled", 0.5))
-    monkeypatch.setattr(building, "Thread", AtOnce)
-    page = show(building.horovod_ready())
+    monkeypatch.setattr(on_horovod, "available", lambda: False)
+    monkeypatch.setattr(on_horovod, "version", lambda: "0.28.1")
+    monkeypatch.setattr(on_horovod, "provide", lambda tell: tell("Horovod is compiled", 0.5))
+    monkeypatch.setattr(on_horovod, "Thread", AtOnce)
+    page = show(on_horovod.horovod_ready())
     assert page.get_by_role("group", name="Horovod", exact=True).count() == 1
     assert "Horovod is not installed here." in page.get_by_role("status").text_content()
-    page.get_by_role("button", name=building.OFFER).click()
+    page.get_by_role("button", name=on_horovod.OFFER).click()
     page.get_by_text("Horovod 0.28.1 is ready. Run the cells below again.").wait_for()
     assert page.get_by_role("button").count() == 0

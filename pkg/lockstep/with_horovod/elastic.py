@@ -1,4 +1,4 @@
-"""Elastic Horovod for real, in seconds: a worker killed by SIGKILL, another one added, each at a step that a script says.
+"""Elastic Horovod for real, in seconds: a worker killed by SIGKILL, another one added, each at a step of a script.
 
 Horovod's own ElasticDriver and rendezvous decide who is in the job. ``horovodrun`` starts its workers as new programs,
 which takes seconds each. Here they are forked from one process that has loaded everything, before anything else is
@@ -43,6 +43,7 @@ from lockstep.worlds import run
 ELASTIC = (*MODULES, "horovod.runner.elastic.driver", "horovod.runner.elastic.rendezvous")
 POLL = 0.01  # seconds between two looks for new hosts, and for the end: Horovod's own is 1
 GRACE = 2.0  # seconds that a worker has to say where it stood when its time was up
+BEHIND = 4.0  # seconds without an event, after which those that have not returned with the others never will
 
 
 @dataclass(frozen=True)
@@ -141,7 +142,9 @@ class Pool:
             for number in range(self.script.most):
                 ours, theirs = Pipe()
                 self._pipes.append(ours)
-                self._pids.append(os.fork() or become(Worker(number, theirs, self.script), self._pipes, self.until, live))
+                self._pids.append(
+                    os.fork() or become(Worker(number, theirs, self.script), self._pipes, self.until, live)
+                )
                 theirs.close()
             yield
         finally:
@@ -217,12 +220,20 @@ class Pool:
         while not self.raised and time.monotonic() < self.until + GRACE:
             with self._lock:
                 left = self._at_work - self._ended.keys()
+                last = self.events[-1]["seconds"] + self.began if self.events else self.began
             if not left and self._at_work and driver.finished():
                 return
+            if self.values and time.monotonic() > last + BEHIND:
+                break
             time.sleep(POLL)
         if not self.raised:
             for worker in self._at_work - self._ended.keys():
-                self.overdue.setdefault(worker, "a place that it did not tell")
+                self.overdue.setdefault(
+                    worker,
+                    "a place that is not known, when the others had returned"
+                    if self.values
+                    else "a place that is not known",
+                )
 
 
 @contextlib.contextmanager

@@ -22,12 +22,12 @@ def elastic_state(
     optimizer = hvd.DistributedOptimizer(optimizer, named_parameters=model.named_parameters())
     state = hvd.elastic.TorchState(model=model, optimizer=optimizer, step=0)
 
-    @hvd.elastic.run
+    @hvd.elastic.run  # type: ignore[untyped-decorator]
     def train(state: hvd.elastic.TorchState) -> None:
         while state.step < len(batches):
             x, y = (part[hvd.rank() :: hvd.size()] for part in batches[state.step])
             optimizer.zero_grad()
-            F.mse_loss(model(x), y).backward()
+            F.mse_loss(model(x), y).backward()  # type: ignore[no-untyped-call]
             optimizer.step()
             state.step += 1
             if state.step % every == 0:
