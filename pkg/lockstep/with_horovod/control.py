@@ -14,7 +14,7 @@ mpi_controller.cc). Lengths and flags are left out where messages are counted.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable
+from collections.abc import Collection, Iterable
 
 from lockstep.events import COLLECTIVES, Event
 
@@ -23,7 +23,7 @@ EACH_TO_EACH = ("all_gather", "all_to_all", "reduce_scatter")
 THERE_AND_BACK = ("all_reduce", "barrier")
 
 
-def control(events: Iterable[Event], tensors: Container[int]) -> list[Event]:
+def control(events: Iterable[Event], tensors: Collection[int]) -> list[Event]:
     """Of each message its send, of each collective the part of its group's first rank; but for all-reduces of as many
     bytes as one of the ``tensors`` has."""
     return [
