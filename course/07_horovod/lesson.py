@@ -132,7 +132,7 @@ print("awaited at once:", orders["told"])
 # %% lesson="quiz blocking"
 quiz(
     "blocking",
-    "Three ranks start all-reduces of a and b with `allreduce_async`, rank 2 in the other order, and then wait for both. Rank 1 "
+    "Three ranks start all-reduces of a and b with allreduce_async, rank 2 in the other order, and then wait for both. Rank 1 "
     "leaves out b. Which all-reduces are done?",
     choices=["both", "only a", "only b", "none"],
     answer="only a",
@@ -207,7 +207,8 @@ predict(
 )
 
 # %% lesson="after bits"
-reconcile("bits", simulated=tell.told_by_bits(gradients=161))
+display(reconcile("bits", simulated=tell.told_by_bits(gradients=161)))
+tell.negotiation_table(cached=True)
 
 # %% [markdown] lesson="reason bits"
 # **Our reason.** One *bit* for each gradient, since all know which is number 0, 1, …; and two more, for “all of mine

@@ -70,10 +70,14 @@ def elastic_table(found: Found) -> Table:
     return Table("The same runs, step by step", head, rows)
 
 
-def negotiation_table(ranks: int = 8, gradients: int = 40) -> Table:
-    """What a step's negotiation costs beside its all-reduces, on a virtual cluster."""
-    names = {"in order": "all agree before", "coordinator": "coordinator", "cache": "the next step, from the cache"}
-    rows = [[names[way.way], f"{way.collectives}", f"{way.nbytes:,}"] for way in cost_of_negotiating(ranks, gradients)]
+def negotiation_table(ranks: int = 8, gradients: int = 40, cached: bool = False) -> Table:
+    """What a step's negotiation costs beside its all-reduces, on a virtual cluster: the first step, or, ``cached``, the
+    next one, too."""
+    names = {"in order": "all agree before", "coordinator": "coordinator"}
+    if cached:
+        names["cache"] = "the next step, from the cache"
+    counted = {way.way: way for way in cost_of_negotiating(ranks, gradients)}
+    rows = [[name, f"{counted[way].collectives}", f"{counted[way].nbytes:,}"] for way, name in names.items()]
     head = ["way", "collectives beside the all-reduces", "bytes that come in at rank 0"]
     return Table(f"One step: {ranks} ranks, {gradients} gradients, 8 ready in each cycle", head, rows)
 
