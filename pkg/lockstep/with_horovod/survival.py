@@ -134,6 +134,7 @@ def compared(found: dict[str, Any], task: Task) -> dict[str, Any]:
         "strayed": strayed(events, old, task),
         "commits": sum(e["what"] == "commit" for e in mine),
         "wanted": task.steps // task.every,
+        "whole": next((e for e in events if e["what"] == "step" and whole(e) and not alone(events, e["worker"])), None),
         "stale": next((s for e in events if e["what"] == "step" and (s := misread(e))), None),
         "rows": next((e for e in events if e["what"] == "step" and share(e) is None), None),
         "again": any(a["what"] == "reset" and b.get("step") == 0 for a, b in pairwise(mine)) and history.count(0) > 1,
@@ -198,6 +199,16 @@ def share(event: Event) -> tuple[int, int] | None:
     rows = sorted(event["rows"])
     found = ((r, K) for K in (event["size"], 1, 2, 3, 4) for r in range(K) if rows == list(range(r, ROWS, K)))
     return next(found, None)
+
+
+def whole(event: Event) -> bool:
+    """Whether a step took all rows, where there were other ranks."""
+    return event["size"] > 1 and share(event) == (0, 1)
+
+
+def alone(events: Moves, worker: int) -> bool:
+    """Whether it was the only rank in any step: then all rows may be what it has kept from that."""
+    return any(e["what"] == "step" and e["worker"] == worker and e["size"] == 1 for e in events)
 
 
 def misread(event: Event) -> tuple[int, ...] | None:

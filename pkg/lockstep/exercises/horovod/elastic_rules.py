@@ -14,6 +14,8 @@ RULES = (
     Rule("never-commits", lambda e: e["commits"] < min(e["wanted"], 1), "state.commit() was never called. A failure "
          "then takes back all steps, and no worker that is added is let in: that happens in a commit. Commit after "
          "every `every` steps."),
+    Rule("whole-batch", lambda e: e["whole"], "worker {whole[worker]} trained on all rows of a batch, as rank "
+         "{whole[rank]} of {whole[size]}. The share of rank r of K is x[r::K], in each step."),
     Rule("stale-rank", lambda e: e["stale"], "worker {stale[0]} trained, at step {stale[1]}, on the rows of rank "
          "{stale[2]} of {stale[3]}; it was rank {stale[4]} of {stale[5]} then. Ask hvd.rank() and hvd.size() in each "
          "step: both change when a worker goes or comes."),

@@ -1,7 +1,7 @@
 """Recorded timelines of Horovod's, changed by seed, and what an answer about one of them says and leaves out."""
 
 import copy
-from collections import Counter
+from collections import Counter, defaultdict
 from functools import cache
 from itertools import combinations
 from random import Random
@@ -12,6 +12,7 @@ from lockstep.checks.wording import counted
 from lockstep.with_horovod.recorded import recording
 from lockstep.with_horovod.timeline import Operation, Timeline, names, operations, spans
 
+PHASE = "GLOO_ALLREDUCE"
 ABSENT = dict.fromkeys(
     ("type", "number", "foreign", "other", "phase", "twice", "surplus", "alone", "once", "missing", "times", "joined",
      "parted", "unlike", "late", "early", "unsorted", "begins", "ends"),
@@ -45,6 +46,28 @@ def varied(timeline: Timeline, dice: Random) -> Timeline:
             event["args"]["name"] = name_of[event["args"]["name"]]
         if event.get("pid"):
             event["pid"] = rows[event["pid"]]
+    return timeline
+
+
+def touching(timeline: Timeline, dice: Random) -> Timeline:
+    """The same, but that an operation begins in the very microsecond in which the one before it has ended: there was
+    one between them in some that Horovod wrote. The order of events tells them apart."""
+    stacks: dict[int, list[str]] = defaultdict(list)
+    under_way, ended, borders = 0, 0, list[tuple[int, int]]()
+    for at, event in enumerate(timeline):
+        if event["ph"] == "B":
+            stacks[event["pid"]].append(event["name"])
+            if event["name"] == PHASE:
+                borders += [(ended, at)] if ended and not under_way else []
+                under_way += 1
+        elif event["ph"] == "E" and stacks[event["pid"]] and stacks[event["pid"]].pop() == PHASE:
+            under_way, ended = under_way - 1, at
+    if borders:
+        end, begin = dice.choice(borders)
+        gap = timeline[begin]["ts"] - timeline[end]["ts"]
+        for event in timeline[end:]:
+            if "ts" in event:
+                event["ts"] = max(timeline[end]["ts"], event["ts"] - gap)
     return timeline
 
 
@@ -127,7 +150,7 @@ def all_reduces(timeline: Timeline) -> list[Operation]:
 
 def _apart(pair: tuple[str, str], timeline: Timeline) -> dict[str, Any]:
     """The first all-reduce of each, in order of time."""
-    firsts = [next(s for s in spans(timeline) if (s.tensor, s.phase) == (name, "GLOO_ALLREDUCE")) for name in pair]
+    firsts = [next(s for s in spans(timeline) if (s.tensor, s.phase) == (name, PHASE)) for name in pair]
     early, late = sorted(firsts, key=lambda span: span.begin)
     return {"joined": (early.tensor, late.tensor), "ends": _micro(early.end), "begins": _micro(late.begin)}
 
@@ -135,11 +158,7 @@ def _apart(pair: tuple[str, str], timeline: Timeline) -> dict[str, Any]:
 def _together(pair: tuple[str, str], reduced: list[Operation], timeline: Timeline) -> dict[str, Any]:
     """When both were under way."""
     both = next(o for o in reduced if set(pair) <= set(o.tensors))
-    found = [
-        s
-        for s in spans(timeline)
-        if s.phase == "GLOO_ALLREDUCE" and s.tensor in pair and both.begin <= s.begin <= both.end
-    ]
+    found = [s for s in spans(timeline) if s.phase == PHASE and s.tensor in pair and both.begin <= s.begin <= both.end]
     return {"begins": _micro(max(s.begin for s in found)), "ends": _micro(min(s.end for s in found))}
 
 

@@ -8,7 +8,7 @@ from lockstep.checks.exercise import Exercise
 from lockstep.checks.judge import Fault
 from lockstep.checks.observation import Seen
 from lockstep.checks.rules import Rule, first
-from lockstep.exercises.horovod.timelines import evidence, recorded, varied
+from lockstep.exercises.horovod.timelines import evidence, recorded, touching, varied
 from lockstep.with_horovod.timeline import Timeline, fused_tensors
 
 TOLD = {  # what is told of each recorded timeline
@@ -37,7 +37,7 @@ RULES = (
          "in your answer once."),
     Rule("lost", lambda e: e["missing"], "{missing!r} was all-reduced {times[1]}, and stands in {times[0]}."),
     Rule("joined", lambda e: e["joined"], "{joined[0]!r} and {joined[1]!r} stand in one list, but no operation carried "
-         "both. The former's first GLOO_ALLREDUCE ended at {ends} µs, before the latter's began at {begins} µs."),
+         "both. The former's first GLOO_ALLREDUCE ended at {ends} µs; after that the latter's began, at {begins} µs."),
     Rule("parted", lambda e: e["parted"], "{parted[0]!r} and {parted[1]!r} stand in different lists, but one operation "
          "carried both: at {begins} µs GLOO_ALLREDUCE has begun on both rows, and ends on neither before {ends} µs."),
     Rule("wrong-lists", lambda e: e["unlike"], "the list {unlike} stands in your answer {times[0]}; there is such an "
@@ -55,7 +55,8 @@ HINTS = (
 
 def timelines(case: Case, rank: int) -> list[tuple[Timeline]]:
     dice = Random(case.seed)
-    return [(varied(recorded(case.settings["of"]), dice),) for _ in range(2)]
+    first, second = (varied(recorded(case.settings["of"]), dice) for _ in range(2))
+    return [(first,), (touching(second, dice),)]
 
 
 def examine(seen: Seen) -> Fault | None:
