@@ -17,8 +17,8 @@ from lockstep.with_horovod.recorded import or_recorded
 # %% [markdown]
 # ## Three ways to start
 #
-# The lesson's ranks begin in this kernel: they are forked from a process that has loaded everything, so that takes less
-# than a second. On a cluster you start them by **`horovodrun`**: `horovodrun -np 3 python train.py`; with `-H
+# The lesson's ranks begin in this kernel: they are forked from a process that has loaded Python, torch and Horovod
+# once. On a cluster you start them by **`horovodrun`**: `horovodrun -np 3 python train.py`; with `-H
 # server1:4,server2:4` on two machines, over ssh. Here it starts three, each a program of its own. Each line begins with
 # the rank that wrote it.
 
