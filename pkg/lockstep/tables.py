@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from importlib.resources import files
 
 STYLE = "text-align:left;vertical-align:top;padding:.25em .4em"
-WIDTHS = ((10, "white-space:nowrap"), (40, ""), (10**6, "min-width:9em;overflow-wrap:anywhere"))  # by characters; what is longer than 10 wraps
+LONG = "min-width:9em;overflow-wrap:anywhere"
+WIDTHS = ((10, "white-space:nowrap"), (40, ""), (10**6, LONG))  # by characters; what is longer than 10 wraps
 
 
 @dataclass(frozen=True)
