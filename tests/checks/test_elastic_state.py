@@ -90,6 +90,14 @@ def test_on_a_busy_machine_nobody_is_said_to_hang() -> None:
         told({**found, "busy": True})
 
 
+def test_what_was_not_tried_says_what_hung() -> None:
+    """Of a `while` without an end it told no more than that a job before this one had not come to an end."""
+    fault = first(RULES, compared({"skipped": "mine.py, line 21, in train: while True:", "busy": False}, TASK))
+    assert fault is not None
+    assert fault.misconception == "too-slow"
+    assert "line 21" in fault.message
+
+
 def test_facts_come_before_an_excuse() -> None:
     """A worker that was added and began with step 0 waited for ever. On a busy machine that was not graded."""
     task = Task(7, 8, 3, 2, {}, 4)

@@ -136,3 +136,21 @@ def test_an_exception_in_horovod_is_the_learners_line() -> None:
     assert failure.exception == "horovod.common.exceptions.HorovodInternalError"
     assert "float32 [1] on rank 0, float32 [2] on rank 1" in failure.text
     assert failure.source == 'return hvd.allreduce(torch.ones(1 + hvd.rank()), name="t").sum().item()'
+
+
+def test_a_slow_case_leaves_the_next_one_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a machine at load 10, three sizes took 20 s. The fourth was given one second, and a right answer was told that
+    it "is right for two ranks and for no larger number"."""
+    from lockstep.checks import observe as module
+
+    given = []
+
+    def late(*args: Any, timeout: float, **settings: Any) -> Any:
+        given.append(timeout)
+        raise WorldUnavailable("Enough.", "")
+
+    monkeypatch.setattr(module, "run_sealed", late)
+    plain = replace(SUM, watch=None, loads=())
+    with pytest.raises(Ungraded):
+        observe(plain, sum_of_torch, limit=0.5)
+    assert given == [module.REAL_CASE_LIMIT / 3]

@@ -177,3 +177,16 @@ def test_tensors_in_one_buffer_are_no_control_messages() -> None:
     (seen,) = observe(EXERCISE, in_one_buffer, cases=[case])
     assert seen.failure is None
     assert [fault.misconception for fault in economise(EXERCISE)(seen)] == ["not-all-reduced"]
+
+
+def test_what_was_never_reduced_in_place_is_told_so() -> None:
+    """A generator, a sum into a copy, and no sum at all were told two numbers, and no more."""
+
+    def into_a_copy(cycles: Iterator[dict[str, torch.Tensor]], group: Any = None) -> list[str]:
+        return sorted(name for cycle in cycles for name in cycle)
+
+    case = next(case for case in cases() if case.size == 2)
+    seen = observe(EXERCISE, into_a_copy, cases=[case]).seen[0]
+    fault = examine(EXERCISE)(seen)
+    assert isinstance(fault, Fault)
+    assert "on every rank it is as it was given" in fault.message

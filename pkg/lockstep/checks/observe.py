@@ -221,8 +221,8 @@ class _Stage:
 
     def _run(self, play: Callable[..., bytes], what: Any, *more: Any, own: Sequence[Any], varied: int = 0) -> Outcome:
         """``what``: the function, or those that are played; ``own``: by rank, what to do there; no other gets it.
-        ``varied``: a seed."""
-        timeout = self.given = max(1.0, min(self._longest(), self.deadline - time.monotonic()))
+        ``varied``: a seed. A third of a case's time it has in any case: those before it may have been slow."""
+        timeout = self.given = max(1.0, self._longest() / 3, min(self._longest(), self.deadline - time.monotonic()))
         on, nests = self._cluster(varied), self.exercise.kind == "catch"
         try:
             outcome = run_sealed(

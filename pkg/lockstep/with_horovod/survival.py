@@ -75,7 +75,7 @@ def observed(fn: Callable[..., Any], task: Task) -> dict[str, Any]:
     """The events of an elastic job around ``fn``, and the parameters of each model that it returned, as plain data.
     Raises RankRaised when it raises."""
     if _hung:
-        return {"skipped": True, "busy": False}
+        return {"skipped": _hung[0], "busy": False}
     account = elastic_job(lambda worker: trained(fn, task, worker), Script(task.workers, task.kill, task.add), LIMIT)
     _hung.extend(account.overdue.values())
     events = [{k: v for k, v in e.items() if k != "seconds"} for e in account.events]

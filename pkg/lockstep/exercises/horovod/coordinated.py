@@ -76,6 +76,13 @@ def sums(case: Case) -> dict[str, Tensor]:
     return {name: total([tensor(case, name, rank) for rank in case.members]) for name in names_of(case)}
 
 
+def kept(seen: Seen, name: str) -> str:
+    """More on a tensor that is not the sum: whether all ranks still hold what they were given."""
+    place, case = names_of(seen.case).index(name), seen.case
+    same = all(torch.equal(seen.returned[r]["held"][place], tensor(case, name, r)) for r in case.members)
+    return ", and on every rank it is as it was given: no all-reduce has changed it in place" if same else ""
+
+
 def watch(fn: Callable[..., Any], arguments: tuple[Any, ...]) -> Evidence:
     """What it returns ("order"), the tensors afterwards ("held", by their names in order), and which of them had
     changed whenever a cycle was taken ("changed")."""

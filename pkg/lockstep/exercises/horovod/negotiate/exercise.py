@@ -10,7 +10,7 @@ from lockstep.checks.observation import Seen
 from lockstep.checks.rules import Rule, first
 from lockstep.checks.values import compare
 from lockstep.exercises.communication.tensors import groups
-from lockstep.exercises.horovod.coordinated import SMALLEST, case_of, evidence, inputs, names_of, said, sums, watch
+from lockstep.exercises.horovod.coordinated import SMALLEST, case_of, evidence, inputs, kept, said, sums, watch
 from lockstep.with_horovod.control import messages
 
 MORE = {2: {"alike": True}, 3: {"together": True}, 4: {"alike": True}}  # by ranks
@@ -59,10 +59,10 @@ def most(case: Case) -> int:
 
 def examine(seen: Seen) -> Fault | None:
     case, wanted = seen.case, sums(seen.case)
-    for n, name in enumerate(names_of(case)):
+    for n, name in enumerate(wanted):
         fault = compare(seen, [seen.returned[r]["held"][n] for r in case.members], [wanted[name]] * case.size)
         if fault:
-            return replace(fault, message=f"{fault.message} This is {name!r}.")
+            return replace(fault, message=f"{fault.message} This is {name!r}{kept(seen, name)}.")
     return next(iter(told(seen, RULES)), None)
 
 
