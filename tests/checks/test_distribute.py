@@ -92,3 +92,22 @@ def test_who_averages_weights_besides_is_right_and_pays_for_it(tmp_path) -> None
     score = checks.check_file(EXERCISE.id, path, keep=False)
     assert [f.misconception for f in score.findings] == ["reduced-twice"], score.text()
     assert score.points == 4.25
+
+
+AVERAGED = "            for name, p in model.named_parameters():\n                hvd.allreduce_(p.data, name=name)\n"
+
+
+@pytest.mark.horovod
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [
+        ("    return model", "    hvd.shutdown()\n    return model", "shut-down"),
+        ("DistributedSampler(dataset, hvd.size(), hvd.rank())", "DistributedSampler(dataset)", "crashed:RankRaised"),
+    ],
+)
+def test_what_a_script_of_horovods_may_not_do_does_not_pass(tmp_path, before: str, after: str, told: str) -> None:  # type: ignore[no-untyped-def]
+    """Both got full points: the text forbids hvd.shutdown(), and under the check torch.distributed has been started."""
+    path = tmp_path / "mine.py"
+    path.write_text(DOUBLE.replace(AVERAGED, "").replace(before, after))
+    score = checks.check_file(EXERCISE.id, path, keep=False)
+    assert [f.misconception for f in score.findings][:1] == [told], score.text()

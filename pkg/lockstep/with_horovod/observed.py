@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, nullcontext
+from types import SimpleNamespace
 from typing import Any
 from unittest.mock import patch
 
 import torch
 import torch.distributed as dist
+import torch.utils.data.distributed
 from torch import Tensor, nn
 from torch.nn.modules.module import register_module_forward_pre_hook
 
@@ -28,16 +30,40 @@ def observed(script: Callable[..., Any], arguments: tuple[Any, ...], horovod: bo
         returned   the same of the returned model; the name of its type, if it is no model
         saved      each checkpoint that was saved: "model", "momentum" and "rate"; or the name of its type
         carried    by Horovod: how many numbers it "reduced", and "late_broadcasts", after the first all-reduce
+        shut_down  whether the script has shut Horovod down
 
     Random numbers differ from rank to rank, as in processes that were started apart.
     """
     torch.manual_seed(1 + dist.get_rank())
     saved: list[Any] = []
-    with noted() as (rows, states), asked() as of_horovod, joined() if horovod else nullcontext():
+    with noted() as (rows, states), asked() as of_horovod, alone() if horovod else nullcontext():
         returned = script(*arguments, lambda what: saved.append(_checkpoint(what)))
+        shut_down = horovod and not _initialized()
     model = state(returned) if isinstance(returned, nn.Module) else type(returned).__name__
     seen = torch.stack(states) if states else torch.zeros(0)
-    return {"rows": rows, "states": seen, "returned": model, "saved": saved, "carried": _carried(of_horovod)}
+    return {"rows": rows, "states": seen, "returned": model, "saved": saved, "carried": _carried(of_horovod),
+            "shut_down": shut_down}  # fmt: skip
+
+
+@contextmanager
+def alone() -> Iterator[None]:
+    """Within, Horovod alone knows of ranks. A DistributedSampler that is not told how many there are asks
+    ``torch.distributed``, which nobody has started in a script of Horovod's."""
+    with joined(), patch.object(torch.utils.data.distributed, "dist", SimpleNamespace(
+        is_available=lambda: True, get_world_size=_not_started, get_rank=_not_started
+    )):  # fmt: skip
+        yield
+
+
+def _not_started() -> int:
+    """As torch says it."""
+    raise ValueError("Default process group has not been initialized, please make sure to call init_process_group.")
+
+
+def _initialized() -> bool:
+    import horovod.torch as hvd
+
+    return bool(hvd.is_initialized())
 
 
 @contextmanager

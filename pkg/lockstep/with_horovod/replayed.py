@@ -29,7 +29,12 @@ def first_fact(task: Task, seen: Sequence[Evidence]) -> Fact | None:
     """What is wrong with a run of a script on that task, of which ``seen`` is the evidence by rank; None if nothing."""
     looks: Sequence[Callable[[Task, Sequence[Evidence]], Iterator[Fact]]] = (passes, shares, orders)
     found = next(chain.from_iterable(look(task, seen) for look in looks), None)
-    return found or next(trained(task, seen, replay(task, seen)), None)
+    return found or next(trained(task, seen, replay(task, seen)), None) or next(ends(seen), None)
+
+
+def ends(seen: Sequence[Evidence]) -> Iterator[Fact]:
+    """Whoever has called the script may go on with Horovod."""
+    yield from (("shut-down", {"rank": rank}) for rank, one in enumerate(seen) if one["shut_down"])
 
 
 # ---- rows

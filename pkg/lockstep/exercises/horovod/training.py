@@ -31,6 +31,7 @@ TOLD = {
     "momentum-restarts": "step {step} of rank {rank} begins without momentum, as if the optimizer were a new one.",
     "other-step": "after step {step} numbers of rank {rank}'s model are off by up to {off:.2g}; before it all were "
     "right.",
+    "shut-down": "rank {rank} calls hvd.shutdown(). Whoever has called your function may go on with Horovod.",
     "no-model": "rank {rank} returns something of type {type}. The trained model is wanted.",
     "not-saved": "nobody calls save. Rank 0 does, once, when all is trained.",
     "all-save": "save is called by the ranks {savers}. They would write the same file at once: rank 0 alone saves.",

@@ -51,7 +51,8 @@ def task(case: Case) -> Task:
 def examine(seen: Seen) -> Fault | None:
     name, fact = first_fact(task(seen.case), seen.returned) or ("", {})
     fact = {key: listed(value) if isinstance(value, list) else value for key, value in fact.items()}
-    return Fault(name, f"With {seen.case}: {TOLD[name].format(**fact)}") if name else None
+    earned = 0.75 if name == "shut-down" else 0.0
+    return Fault(name, f"With {seen.case}: {TOLD[name].format(**fact)}", earned=earned) if name else None
 
 
 def travels(seen: Seen) -> list[Fault]:
