@@ -255,7 +255,8 @@ check("horovod.negotiate", negotiate)
 #
 # Horovod carries out one operation after the other. While it carries one out, each of its tensors is in
 # `GLOO_ALLREDUCE`: on all its rows that begins before it ends on any. Every operation has ended before the next one
-# begins. A tensor is reduced again in each step: then it stands in several operations, each time perhaps with others.
+# begins. Where events have the same `ts`, their order in the list is the order of time. A tensor is reduced again in
+# each step: then it stands in several operations, each time perhaps with others.
 #
 # Row 0 is no tensor: its `process_name` has no `name` in `args`. Other operations and events do not count:
 # negotiations, copies, broadcasts, all-gathers, events with `"ph": "X"` or `"i"`. (The latter have no `pid`.)

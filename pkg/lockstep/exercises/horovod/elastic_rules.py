@@ -9,7 +9,7 @@ from lockstep.checks.rules import UNGRADED, Rule, first
 from lockstep.with_horovod.survival import Task, compared
 
 RULES = (
-    Rule("hangs", lambda e: e["skipped"], "this was not tried, since a job before it did not end."),
+    Rule("too-slow", lambda e: e["skipped"], "this was not tried, since a job before it did not end."),
     Rule("no-model", lambda e: e["other"], "worker {other[0]} returned a value of type {other[1]}. Return the model."),
     Rule("never-commits", lambda e: e["commits"] < min(e["wanted"], 1), "state.commit() was never called. A failure "
          "then takes back all steps, and no worker that is added is let in: that happens in a commit. Commit after "

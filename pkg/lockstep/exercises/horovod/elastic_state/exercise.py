@@ -29,22 +29,11 @@ def examine(seen: Seen) -> Fault | None:
 
 
 EXERCISE = Exercise(
-    number=4,
-    title="A state that loses no step",
-    points=4,
-    minutes=25,
+    number=4, title="A state that loses no step", points=4, minutes=25, values=0.75, worlds=(1,), seconds=25.0,
     parameters="model, optimizer, batches, every",
     reference="lockstep.with_horovod.elastic_training:elastic_state",
     cases=lambda ranks, seed: [Case(1, seed, None, {"told": t, "trivial": t == "1 worker"}) for t in CASES],
-    inputs=lambda case, rank: [(task(case),)],
-    watch=lambda fn, call: observed(fn, *call),
-    examine=examine,
+    inputs=lambda case, rank: [(task(case),)], watch=lambda fn, call: observed(fn, *call), examine=examine,
     economise=lambda seen: [fault for fault in [told(COSTS, task(seen.case), seen)] if fault],
-    values=0.75,
-    worlds=(1,),
-    pure=True,
-    real=True,
-    needs=require,
-    loads=ELASTIC,
-    seconds=25.0,
-)
+    pure=True, real=True, needs=require, loads=ELASTIC,
+)  # fmt: skip

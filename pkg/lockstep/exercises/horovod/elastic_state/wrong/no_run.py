@@ -5,6 +5,7 @@ import torch.nn.functional as F
 
 MISCONCEPTION = "crashed:RankRaised"
 RAISES = "HorovodInternalError"
+ALSO = ["ended-early", "hangs", "never-joined"]  # the worker that is added meets nobody, or too late
 TELL = (
     "A worker was killed. That error is how the others learn of it: hvd.elastic.run catches it, brings "
     "the state back to the last commit and calls the function anew with the ranks that are left."
