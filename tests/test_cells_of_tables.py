@@ -22,3 +22,5 @@ def test_a_long_address_may_go_on_in_the_next_line() -> None:
     text = shown._repr_html_()
     assert "docs.<wbr>pytorch.<wbr>org/<wbr>docs/<wbr>stable/<wbr>distributed.<wbr>html" in text
     assert ">Li et al., VLDB 2020<" in text
+    named = Table("Where", ("name",), [("CollectiveCommunication.RING",)])._repr_html_()
+    assert ">Collective<wbr>Communication.<wbr>RING<" in named

@@ -175,7 +175,7 @@ cases = [
 ]
 cases += [({"c": 2, "a": 2, "b": 1}, 2), ({str(n): 60 + n % 5 for n in range(9)}, 64), ({"w": 0, "b": 1}, 1)]
 wrong = {
-    lambda counts, ranks: list(counts): "That is what *some* rank has ready. The others would wait for it.",
+    lambda counts, ranks: list(counts): "That is what some rank has ready. The others would wait for it.",
     lambda counts, ranks: [
         n for n, c in counts.items() if c >= ranks / 2
     ]: "A majority is not enough: every rank adds its share.",

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from importlib.resources import files
 
 STYLE = "text-align:left;vertical-align:top;padding:.25em .4em"
-LONG = re.compile(r"\S{24,}")  # an address or a name in Python: it may go on in the next line after these:
-BREAKS = re.compile(r"([/._])")
+LONG = re.compile(r"\S{20,}")  # an address, or a name in Python: it may go on in the next line here:
+BREAKS = re.compile(r"(?<=[/._])|(?<=[a-z])(?=[A-Z])")
 WIDTHS = ((10, "white-space:nowrap"), (40, ""), (10**6, "min-width:9em"))  # by characters; what is longer than 10 wraps
 
 
@@ -40,7 +40,7 @@ class Table:
 def _cell(text: str) -> str:
     """In a page of 508 pixels, what JupyterLab leaves of 960, a table should not have to be scrolled."""
     width = next(style for most, style in WIDTHS if len(text) <= most)
-    broken = LONG.sub(lambda word: BREAKS.sub(r"\1<wbr>", word[0]), html.escape(text))
+    broken = LONG.sub(lambda word: BREAKS.sub("<wbr>", word[0]), html.escape(text))
     return f'<td style="{STYLE};white-space:normal;{width}">{broken}</td>'
 
 
