@@ -236,8 +236,8 @@ quiz(
 # ## 4. A timeline, and what is fused · 10 minutes
 #
 # Horovod writes its own timeline, on rank 0. Here is one: two steps of a model with three layers, on three ranks. Each
-# gradient has a lane. A tick is one rank that has it ready, as rank 0 hears it. In the first step, look at the last
-# tick: all lanes wait for that rank. Point at it to read which rank it is. The second step, at the right edge, has no
+# gradient has a lane. A tick is one rank that has it ready, as rank 0 hears it. In the first step, look at the first
+# tick, and at the right end of the grey bar: that is how long all wait for the late rank. The second step has no
 # ticks: its names are in the cache.
 
 # %%
