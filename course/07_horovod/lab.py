@@ -10,8 +10,8 @@
 # ## How to work
 #
 # Write each function in its cell, in place of `raise NotImplementedError()`, or change the program that stands there.
-# Run the cell below it: it runs your function and says what it saw. Try as often as you like. Each exercise of the
-# first four has three folded hints. A program that hangs is stopped.
+# Run the cell below it: it runs your function and says what it saw. Try as often as you like. Each of the
+# first four exercises has three folded hints. A program that hangs is stopped.
 #
 # **Exercises 1 and 4 need Horovod itself**, and run on real processes of this machine. Where it is not installed, their
 # checks say so and grade nothing; `lockstep horovod` in a terminal builds it. The other exercises do without. So
@@ -344,12 +344,12 @@ check("horovod.fused_tensors", fused_tensors)
 
 
 # %% [markdown] lab="hint elastic_state"
-# Eight batches, `every=3`. A rank is killed in step 4, when five steps are done in part. To which step do the others go
-# back? What must they find there, so that step 3 comes next, and with the right momentum?
+# Eight batches, `every=3`. A rank is killed in step number 4: four steps are done, and the fifth has begun. To which step
+# do the others go back? What must they find there, so that step 3 comes next, and with the right momentum?
 #
 # ---
 #
-# Whatever changes from step to step belongs into the state: the model, the optimizer, and the number of the step. The
+# Whatever changes from step to step belongs in the state: the model, the optimizer, and the number of the step. The
 # loop asks the state where it is. `hvd.elastic.run` calls your inner function again after each change, with the state
 # as it was committed, or as rank 0 has it. So nothing in it may begin anew. The traps: a `for` loop that begins at 0; a
 # commit before the step is counted; an optimizer that is made inside; and a rank number that was read once.
@@ -503,5 +503,5 @@ check("horovod.frameworks", frameworks)
 # Save your `distribute` in a file `mine.py`, and check it under Horovod's own launcher: `horovodrun -np 4 python -m
 # lockstep check horovod.distribute mine.py` in a terminal.
 #
-# What professionals use: in PyTorch DDP, started by `torchrun`, which starts dead ranks again; in TensorFlow
-# `tf.distribute`. Both have what Horovod was the first to bring to many.
+# What professionals use: in PyTorch DDP, started by `torchrun`, which starts all ranks anew when one has died; in
+# TensorFlow `tf.distribute`. Both have what Horovod was the first to bring to many.

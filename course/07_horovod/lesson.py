@@ -3,8 +3,8 @@
 #
 # **What must ranks agree on before they can add?**
 #
-# **Horovod** (Uber, 2017) is the library by which many first averaged gradients. It is real here: version 0.28.1, on
-# processes of this machine.
+# **Horovod** (Uber, 2017) is the library with which many people first averaged gradients. Here it is the real one:
+# version 0.28.1, on processes of this machine.
 #
 # | | minutes | what |
 # |---|---|---|
@@ -34,7 +34,7 @@ horovod_ready()
 # %% [markdown]
 # ## 1. Six small steps · 6 minutes · short path
 #
-# “Serial ⇒ distributed with minimal code changes”, say the notes of Horovod. Here is a serial script. Started on four
+# The notes say of Horovod: “serial => distributed with minimal code changes”. Here is a serial script. Started on four
 # ranks, it trains four models that never meet.
 
 # %%
@@ -53,8 +53,8 @@ print(steps.steps()[0].source)
 # %% lesson="predict alike"
 predict(
     "alike",
-    "Leave out one at a time: the sampler, set_epoch, the rate, the average, the broadcast, the save. Without how many of "
-    "these six do the ranks end with different weights?",
+    "You forget one of these: the sampler, set_epoch, the rate, the average, the broadcast, the save. In how many of the "
+    "six cases do the ranks end with different weights?",
 )
 
 # %% lesson="after alike"
@@ -63,9 +63,9 @@ different = sum(row["spread"] > 0 for row in forgotten["rows"])
 display(reconcile("alike", measured=different), tell.forgotten_table(forgotten))
 
 # %% [markdown] lesson="reason alike"
-# **Our reason.** Two. Without the average each rank trains alone; without the broadcast all make the same steps, from
-# different places. Nothing tells you so. Without one of the others the ranks agree with each other, on a training that
-# is not the one you wanted. Only a forgotten `hvd.init()` says something. In the lab you put all into the script.
+# **Our reason.** Two. Without the average, each rank trains alone. Without the broadcast, all make the same steps from
+# different places. Nothing tells you so. If one of the other four is missing, the ranks agree, but on a training that
+# you did not want. Only a forgotten `hvd.init()` is reported. In the lab you put all six into the script.
 
 # %% lesson="quiz steps"
 quiz(
@@ -86,7 +86,7 @@ quiz(
 # ## 2. Who goes first? · 8 minutes · short path
 #
 # In `torch.distributed` a call has no name: a rank's first all-reduce meets the others' first. But in which order do
-# gradients become ready? That of a model with branches may differ from rank to rank, and from step to step.
+# gradients become ready? In a model with branches, the order may differ from rank to rank, and from step to step.
 #
 # Below, a is 1 on rank 0 and 2 on rank 1; b is 10 and 20. Rank 0 sums a first, rank 1 sums b first.
 
@@ -110,14 +110,15 @@ print("a and b, on rank 0 and on rank 1:", *simulated)
 reconcile("order", simulated=simulated[0][0], measured=measured[0][0])
 
 # %% [markdown] lesson="reason order"
-# **Our reason.** Rank 0's first all-reduce carries a, rank 1's carries b: 1 + 20. Nobody complains. With tensors of
-# different sizes, you may get an error, a wrong sum, or a wait without end: in unit 04 a program like that hung.
-# Training on such sums goes on, and learns something else.
+# **Our reason.** Rank 0's first all-reduce carries a, rank 1's carries b: 1 + 20. Nothing reports an error. With
+# tensors of different sizes, you may get an error, a wrong sum, or a wait without end. Training on such sums goes on,
+# and learns something else.
 
 # %% [markdown]
-# DDP therefore lays down one order for its buckets, and keeps to it. Horovod's tensors have *names*: `a` meets `a`.
-# Below, the same in Horovod, twice. First with all-reduces that are only started, and awaited later. Then each rank
-# waits for its first one before it starts its second.
+# DDP therefore fixes one order for its buckets. Horovod's tensors have *names*: `a` meets `a`.
+#
+# Below, Horovod runs the same program in two ways. First each rank starts both all-reduces, and then waits for both.
+# Then each rank waits for its first one before it starts its second.
 
 # %%
 orders = or_recorded("orders")
@@ -125,9 +126,9 @@ print("started, then awaited: a and b on each rank:", *orders["sums"])
 print("awaited at once:", orders["told"])
 
 # %% [markdown]
-# So names help only those who do not wait. Rank 0 waits for a, which rank 1 never starts, since it waits for b. The
-# report is Lockstep's; Horovod itself would warn after a minute and wait on. `DistributedOptimizer` only starts its
-# all-reduces: it waits for all of them in `step()`.
+# So names help only if no rank waits too early. Rank 0 waits for a. Rank 1 never starts a, because it waits for b. The
+# report is Lockstep's. Horovod itself would warn after a minute, and go on waiting. `DistributedOptimizer` starts its
+# all-reduces during the backward pass, and waits for all of them in `step()`.
 
 # %% lesson="quiz blocking"
 quiz(
@@ -147,7 +148,7 @@ quiz(
 # %% [markdown]
 # ## 3. The coordinator · 10 minutes
 #
-# How do ranks find out what is ready everywhere? They could all ask all. Horovod has a **coordinator**: rank 0. It
+# How do ranks find out what is ready everywhere? Each could ask all others. Horovod has a **coordinator**: rank 0. It
 # works in **cycles**: by default, one begins each millisecond. In each, every rank tells rank 0 the names of the
 # tensors that have become ready. Rank 0 counts, and sends back one list: what all sum now, in this order.
 #
@@ -174,7 +175,7 @@ cases = [
 ]
 cases += [({"c": 2, "a": 2, "b": 1}, 2), ({str(n): 60 + n % 5 for n in range(9)}, 64), ({"w": 0, "b": 1}, 1)]
 wrong = {
-    lambda counts, ranks: list(counts): "That is what *some* rank has ready. The others would wait for it.",
+    lambda counts, ranks: list(counts): "That is what some rank has ready. The others would wait for it.",
     lambda counts, ranks: [
         n for n, c in counts.items() if c >= ranks / 2
     ]: "A majority is not enough: every rank adds its share.",
@@ -191,9 +192,10 @@ well = "Right. And because there is one list, all ranks sum in one order."
 # %% lesson="after ready_now"
 display(driven.negotiated_table(ready_now), tell.negotiation_table())
 
+# %% [markdown] lesson="after ready_now"
+# The second table counts what that costs beside the all-reduces. Most of the bytes are names.
+
 # %% [markdown]
-# The second table counts what that costs beside the all-reduces: most of it is names.
-#
 # A model's next step has the same gradients. So ranks keep the lists in a **cache**: all have heard the same names in
 # the same order. From then on they say what is ready without names, and without rank 0: by one all-reduce in each
 # cycle.
@@ -201,8 +203,8 @@ display(driven.negotiated_table(ready_now), tell.negotiation_table())
 # %% lesson="predict bits"
 predict(
     "bits",
-    "ResNet-50 has 161 gradients. From the second step on, how many bytes does a rank contribute to say which of them it has "
-    "ready?",
+    "ResNet-50 has 161 gradients. From the second step on, how many bytes does a rank contribute in each cycle to say which "
+    "of them it has ready?",
     unit="bytes",
 )
 
@@ -211,10 +213,10 @@ display(reconcile("bits", simulated=tell.told_by_bits(gradients=161)))
 tell.negotiation_table(cached=True)
 
 # %% [markdown] lesson="reason bits"
-# **Our reason.** One *bit* for each gradient, since all know which is number 0, 1, …; and two more, for “all of mine
-# are known” and “I am done”. That is 163 bits, in words of 8 bytes: three. A bitwise *and* leaves what is ready on all
-# ranks. Names would take some thousands of bytes, from each rank to rank 0. On 6,000 GPUs that held Horovod back: with
-# such a cache, and with grouped gradients, it was twice as fast (Romero et al., 2022).
+# **Our reason.** One *bit* for each gradient: all ranks know which one is number 0, 1, …. Two more (in Horovod four)
+# say, for example, “all of mine are known”. That is 163 bits, in words of 8 bytes: three words. A bitwise *and* leaves
+# what is ready on all ranks. Names would take thousands of bytes, from each rank to rank 0. On 6,000 GPUs that held
+# Horovod back. With this cache and with grouped gradients it was twice as fast (Romero et al., 2022).
 
 # %% lesson="quiz cycle"
 quiz(
@@ -224,7 +226,7 @@ quiz(
     because="When the last rank has it: rank 2, in cycle 5.",
     wrong={
         2: "Half of the ranks have it then. Does the sum of two help?",
-        0: "Then only rank 1 has it ready.",
+        0: "In cycle 0 only rank 1 has it ready.",
         6: "Rank 0 answers in the same cycle.",
         2.25: "The mean does not matter. Who is last?",
     },
@@ -234,19 +236,20 @@ quiz(
 # ## 4. A timeline, and what is fused · 10 minutes
 #
 # Horovod writes its own timeline, on rank 0. Here is one: two steps of a model with three layers, on three ranks. Each
-# gradient has a lane. Ticks say which rank has it ready, as rank 0 hears it. In the first step, look for the rank that
-# is late, and at how long all lanes wait for it. In the second there are no ticks: the cache.
+# gradient has a lane. A tick is one rank that has it ready, as rank 0 hears it. In the first step, look at the first
+# tick, and at the right end of the grey bar: that is how long all wait for the late rank. The second step has no
+# ticks: its names are in the cache.
 
 # %%
 step = or_recorded("a_step")
 show.horovod(step["timeline"])
 
 # %% [markdown]
-# One all-reduce of many small gradients is cheaper than many: each one costs the latency of a whole ring. So Horovod
-# copies those of a cycle into one **fusion buffer** of 128 MiB, sums that, and copies back. DDP's buckets do the same,
-# laid down in advance.
+# One all-reduce of many small gradients is cheaper than many all-reduces: each one costs the latency of a whole ring.
+# So Horovod copies the gradients of a cycle into one **fusion buffer** of 128 MiB, sums it, and copies the sums back.
+# DDP's buckets do the same, but are fixed in advance.
 #
-# Gradients in one buffer have one type. Each is in it whole: none is cut in two.
+# All gradients in one buffer have the same type. No gradient is cut in two.
 
 # %% lesson="predict fused"
 predict(
@@ -262,17 +265,17 @@ tell.fused_table(fused)
 
 # %% [markdown] lesson="reason fused"
 # **Our reason.** A second gradient does not fit beside the first: 18,000 bytes. So each goes alone, and nothing is
-# fused. 20 · 9,000 bytes would fill twelve buffers, if they could be cut. Two types that come by turns are two
-# operations, not twenty: Horovod looks further down the list for gradients of the same type.
+# fused. If gradients could be cut, 20 · 9,000 bytes would fit into twelve buffers. Two types that come by turns become
+# two operations, not twenty: Horovod looks further down the list for gradients of the same type.
 
 # %% [markdown]
-# **Your turn.** A timeline tells which gradients went together: two whose spans in `GLOO_ALLREDUCE` overlap. Below,
-# your line reads the one from above.
+# **Your turn.** A timeline shows which gradients went together: those whose spans in `GLOO_ALLREDUCE` overlap. Below,
+# your line reads the timeline from above.
 
 
 # %% lesson="turn together"
 def together(a, b):
-    """Spans (begin, end) of two gradients. An operation may begin in the very moment in
+    """Spans (begin, end) of two gradients. An operation may begin at the very moment at
     which the one before ends. Were these two in one operation?"""
     ### BEGIN SOLUTION
     return a[0] < b[1] and b[0] < a[1]
@@ -289,7 +292,7 @@ cases += [
     ((8120, 8279), (8279, 8300)),
 ]
 wrong = {
-    lambda a, b: a[0] == b[0]: "They begin one after the other, also in one operation: some microseconds apart.",
+    lambda a, b: a[0] == b[0]: "In one operation, too, they begin one after the other: some microseconds apart.",
     lambda a, b: a[0] <= b[1] and b[0] <= a[1]: "If one ends when the other begins, these are two operations.",
     lambda a, b: b[0] < a[1]: "And if b is over before a begins?",
     lambda a, b: a[0] <= b[0] < a[1]: "And if b began first?",
@@ -328,14 +331,14 @@ tell.process_sets_table(or_recorded("process_sets"))
 #
 # ## 5. Does it scale? · 5 minutes
 #
-# Horovod's paper and its documentation tell: with 128 servers of 4 GPUs each, ResNet-101 reached 90 % of 512 times one
-# GPU's speed. VGG-16 reached less. VGG-16 has 13 convolutions. Then come 3 dense layers, the first from 25,088 numbers
-# to 4,096: 74 % of all its parameters.
+# Horovod's documentation says: on 128 servers with 4 GPUs each, ResNet-101 reached 90 % of 512 times one GPU's speed.
+# VGG-16 reached less. VGG-16 has 13 convolutions. Then come 3 dense layers. The first one takes 25,088 numbers to
+# 4,096: it has 74 % of all parameters.
 
 # %% lesson="predict vgg"
 predict(
     "vgg",
-    "That one layer has 74 % of VGG-16's gradient. How many percent of the multiplications of a forward pass does it do?",
+    "That one layer has 74 % of VGG-16's gradient. What percentage of the multiplications of a forward pass does it do?",
     unit="%",
 )
 
@@ -347,9 +350,9 @@ display(reconcile("vgg", simulated=multiplications), scaling.scaling_table())
 
 # %% [markdown] lesson="reason vgg"
 # **Our reason.** A dense layer uses each weight once for an image. A convolution uses its weights again at each pixel:
-# up to 50,176 times. So a dense layer sends much for what it computes. Read the last column: VGG-16 sends about half as
-# much again as ResNet-101 for each multiplication. Its gradient is three times as large, with twice the computing to
-# hide it behind.
+# up to 50,176 times. So a dense layer sends much for what it computes. Read the last column: for each multiplication,
+# VGG-16 sends about 1.6 times as much as ResNet-101. Its gradient is three times as large, and it has only twice the
+# computing to hide that behind.
 
 # %% [markdown]
 # ## 6. Elastic · 9 minutes
@@ -357,8 +360,8 @@ display(reconcile("vgg", simulated=multiplications), scaling.scaling_table())
 # 512 GPUs, and one dies. All others wait for it in the next all-reduce: unit 04's hang, or an error. **Elastic**
 # Horovod goes on with those that are left, and with those that come.
 #
-# What changes from step to step stands in a **state**. After each change Horovod calls `train` again, with the state of
-# the last commit:
+# What changes from step to step is kept in a **state**. When a rank dies or comes, Horovod calls `train` again, with the
+# state of the last commit:
 #
 # ```python
 # state = hvd.elastic.TorchState(...)  # what must survive
@@ -370,7 +373,7 @@ display(reconcile("vgg", simulated=multiplications), scaling.scaling_table())
 # ```
 
 # %% [markdown]
-# **Your turn.** Below, real workers are killed, by SIGKILL. Your line stands beside what they did then.
+# **Your turn.** Below, real workers are killed, by SIGKILL. Your line's answer stands beside what the others did.
 
 
 # %% lesson="turn goes_on"
@@ -398,15 +401,15 @@ elastic = or_recorded("elastic")
 display(driven.goes_on_table(goes_on, elastic["runs"]))
 tell.elastic_table(elastic)
 
-# %% [markdown]
-# In the second table, follow a row: the step numbers go back once, and the ranks become fewer, or more. Yet the weights
-# at the end are those of serial training: the whole batch of each step is used, whoever is there.
+# %% [markdown] lesson="after goes_on"
+# In the second table, follow a row: the step numbers go back once, and the number of ranks changes. Yet the weights at
+# the end are those of serial training. The ranks that are there share the whole batch of each step.
 
 # %% lesson="predict often"
 predict(
     "often",
-    "A commit takes half as long as a step, and a rank fails once in 400 steps. How many steps should lie between two commits, so that "
-    "least time is lost?",
+    "A commit takes half as long as a step, and a rank fails once in 400 steps. With how many steps between two commits do "
+    "you lose the least time?",
     unit="steps",
 )
 
@@ -415,9 +418,9 @@ display(reconcile("often", simulated=commits.cheapest(commit=0.5, between=400)))
 commits.commits_table(commit=0.5, between=400)
 
 # %% [markdown] lesson="reason often"
-# **Our reason.** With n steps between two commits, a step pays 0.5/n for commits; a failure costs n/2 steps on average,
-# once in 400. The sum is smallest where both are equal: n = √(2 · 0.5 · 400) = 20 (Young, 1974). A tenth of the
-# failures needs only a third of the commits.
+# **Our reason.** With n steps between two commits, each step pays 0.5/n for commits. A failure costs n/2 steps on
+# average, once in 400. The sum is smallest where both are equal: n = √(2 · 0.5 · 400) = 20 (Young, 1974). With a tenth
+# of the failures, a third of the commits is enough.
 
 # %% lesson="quiz elastic"
 quiz(
@@ -438,12 +441,12 @@ quiz(
 # %% [markdown]
 # ## 7. The same script today · 3 minutes
 #
-# DDP does inside torch what Horovod does beside it. Lightning hides DDP in a `Trainer`. Here is what becomes of the six
-# steps. The first row counts lines against the serial script. (Lightning is not installed here: ours is a small trainer
-# in its style.)
+# DDP does inside torch what Horovod does beside it. Lightning hides DDP in a `Trainer`. The table shows what the six
+# steps become. Its first row counts lines that the serial script does not have. (Lightning is not installed: ours is a
+# small trainer in its style.)
 #
-# TensorFlow's way is a **strategy**. The listing below the table is shown, and not run: TensorFlow is not installed
-# here. Where did the six steps go?
+# TensorFlow's way is a **strategy**. The listing is not run: TensorFlow is not installed. Look for `workers * rate`: the
+# rate is still yours. The strategy and `fit` do the rest; `TF_CONFIG` says who takes part.
 
 # %%
 display(dialects.dialects_table())
@@ -452,22 +455,22 @@ print(tf_distribute.LISTING)
 # %% [markdown]
 # ## 8. What remains · 3 minutes · short path
 #
-# Horovod is **legacy**. Its last release, 0.28.1, is of June 2023. The first table below says who has left it. The
-# second says what it gave, and where you find that today. For a new script you take DDP. But you meet Horovod in old
-# ones, and its ideas everywhere.
+# Horovod is **legacy**. Its last release, 0.28.1, is from June 2023. The first table says who has left it. The second
+# says what it gave, and where you find that today. For a new script, take DDP. But you will meet Horovod in old scripts,
+# and its ideas everywhere.
 
 # %%
 display(legacy.left_table(), legacy.gave_table())
 
 # %% [markdown]
-# Now the notes' list of frameworks, in their words, beside what we count; and names that have moved since. Which row
-# would you not sign?
+# Here is the notes' list of frameworks, in their words, beside what we count. Look at the first row: what has changed?
+# The second table has names that have moved since.
 
 # %%
 display(legacy.notes_table(), frameworks.then_and_now())
 
 # %% [markdown]
-# The rows on Horovod and Lightning agree with what we count. DDP asks for hardly more lines than Horovod today.
+# The rows on Horovod and Lightning agree with what we count. DDP needs one line more than Horovod here.
 
 # %% [markdown]
 # ## Wrap-up
@@ -475,9 +478,9 @@ display(legacy.notes_table(), frameworks.then_and_now())
 # You can now say:
 #
 # - six steps from a serial script to a distributed one;
-# - why ranks may add what does not belong together, and whom names help;
+# - why ranks may add what does not belong together, and when names help;
 # - what a coordinator hears and answers, and why a bit is enough later;
-# - how many all-reduces gradients become;
+# - how many all-reduces a list of gradients becomes;
 # - what must be kept so that ranks can die.
 #
 # In practice: DDP, and `torchrun`.

@@ -90,7 +90,7 @@ print(inspect.getsource(lightning.LightningStyle))
 print(inspect.getsource(lightning.lightning))
 
 # %% [markdown]
-# And this is what such a trainer hides. Lightning's own has hundreds of options more; ours was written to show the
+# And this is what such a trainer hides. Lightning's own has dozens of options more; ours was written to show the
 # idea. Look for the six steps: who takes care of each?
 
 # %%

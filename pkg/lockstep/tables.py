@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import csv
 import html
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 
 STYLE = "text-align:left;vertical-align:top;padding:.25em .4em"
-LONG = "min-width:9em;overflow-wrap:anywhere"
-WIDTHS = ((10, "white-space:nowrap"), (40, ""), (10**6, LONG))  # by characters; what is longer than 10 wraps
+LONG = re.compile(r"\S{20,}")  # an address, or a name in Python: it may go on in the next line here:
+BREAKS = re.compile(r"(?<=[/._])|(?<=[a-z])(?=[A-Z])")
+WIDTHS = ((10, "white-space:nowrap"), (40, ""), (10**6, "min-width:9em"))  # by characters; what is longer than 10 wraps
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,8 @@ class Table:
 def _cell(text: str) -> str:
     """In a page of 508 pixels, what JupyterLab leaves of 960, a table should not have to be scrolled."""
     width = next(style for most, style in WIDTHS if len(text) <= most)
-    return f'<td style="{STYLE};white-space:normal;{width}">{html.escape(text)}</td>'
+    broken = LONG.sub(lambda word: BREAKS.sub("<wbr>", word[0]), html.escape(text))
+    return f'<td style="{STYLE};white-space:normal;{width}">{broken}</td>'
 
 
 def published(part: str, file: str) -> list[dict[str, str]]:

@@ -122,3 +122,11 @@ def test_each_known_mistake_of_the_sample_is_told_its_own_sentence() -> None:
     for program, sentence in author.wrong:
         assert judge(program, author).said.endswith(sentence)
     assert judge(author.right, author).said == "Right: ⌈log₂ K⌉ rounds. (10 cases)"
+
+
+def test_a_dict_is_told_in_its_own_order() -> None:
+    """`ready_now(counts={'a': 2, 'b': 1, 'c': 2}, …)` "should be ['c', 'a']": the case was {"c": …, "a": …, "b": …}."""
+    cases = 'cases = [({"c": 2, "a": 2},)] * 8\nwrong = {}\nwell = ""\n'
+    keys = task("keys", TurnSource("def keys(counts):\n    return list(counts)\n", "", cases))
+    assert "keys(counts={'c': 2, 'a': 2}) gives ['a', 'c']; it should be ['c', 'a']" in judge(sorted, keys).said
+    assert len(judging._SHORT.repr({n: n for n in range(13)}).split(", ")) == 13

@@ -90,6 +90,7 @@ def ranks_of(task: Task) -> list[Evidence]:
     for rank, one in enumerate(found):
         end = {"model": right.states[-1], "momentum": right.momentum[-1], "rate": task.ranks * task.rate}
         one |= {"states": torch.stack(right.states[:-1]), "returned": right.states[-1], "saved": [] if rank else [end]}
+        one["shut_down"] = False
     return found
 
 
@@ -160,6 +161,7 @@ def mistakes() -> Iterator[tuple[str, list[Evidence]]]:
     yield "saves-other-weights", replaced(found, 0, saved=[last | {"model": right.states[-2]}])
     yield "saves-no-momentum", replaced(found, 0, saved=[last | {"momentum": None}])
     yield "saves-other-momentum", replaced(found, 0, saved=[last | {"momentum": 2 * last["momentum"]}])
+    yield "shut-down", replaced(found, 1, shut_down=True)
     yield "saves-other-rate", replaced(found, 0, saved=[last | {"rate": task.rate}])
 
 

@@ -32,6 +32,13 @@ class _Short(reprlib.Repr):
         self.maxother = self.maxstring = 60
         self.maxlist = self.maxtuple = self.maxdict = 12
 
+    def repr_dict(self, x: dict[Any, Any], level: int) -> str:
+        """In its own order: reprlib sorts the keys, and some lines are asked for that order."""
+        if level <= 0:
+            return "{...}"
+        parts = [f"{self.repr1(key, level - 1)}: {self.repr1(x[key], level - 1)}" for key in list(x)[: self.maxdict]]
+        return f"{{{', '.join(parts + ['...'] * (len(x) > self.maxdict))}}}"
+
 
 _SHORT = _Short()
 

@@ -27,7 +27,7 @@ ROWS = (
     ("broadcast", "broadcast_parameters, broadcast_optimizer_state", "DDP, when it is made: the model only",
      "Trainer: as DDP"),
     ("save", "if hvd.rank() == 0", "if dist.get_rank() == 0", "Trainer: rank 0"),
-    ("what is fused", "what is ready in a cycle", "buckets, laid down in advance", "as DDP"),
+    ("what is fused", "what is ready in a cycle", "buckets, fixed in advance", "as DDP"),
 )  # fmt: skip
 
 

@@ -13,11 +13,11 @@ GAVE = (
     ("one line round the optimizer", "DistributedDataParallel, one line round the model", "Li et al., VLDB 2020"),
     ("tensor fusion", "DDP’s buckets, of 25 MiB", "Li et al., VLDB 2020"),
     ("a timeline of what was summed when", "torch.profiler, Nsight Systems", "docs.pytorch.org"),
-    ("elastic training (0.20, of 2020)", "in torch since 1.9: torchrun starts all workers anew, from your checkpoint",
+    ("elastic training (0.20, of 2020)", "in torch since 1.9; torchrun starts all workers anew, from your checkpoint",
      "pytorch.org/docs/1.9.0/elastic/run.html"),
 )  # fmt: skip
 LEFT = (
-    ("Horovod", "last release 0.28.1, June 2023", "github.com/horovod/horovod/releases"),
+    ("its own project", "last release 0.28.1, June 2023", "github.com/horovod/horovod/releases"),
     ("Lightning", "HorovodStrategy deprecated and removed, December 2022",
      "Lightning-AI/pytorch-lightning, #16141, #16150"),
     ("Ray", "HorovodTrainer removed: hardly used, and Horovod no longer maintained",
@@ -48,13 +48,15 @@ def notes_table() -> Table:
         ("TensorFlow's tf.distribute",
          "quite tricky to program. Lot's of code changes needed from serial to distributed",
          f"{len(listing)} of {len(code)} lines of the listing in section 7 have to do with it (not run)",
-         "As large a part as with Horovod, nearly; and each machine needs a TF_CONFIG of its own."),
+         "With fit, nearly as large a part as with Horovod. A training loop of your own needs more. And each machine "
+         "needs a TF_CONFIG of its own."),
         ("TensorFlow + Horovod", "serial => distributed with minimal code changes", "not run",
          "The same six calls, from horovod.tensorflow."),
         ("PyTorch's torch.distributed", "(only a link)", f"{of['ddp']} lines beside {here} serial ones",
-         "Today’s usual way: DDP. As few as Horovod’s."),
+         "Today’s usual way: DDP. Hardly more than Horovod’s."),
         ("PyTorch + Horovod", "serial => distributed with minimal code changes",
-         f"{of['horovod']} lines beside {here} serial ones", "Right. But each one counts: section 1."),
+         f"{of['horovod']} lines beside {here} serial ones",
+         "Right: a longer script needs no more of them. But each one counts: section 1."),
         ("PyTorch Lightning", "hides a lot of boiler plate code … Very little changes needed between serial & parallel "
          "execution, especially on a SLURM cluster", f"{len(knows)} line that knows of ranks: the rate",
          "Right: the rest is in the trainer, which knows SLURM’s variables."),

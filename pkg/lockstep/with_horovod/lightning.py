@@ -2,7 +2,7 @@
 
 Lightning is not installed here. ``Trainer`` below is Lockstep's own, written to show what such a trainer hides; only
 the names are Lightning's: ``training_step``, ``configure_optimizers``, ``train_dataloader``, ``trainer.world_size``,
-``fit``, and the sampler that Lightning puts in by itself (``use_distributed_sampler``). Lightning's has hundreds of
+``fit``, and the sampler that Lightning puts in by itself (``use_distributed_sampler``). Lightning's has dozens of
 options more. The learning rate it leaves to you, as ours does.
 """
 

@@ -7,7 +7,7 @@ that is not in the cache does the coordinator get a turn, too.
 
 Source: Horovod 0.28.1, horovod/common/response_cache.cc, CacheCoordinator::sync; Romero et al., Accelerating Collective
 Communication in Data Parallel Training across Deep Learning Frameworks, NSDI 2022. Two bits come before those of the
-tensors, as there: "I have nothing that is not cached", "I am done".
+tensors: "I have nothing that is not cached", "I am done". There they are four (NUM_STATUS_BITS in response_cache.h).
 """
 
 from __future__ import annotations
