@@ -9,7 +9,7 @@
 # | | minutes | what |
 # |---|---|---|
 # | Whole lesson | 50 | sections 1 to 8 |
-# | Short path | 15 | sections 1, 2 and 8, the wrap-up; then `fused_tensors` in the lab |
+# | Short path | 15 | sections 1, 2 and 8, the wrap-up; then `distribute` in the lab |
 # | [Lab](../../labs/07_horovod/lab.ipynb) | 110 | four exercises, and one for those who want more |
 #
 # From units 04 and 05 you need the all-reduce, DDP's buckets, and the learning rate of large batches.
