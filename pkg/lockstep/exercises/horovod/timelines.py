@@ -107,11 +107,11 @@ def _of_names(answer: list[list[str]], timeline: Timeline) -> dict[str, Any] | N
     for name in wanted:
         if given[name] != wanted[name]:
             times = counted(given[name], "list"), counted(wanted[name], "time")
-            return {"times": times, _kind(name, given, wanted, reduced): name}
+            return {"times": times, _miscounted(name, given, wanted, reduced): name}
     return None
 
 
-def _kind(name: str, given: Counter[str], wanted: Counter[str], reduced: list[Operation]) -> str:
+def _miscounted(name: str, given: Counter[str], wanted: Counter[str], reduced: list[Operation]) -> str:
     if given[name] > wanted[name]:
         return "surplus"
     fused = Counter(name for o in reduced if len(o.tensors) > 1 for name in o.tensors)
@@ -130,7 +130,7 @@ def _of_lists(answer: list[list[str]], timeline: Timeline) -> dict[str, Any] | N
     for entry in lists:
         for pair in combinations(entry, 2):
             if not any(set(pair) <= set(tensors) for tensors in right):
-                return _apart(pair, timeline)
+                return _one_after_the_other(pair, timeline)
     for tensors in right:
         for pair in combinations(tensors, 2):
             if not any(set(pair) <= set(entry) for entry in lists):
@@ -148,7 +148,7 @@ def all_reduces(timeline: Timeline) -> list[Operation]:
     return [o for o in operations(timeline) if o.kind == "ALLREDUCE"]
 
 
-def _apart(pair: tuple[str, str], timeline: Timeline) -> dict[str, Any]:
+def _one_after_the_other(pair: tuple[str, str], timeline: Timeline) -> dict[str, Any]:
     """The first all-reduce of each, in order of time."""
     firsts = [next(s for s in spans(timeline) if (s.tensor, s.phase) == (name, PHASE)) for name in pair]
     early, late = sorted(firsts, key=lambda span: span.begin)
