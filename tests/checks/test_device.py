@@ -20,7 +20,8 @@ from lockstep.events import Event, Trace
 from lockstep.launch.job import INSIDE
 
 RANKS = 4
-COMMUNICATING = [e for e in exercises() if not e.pure and not e.real and RANKS in e.worlds]  # the others need a watch
+# What is real has a watch beside it, which makes Horovod's ranks.
+COMMUNICATING = [e for e in exercises() if not e.pure and not e.real and RANKS in e.worlds]
 WITH_TENSORS = [e for e in COMMUNICATING if any(a.tensors for a in acts_by_rank(e, e.cases(RANKS, 1))[0])]
 
 
