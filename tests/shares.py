@@ -51,7 +51,7 @@ class Group:
 
 
 # A whole run with seven units: engine 653, answers 529, lessons 466, grading 121, rest 197. With eight, beside a
-# compiler that made all of it dearer (grading 220, rest 275): engine 921, answers 937, lessons 768. To be measured alone.
+# compiler that made all dearer (grading 220, rest 275): engine 921, answers 937, lessons 768. To be measured alone.
 GROUPS = (
     Group("engine", fast=7, slow=12, debt={FAST: 960, SLOW: 3200}),
     Group("answers", fast=6, slow=12, grows=True, debt={FAST: 960, SLOW: 3000}),
