@@ -4,6 +4,7 @@ import horovod.torch as hvd
 import torch.nn.functional as F
 
 MISCONCEPTION = "crashed:RankRaised"
+ALSO = ["apart"]
 RAISES = "^AssertionError: optimizer.zero_grad"
 TELL = (
     "A failure has interrupted a step of hvd.DistributedOptimizer, and nobody has told it. It belongs in "
