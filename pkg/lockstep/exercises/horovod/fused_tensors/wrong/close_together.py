@@ -1,7 +1,7 @@
 """The learner thought: what follows within a millisecond is the same operation."""
 
 MISCONCEPTION = "joined"
-ALSO = ["joined", "parted", "wrong-lists", "lost", "counted-twice"]
+ALSO = ["twice-in-one"]
 TELL = "Two operations may follow each other within microseconds: no distance in time tells them apart. An operation is over when the all-reduce of all its tensors has ended."
 
 
