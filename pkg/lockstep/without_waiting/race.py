@@ -12,6 +12,8 @@ what it computes, and tells the three numbers of each. ``recorded()`` has them f
   a server those that it has sent last; where each rank has its own, their mean, which nobody has computed yet.
 - Of an all-reduce of N bytes each rank sends 2(K-1)/K·N, the least there is; of an all-gather that brings N, (K-1)/K·N.
 - A server is one of the eight machines. It computes no gradients, and the other seven share the digits.
+- Gradients are rounded to multiples of GRID. Many elements of a gradient are equal, and which of them are among the
+  largest would depend on the last bit, so on the processor.
 - A method has the learning rate of RATES with which it took the fewest updates on the fast link without a straggler
   (``tune``), and keeps it in all settings.
 
@@ -55,6 +57,7 @@ LINKS: Mapping[str, Link] = {  # a gradient takes 1 ms, and a message with all p
     "slow": Link(200e-6, 1e-7),  # 0.72 ms
     "very slow": Link(1e-3, 1e-6),  # 6.2 ms
 }
+GRID = 2.0**-24
 RATES = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 Train = Callable[[Gradient, Tensor, int, float], Tensor]  # gradient, w, steps of each rank, learning rate
 Path = tuple[list[float], NDArray[np.float64]]  # of a rank: when it had which parameters
@@ -134,10 +137,15 @@ def train(method: Method) -> Path:
     """On each rank: which parameters it has had at the beginning of each of its gradients, and at the end."""
     rank, ranks = dist.get_rank(), dist.get_world_size()
     own = PROBLEM.of(rank - 1, ranks - 1) if method.has == "server" else PROBLEM.of(rank, ranks)
-    gradient = Recorded(own)
+    gradient = Recorded(rounded(own))
     w = method.train(gradient, PROBLEM.start(), method.steps, method.rate)
     times, ws = zip(*gradient.seen, (time.perf_counter(), w.numpy()), strict=True)
     return list(times), np.stack(ws)
+
+
+def rounded(gradient: Gradient) -> Gradient:
+    """The same gradient in multiples of GRID: their sums are exact, and what is equal by the formula is equal."""
+    return lambda w, step: gradient(w, step).div_(GRID).round_().mul_(GRID)
 
 
 def states(has: str, paths: Sequence[Path]) -> Iterator[State]:
