@@ -316,7 +316,7 @@ wrong = {
     ): "Your chunks walk the wrong way. What comes from the left began further left.",
     lambda rank, step, K: rank: "Then you send the same chunk in every step, and the other chunks never move.",
     lambda rank, step, K: rank - step: "Nearly: below zero it must begin again at K−1. Python's % does that.",
-    lambda rank, step, K: (rank - step - 1) % K: "That is the chunk that you *receive* in this step.",
+    lambda rank, step, K: (rank - step - 1) % K: "That is the chunk that comes in during this step: you receive it.",
 }
 well = "Right. Below, your line drives the ring."
 

@@ -27,7 +27,7 @@ class Table:
         head = "".join(f'<th scope="col" style="{STYLE};white-space:normal">{html.escape(h)}</th>' for h in self.head)
         body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in self.rows)
         caption = f'<caption style="text-align:left;padding:.3em .8em">{html.escape(self.caption)}</caption>'
-        table = f'<table style="font-size:12px">{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
+        table = f'<table style="font-size:13px">{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
         return f'<div style="overflow-x:auto">{table}</div>'
 
     def __repr__(self) -> str:

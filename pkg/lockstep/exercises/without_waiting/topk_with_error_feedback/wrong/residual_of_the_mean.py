@@ -4,7 +4,7 @@ import torch
 import torch.distributed as dist
 
 MISCONCEPTION = "residual-of-the-mean"
-TELL = "You subtract the mean over all ranks from your own total. The residual is what *this* rank has not sent: its total, with zeros at the places that it has sent."
+TELL = "You subtract the mean over all ranks from your own total. The residual is what this one rank has not sent: its total, with zeros at the places that it has sent."
 
 
 def topk_with_error_feedback(gradient, residual, k, group=None):
