@@ -90,6 +90,23 @@ def test_what_a_watch_needs_stays_open_and_everything_is_open_afterwards() -> No
     assert types.FunctionType(CODE, vars(ring)).__code__ is CODE
 
 
+def drawn(n: int) -> int:
+    """``lockstep.exercises.arithmetic`` has a function of this name, too."""
+    return n
+
+
+def test_a_name_is_looked_up_where_it_is_used() -> None:
+    """A watch that called a function of its own opened all those of the judges that have the same name, and what these
+    call: 790 of them once, for two private names."""
+    from lockstep.exercises import arithmetic
+
+    def watch() -> int:
+        return drawn(1)
+
+    assert reached([watch], guard.JUDGES) == {watch}
+    assert arithmetic.drawn not in reached([watch], guard.JUDGES)
+
+
 def test_an_answer_that_looks_like_the_librarys_is_a_learners_own() -> None:
     """Short answers are written alike by many."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dis
 import importlib
 import sys
 from collections import defaultdict
@@ -26,7 +27,10 @@ def reached(begin: Iterable[Callable[..., Any]], packages: tuple[str, ...]) -> s
         if function in found:
             continue
         found.add(function)
-        for name in set(_names(function.__code__)) - seen:
+        plain, attributes = _names(function.__code__)
+        own = [function.__globals__.get(name) for name in plain]
+        waiting += [f for value in own if _of(value, packages) for f in functions_in(value)]
+        for name in attributes - seen:
             seen.add(name)
             if name.startswith(packages) and name not in sys.modules:
                 importlib.import_module(name)
@@ -74,11 +78,18 @@ def _held(cell: Any, depth: int) -> Iterator[FunctionType]:
         yield from functions_in(content, depth - 1)
 
 
-def _names(code: CodeType) -> Iterator[str]:
-    yield from code.co_names
+def _names(code: CodeType) -> tuple[set[str], set[str]]:
+    """Names of its module's that it uses, and those of attributes and imports, of which nobody knows whose they are."""
+    plain: set[str] = set()
+    others: set[str] = set()
+    for step in dis.get_instructions(code):
+        if step.opcode in dis.hasname:
+            (plain if "GLOBAL" in step.opname else others).add(step.argval)
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
-            yield from _names(constant)
+            inner = _names(constant)
+            plain, others = plain | inner[0], others | inner[1]
+    return plain, others
 
 
 def _globals(packages: tuple[str, ...]) -> Mapping[str, list[Any]]:
@@ -87,6 +98,10 @@ def _globals(packages: tuple[str, ...]) -> Mapping[str, list[Any]]:
     for module, loaded in list(sys.modules.items()):
         if module.startswith(packages):
             for name, value in list(vars(loaded).items()):
-                if getattr(value, "__module__", packages[0]).startswith(packages):
+                if _of(value, packages):
                     found[name].append(value)
     return found
+
+
+def _of(value: Any, packages: tuple[str, ...]) -> bool:
+    return str(getattr(value, "__module__", packages[0])).startswith(packages)
