@@ -44,7 +44,7 @@ class Dense:
         return torch.cat([drawn.weight.detach().flatten(), drawn.bias.detach()])
 
     def __call__(self, flat: Tensor, x: Tensor) -> Tensor:
-        weight, bias = flat.split([self.inputs * self.outputs, self.outputs])
+        weight, bias = torch.split(flat, [self.inputs * self.outputs, self.outputs])
         out = F.linear(x, weight.view(self.outputs, self.inputs), bias)
         return F.relu(out) if self.relu else out
 
