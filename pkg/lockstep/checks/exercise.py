@@ -29,7 +29,10 @@ if TYPE_CHECKING:
 FOLDER = Path(__file__).parents[1] / "exercises"
 
 # One a unit, in the order of the course.
-TOPICS = ("why_parallel", "scikit_learn", "cpu", "gpu", "communication", "all_reduce_sgd", "without_waiting", "horovod")
+TOPICS = (
+    "why_parallel", "scikit_learn", "cpu", "gpu", "communication",
+    "all_reduce_sgd", "without_waiting", "horovod", "fsdp",
+)  # fmt: skip
 
 Kind = Literal["write", "mend", "catch"]
 Symmetry = Literal["shift", "rotation", "root", "any"]

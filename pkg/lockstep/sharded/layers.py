@@ -1,0 +1,57 @@
+"""A model as functions: each layer is given all its parameters in one vector. Nothing of it is kept in between.
+
+    layers = dense([64, 32, 10])          two layers, the second without ReLU
+    flat = layers[0].start()              (N,): 64 x 32 weights, then 32 biases; the same on every rank
+    h = layers[0](flat, x)                (batch, 64) -> (batch, 32)
+
+So whoever holds the vector decides how long it lives: that is what sharding is about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Protocol
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from lockstep.models import linear
+
+
+class Layer(Protocol):
+    """``numel``: N, how many numbers its parameters are."""
+
+    numel: int
+
+    def start(self) -> Tensor:
+        """The parameters to begin with: (N,), a new vector, the same on every rank."""
+
+    def __call__(self, flat: Tensor, x: Tensor) -> Tensor:
+        """The layer's output for the input ``x``, with the parameters ``flat`` (N,)."""
+
+
+class Dense:
+    """relu(x·Wᵀ + b), or without ReLU. ``flat`` holds W (outputs x inputs), row by row, and then b."""
+
+    def __init__(self, inputs: int, outputs: int, relu: bool, seed: int = 0, index: int = 0) -> None:
+        self.inputs, self.outputs, self.relu, self.seed, self.index = inputs, outputs, relu, seed, index
+        self.numel = (inputs + 1) * outputs
+
+    def start(self) -> Tensor:
+        drawn = linear(self.inputs, self.outputs, self.seed, self.index)
+        return torch.cat([drawn.weight.detach().flatten(), drawn.bias.detach()])
+
+    def __call__(self, flat: Tensor, x: Tensor) -> Tensor:
+        weight, bias = torch.split(flat, [self.inputs * self.outputs, self.outputs])
+        out = F.linear(x, weight.view(self.outputs, self.inputs), bias)
+        return F.relu(out) if self.relu else out
+
+
+def dense(sizes: Sequence[int], seed: int = 0) -> list[Dense]:
+    """``dense([64, 32, 10])`` maps (batch, 64) to (batch, 10) by two layers, with ReLU between them."""
+    return [
+        Dense(inputs, outputs, index < len(sizes) - 2, seed, index)
+        for index, (inputs, outputs) in enumerate(pairwise(sizes))
+    ]
