@@ -98,8 +98,8 @@ class Block(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         x = x + self.out(self._attention(self.before_attention(x)))
-        x = x + self.down(F.gelu(self.up(self.before_mlp(x))))
-        return x
+        out: Tensor = x + self.down(F.gelu(self.up(self.before_mlp(x))))
+        return out
 
     def _attention(self, x: Tensor) -> Tensor:
         query, key, value = (
