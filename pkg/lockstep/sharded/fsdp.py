@@ -54,11 +54,12 @@ class Unit:
         self.N, self.K = sum(self.sizes), dist.get_world_size(group)
         self.trained = check_alike(names)
         flat = torch.cat([p.detach().flatten() for p in self.parameters])  # (N,)
+        nowhere = flat.new_full((), torch.nan, dtype=precision)  # what a parameter is used as while it is not there
+        self.absent = [nowhere.expand(p.shape) for p in self.parameters]
+        self.show(self.absent)  # so the parameters' own tensors go
         self.shard = nn.Parameter(shard_of(flat, dist.get_rank(group), self.K), self.trained)  # (n,)
         del flat
         self.whole = self.shard.new_empty(self.K * len(self.shard), dtype=precision, requires_grad=False)
-        nowhere = self.whole.new_full((), torch.nan)  # a parameter that is used while its unit is not whole gives NaN
-        self.absent = [nowhere.expand(p.shape) for p in self.parameters]
         self.present = self.views(self.whole)
         self.gradient: Tensor | None = None  # (K·n,), during its backward pass
         self.missing = set(self.parameters)  # whose gradients have not arrived
@@ -111,12 +112,12 @@ class Unit:
 
 
 class FullySharded(nn.Module):
-    """``model``, sharded over ``group``. ``parameters()`` are the shards; after ``backward()`` each one's ``grad`` is its
-    part of the mean over the ranks. ``full_state()`` gives whole parameters, by their names in the model.
+    """``model``, sharded over ``group``. ``parameters()`` are the shards; after ``backward()`` each one's ``grad`` is a
+    shard of the mean over the ranks. ``full_state()`` gives whole parameters, by their names in the model.
 
     ``units``: modules of the model, in the order of its forward pass; those without parameters count for nothing. What
-    is in none of them is the model's *own* unit: whole from the beginning of the forward pass to the end of its backward
-    pass. So without ``units`` the whole model is gathered at once.
+    is in none of them is the model's *own* unit, whole from the beginning of the forward pass to the end of the
+    backward pass. So without ``units`` the whole model is gathered at once.
     ``model`` may also be modules that follow one another, each a unit. A generator builds one when the one before is
     cut up, so that no rank ever has the model: ``FullySharded(linear(64, 64, 0, i) for i in range(96))``.
     ``reshard_after_forward=False`` leaves out 2, and with it the second all-gather (SHARD_GRAD_OP of FSDP).
@@ -234,7 +235,7 @@ class FullySharded(nn.Module):
     # ---- units, and what is whole again
 
     def _add(self, module: nn.Module, prefix: str) -> Unit | None:
-        """A unit of all parameters that ``module`` still has: attributes from now on, of which nn.Module knows nothing."""
+        """A unit of all parameters that ``module`` still has: from now on they are plain attributes."""
         names = {prefix + name: p for name, p in module.named_parameters()}
         check_not_shared(names, self.units)
         if not names:
