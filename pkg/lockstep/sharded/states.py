@@ -31,16 +31,20 @@ from lockstep.worlds import run
 RANKS = (1, 2, 3, 4, 8, 16, 64)
 NUMBERS = 136_960  # of GPT()
 SIZES = (20_480, 49_984, 49_984, 16_512)  # of its layers
+STEPS = 2
 HALF = torch.bfloat16
+TIMES_AROUND = {"all_reduce": 2, "all_gather": 1, "reduce_scatter": 1}  # of a ring: (K-1)/K of the bytes each time
 FILE = "states.csv"
 PROVENANCE = """\
-# Bytes on rank 0 between backward pass and step: a GPT of 136,960 parameters, mixed precision with Adam, 1 x 8 tokens.
+# Bytes on rank 0 between backward pass and step: a GPT of 136,960 parameters, mixed precision with Adam, 1 x 8 tokens;
+# and the bytes that a ring makes it send in a step.
 # provenance: simulated, on the virtual cluster; python -m lockstep.sharded.states computes this file anew.
 """
 
 
 class Held(NamedTuple):
-    """Bytes on rank 0. ``other``: the batch, and what the loss has left."""
+    """Bytes on rank 0. ``other``: the batch, and what the loss has left. ``sent``: in a step, if collectives go by
+    rings."""
 
     stage: int
     ranks: int
@@ -48,13 +52,14 @@ class Held(NamedTuple):
     gradients: int
     optimizer: int
     other: int
+    sent: int
 
     @property
     def states(self) -> int:
         return self.parameters + self.gradients + self.optimizer
 
 
-def train(x: Tensor, y: Tensor, stage: int, steps: int = 2) -> Memory:
+def train(x: Tensor, y: Tensor, stage: int, steps: int = STEPS) -> Memory:
     """Steps of one rank; what it held between the last backward pass and the last step."""
     zero, step, model = _made(stage)
     for _ in range(steps):
@@ -78,9 +83,11 @@ def _made(stage: int) -> tuple[Any, Any, torch.nn.Module]:
 def held(stage: int, ranks: int) -> Held:
     """One run. Its bytes do not depend on the machine that is simulated."""
     x, y = text_batch(library_text(10_000), examples=1, context=8)
-    at = run(train, x, y, stage, ranks=ranks, on="dgx-a100", timeout=600).values[0].at_peak
-    kinds = (at["parameters"], at["gradients"], at["optimizer state"])
-    return Held(stage, ranks, *kinds, at["activations"] + at["buffers"])
+    result = run(train, x, y, stage, ranks=ranks, on="dgx-a100", timeout=600)
+    at = result.values[0].at_peak
+    kinds = (at["parameters"], at["gradients"], at["optimizer state"], at["activations"] + at["buffers"])
+    around = sum(TIMES_AROUND.get(e.kind, 0) * e.nbytes for e in result.trace.of_rank(0))
+    return Held(stage, ranks, *kinds, round(around * (ranks - 1) / ranks / STEPS))
 
 
 def recorded() -> list[Held]:

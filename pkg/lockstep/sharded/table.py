@@ -9,11 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import torch
-from torch import Tensor
 
 from lockstep.cost.sharding import MIXED, STAGES, bytes_of, sent
 from lockstep.cost.training import RECIPES, training_memory
-from lockstep.events import Outcome
 from lockstep.models import mlp
 from lockstep.residency import peak_of
 from lockstep.sharded.fsdp import FullySharded
@@ -109,11 +107,15 @@ def fits(parameters: int, memory: float) -> int:
 
 
 def wrapped(units: int) -> float:
-    """The largest part of the notes' model that is whole at a time, of one training step on K ranks: fc1 and fc2 as 1
-    unit or as 2. (A sixteenth as wide as theirs.)"""
-    outcome = sample(units)
-    return (outcome.values[0] - outcome.values[1]) / outcome.values[2]
+    """The largest share of the sample's parameters that is whole at once, in a step on K ranks: fc1 and fc2 as 1 unit,
+    or as 2 without prefetch. (A sixteenth as wide as theirs.)"""
+    return max(run(_sample, units, ranks=K, on="dgx-a100").values)
 
 
-def sample(units: int) -> Outcome:
-    ...
+def _sample(units: int) -> float:
+    model = mlp([64, 256, 64])
+    sharded = FullySharded(model, model if units > 1 else (), prefetch=False)
+    at_rest = sum(shard.nbytes for shard in sharded.parameters())
+    with peak_of(sharded) as memory:
+        sharded(torch.ones(8, 64)).square().mean().backward()
+        return (memory().peaks["parameters"] - at_rest) / (at_rest * K)
