@@ -8,7 +8,7 @@ program's own random numbers go on as if no model had been built.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any, TypeVar
 
@@ -123,6 +123,22 @@ class Head(nn.Module):
         return scores
 
 
+def gpt_layers(
+    vocabulary: int = 256, width: int = 64, heads: int = 4, layers: int = 2, context: int = 64,
+    seed: int = 0, dtype: torch.dtype = torch.float32,
+) -> Iterator[nn.Module]:  # fmt: skip
+    """The ``layers + 2`` layers of a ``GPT`` in order, each made when it is asked for."""
+    if min(vocabulary, width, heads, context) < 1 or layers < 0 or width % heads:
+        raise UsageError(
+            f"There is no GPT of width {width} with {heads} heads, {layers} layers, a vocabulary of {vocabulary} "
+            f"and a context of {context}.", "All are 1 or more, and the heads divide the width.",
+        )  # fmt: skip
+    yield Embedding(vocabulary, context, width, seed, dtype)
+    for index in range(1, layers + 1):
+        yield Block(width, heads, seed, index, dtype)
+    yield Head(width, vocabulary, seed, layers + 1, dtype)
+
+
 class GPT(nn.Sequential):
     """A small language model: ``layers`` blocks between an embedding and a head, ``layers + 2`` layers in a row.
 
@@ -138,16 +154,12 @@ class GPT(nn.Sequential):
         self, vocabulary: int = 256, width: int = 64, heads: int = 4, layers: int = 2, context: int = 64,
         seed: int = 0, dtype: torch.dtype = torch.float32,
     ) -> None:  # fmt: skip
-        if min(vocabulary, width, heads, context) < 1 or layers < 0 or width % heads:
-            raise UsageError(
-                f"There is no GPT of width {width} with {heads} heads, {layers} layers, a vocabulary of {vocabulary} "
-                f"and a context of {context}.", "All are 1 or more, and the heads divide the width.",
-            )  # fmt: skip
-        super().__init__(
-            Embedding(vocabulary, context, width, seed, dtype),
-            *(Block(width, heads, seed, index, dtype) for index in range(1, layers + 1)),
-            Head(width, vocabulary, seed, layers + 1, dtype),
-        )
+        super().__init__(*gpt_layers(vocabulary, width, heads, layers, context, seed, dtype))
+
+    @property
+    def blocks(self) -> list[nn.Module]:
+        """All layers but the embedding and the head."""
+        return list(self)[1:-1]
 
 
 def next_token_loss(scores: Tensor, tokens: Tensor) -> Tensor:
