@@ -24,6 +24,7 @@ from lockstep.models import GPT, gpt_layers, next_token_loss
 from lockstep.residency import peak_of
 from lockstep.sharded.fsdp import FullySharded
 from lockstep.sharded.mixed import MixedAdam
+from lockstep.sharded.port import through_a_port
 from lockstep.sharded.zero import Zero
 from lockstep.tables import published
 from lockstep.worlds import run
@@ -33,7 +34,6 @@ NUMBERS = 136_960  # of GPT()
 SIZES = (20_480, 49_984, 49_984, 16_512)  # of its layers
 STEPS = 2
 HALF = torch.bfloat16
-TIMES_AROUND = {"all_reduce": 2, "all_gather": 1, "reduce_scatter": 1}  # of a ring: (K-1)/K of the bytes each time
 FILE = "states.csv"
 PROVENANCE = """\
 # Bytes on rank 0 between backward pass and step: a GPT of 136,960 parameters, mixed precision with Adam, 1 x 8 tokens;
@@ -86,8 +86,7 @@ def held(stage: int, ranks: int) -> Held:
     result = run(train, x, y, stage, ranks=ranks, on="dgx-a100", timeout=600)
     at = result.values[0].at_peak
     kinds = (at["parameters"], at["gradients"], at["optimizer state"], at["activations"] + at["buffers"])
-    around = sum(TIMES_AROUND.get(e.kind, 0) * e.nbytes for e in result.trace.of_rank(0))
-    return Held(stage, ranks, *kinds, round(around * (ranks - 1) / ranks / STEPS))
+    return Held(stage, ranks, *kinds, round(through_a_port(result.trace) / STEPS))
 
 
 def recorded() -> list[Held]:

@@ -10,12 +10,12 @@ from collections.abc import Callable
 
 import torch
 
-from lockstep.cost.sharding import MIXED, STAGES, bytes_of, sent
+from lockstep.cost.sharding import MIXED, STAGES, bytes_of
 from lockstep.cost.training import RECIPES, training_memory
 from lockstep.models import mlp
 from lockstep.residency import peak_of
 from lockstep.sharded.fsdp import FullySharded
-from lockstep.sharded.states import NUMBERS, SIZES, Held, recorded
+from lockstep.sharded.states import NUMBERS, Held, recorded
 from lockstep.tables import Table, published
 from lockstep.worlds import run
 
@@ -47,12 +47,12 @@ def table_1(bytes_a_parameter: BytesAParameter = by_formula) -> Table:
         cells = [row["model"], row["Nd"]]
         for stage, cell in enumerate(CELLS, start=1):
             trace = traced.get((stage, ranks))
-            told = "" if trace is None else _gb(trace * giga)
+            told = "–" if trace is None else _gb(trace * giga)
             cells += [row[cell], _gb(bytes_a_parameter(stage, ranks) * giga), told]
         rows.append(cells)
     head = ["model", "ranks"]
     for name in ("Pos", "Pos+g", "Pos+g+p"):
-        head += [name, "line", "trace"]
+        head += [name, "by the line", "trace"]
     return Table("ZeRO's Table 1: GB a device, published, by the line, and from traces of a small GPT", head, rows)
 
 
@@ -68,7 +68,7 @@ def notes_table() -> Table:
     """What the notes say of data parallelism's limits and of FSDP, in their words; our count; and why."""
     held = {one.stage: one for one in recorded() if one.ranks == K}
     whole, cut = _each(held[0]), _each(held[3])
-    traffic = [sent(SIZES, K, stage) / NUMBERS for stage in STAGES]
+    traffic = {stage: held[stage].sent / 2 / NUMBERS for stage in STAGES}  # 2 bytes a number
     saved = sum(whole) - sum(cut)
     one, two = (wrapped(units) for units in (1, 2))
     rows = [
@@ -109,7 +109,8 @@ def fits(parameters: int, memory: float) -> int:
 def wrapped(units: int) -> float:
     """The largest share of the sample's parameters that is whole at once, in a step on K ranks: fc1 and fc2 as 1 unit,
     or as 2 without prefetch. (A sixteenth as wide as theirs.)"""
-    return max(run(_sample, units, ranks=K, on="dgx-a100").values)
+    shares: list[float] = list(run(_sample, units, ranks=K, on="dgx-a100").values)
+    return max(shares)
 
 
 def _sample(units: int) -> float:
