@@ -77,6 +77,7 @@ class Bucket:
     view of it: nothing is copied back, and gradients take their memory once."""
 
     def __init__(self, parameters: Sequence[Tensor]) -> None:
+        self.parameters = list(parameters)
         sizes = [p.numel() for p in parameters]
         self.flat = parameters[0].new_zeros(sum(sizes), requires_grad=False)
         self.views = {p: piece.view_as(p) for p, piece in zip(parameters, torch.split(self.flat, sizes), strict=True)}
@@ -121,15 +122,19 @@ class BucketedDDP(nn.Module):
         if not parameters:
             raise UsageError("The model has no parameter that requires a gradient.", "There is nothing to synchronise.")
         self.module, self.group = model, group
-        self.buckets = [Bucket(bucket) for bucket in in_buckets(parameters, bucket_bytes)]
-        self.synchronises = True
-        self._bucket_of = {p: bucket for bucket in self.buckets for p in bucket.views}
-        self._launched = 0  # of the buckets, in this backward pass
-        self._in_pass = False
         self._statistics = list(model.buffers())
         self._broadcast([*model.parameters(), *self._statistics])
+        self.buckets = [self.bucket_of(bucket) for bucket in in_buckets(parameters, bucket_bytes)]
+        self.synchronises = True
+        self._bucket_of = {p: bucket for bucket in self.buckets for p in bucket.parameters}
+        self._launched = 0  # of the buckets, in this backward pass
+        self._in_pass = False
         for p in parameters:
             p.register_post_accumulate_grad_hook(self._arrived)  # type: ignore[no-untyped-call]
+
+    def bucket_of(self, parameters: Sequence[Tensor]) -> Bucket:
+        """What carries the gradients of these parameters: ZeRO's stages do it in another way."""
+        return Bucket(parameters)
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """What the model gives for this rank's share of the batch."""

@@ -1,0 +1,135 @@
+"""FullySharded beside torch's ``fully_shard``, beside the older FullyShardedDataParallel, and beside one rank: the same
+gradients, the same collectives in the same order, and what each holds of memory.
+
+Each program trains two steps with Adam, in float64, a unit a layer. Layers are built and cut up one by one, in all of
+them. On CPU torch waits at once for what it sends, so that a gradient that travels is never in its memory beside the
+next one; ours are there both, as torch's are on GPUs. torch's gradients of parameters are copied together before they
+travel: these copies are among its buffers.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import torch
+import torch.distributed as dist
+from torch import Tensor, nn
+from torch.distributed.fsdp import FullyShardedDataParallel, fully_shard
+
+from lockstep.events import Memory
+from lockstep.models import linear
+from lockstep.sharded.fsdp import FullySharded
+from lockstep.tables import Table
+from lockstep.worlds import run
+
+SIZES = (16, 32, 32, 32, 8)  # widths: they divide by 1, 2, 4 and 8, or else torch pads every parameter, and we a unit
+EXAMPLES, STEPS = 48, 2
+
+Sent = list[tuple[str, int]]  # each collective in its order: kind and bytes
+
+
+class Beside(NamedTuple):
+    """A method on K ranks: the largest difference of any number from one rank's; what rank 0 sends in a step; what it
+    holds."""
+
+    method: str
+    difference: float
+    sent: Sent
+    memory: Memory
+
+
+def layers() -> Iterator[nn.Module]:
+    """One after the other, the same numbers on every rank."""
+    for index, (inputs, outputs) in enumerate(pairwise(SIZES)):
+        yield linear(inputs, outputs, 0, index, torch.float64)
+        yield nn.ReLU()
+
+
+def newer() -> nn.Module:
+    """FSDP2: the parameters become DTensors, cut by their first dimension."""
+    mesh = dist.init_device_mesh("cpu", (dist.get_world_size(),))
+    model = nn.Sequential()
+    for layer in layers():
+        fully_shard(layer, mesh=mesh)
+        model.append(layer)
+    fully_shard(model, mesh=mesh)
+    return model
+
+
+def older() -> nn.Module:
+    """FSDP1: a unit is a wrapper around a module, with a flat parameter as ours."""
+    warnings.filterwarnings("ignore", module="torch.distributed.fsdp")
+    options: dict[str, Any] = {"device_id": torch.device("cpu"), "use_orig_params": True}
+    wrapped = (FullyShardedDataParallel(layer, **options) if list(layer.parameters()) else layer for layer in layers())
+    return FullyShardedDataParallel(nn.Sequential(*wrapped), **options)
+
+
+METHODS: Mapping[str, Callable[[], nn.Module]] = {
+    "FullySharded": lambda: FullySharded(layers()),
+    "FullySharded, prefetch=False": lambda: FullySharded(layers(), prefetch=False),
+    "fully_shard": newer,
+    "FullyShardedDataParallel": older,
+    "one rank": lambda: nn.Sequential(*layers()),
+}
+
+
+def beside_torch(K: int = 4, on: str = "dgx-a100") -> list[Beside]:
+    alone = run(trained, "one rank", True, ranks=1, on=on).values[0]
+    return [beside(name, K, on, alone) for name in METHODS if name != "one rank"]
+
+
+def beside(name: str, K: int, on: str, alone: Sequence[Tensor]) -> Beside:
+    """Trained twice: numbers that are gathered to be looked at are not in what is counted."""
+    states = run(trained, name, True, ranks=K, on=on).values
+    difference = max((a - b).abs().max().item() for state in states for a, b in zip(state, alone, strict=True))
+    result = run(trained, name, False, ranks=K, on=on)
+    sent = [(e.kind, e.nbytes) for e in result.trace.of_rank(0) if e.kind in ("all_gather", "reduce_scatter")]
+    return Beside(name, difference, sent[: len(sent) // STEPS], result.memory[0])
+
+
+def trained(name: str, look: bool) -> list[Tensor]:
+    """On a rank: two steps; and, to look at, the whole gradients of the last one and what it left of the parameters."""
+    model = METHODS[name]()
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
+    share = batch().chunk(dist.get_world_size())[dist.get_rank()]
+    for _ in range(STEPS):
+        optimizer.zero_grad()
+        model(share).square().mean().backward()
+        optimizer.step()
+    return whole(model) if look else []
+
+
+def batch() -> Tensor:
+    return torch.randn(EXAMPLES, SIZES[0], dtype=torch.float64, generator=torch.Generator().manual_seed(1))
+
+
+def whole(model: nn.Module) -> list[Tensor]:
+    """The gradients, then the parameters, in the order of the model's parameters."""
+    if isinstance(model, FullySharded):
+        return [*model.full_gradients().values(), *model.full_state().values()]
+    if isinstance(model, FullyShardedDataParallel):
+        with FullyShardedDataParallel.summon_full_params(model, with_grads=True):
+            return gradients_and_parameters(model)
+    return gradients_and_parameters(model)
+
+
+def gradients_and_parameters(model: nn.Module) -> list[Tensor]:
+    parameters = list(model.parameters())
+    tensors = [*(p.grad for p in parameters if p.grad is not None), *parameters]
+    return [(t.full_tensor() if hasattr(t, "full_tensor") else t).detach().clone() for t in tensors]
+
+
+def beside_torch_table(K: int = 4) -> Table:
+    """`beside_torch` on K ranks, in words."""
+    head = ["", "apart from one rank", "all-gathers a step", "reduce-scatters a step", "peak",
+            "of parameters", "of gradients", "of optimizer state", "of buffers"]  # fmt: skip
+    rows = []
+    for row in beside_torch(K):
+        counts = [[n for kind, n in row.sent if kind == wanted] for wanted in ("all_gather", "reduce_scatter")]
+        peaks = [row.memory.peaks[kind] for kind in ("parameters", "gradients", "optimizer state", "buffers")]
+        rows.append([row.method, f"{row.difference:.0e}", *(f"{len(sizes)}: {sum(sizes):,} B" for sizes in counts),
+                     f"{row.memory.peak:,} B", *(f"{nbytes:,} B" for nbytes in peaks)])  # fmt: skip
+    return Table(f"Two steps of Adam in float64 on {K} ranks, a unit a layer; bytes of a rank", head, rows)

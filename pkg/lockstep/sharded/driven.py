@@ -1,0 +1,145 @@
+"""Two programs with one decision left open: lesson 08 asks for it, and runs the learner's line in here.
+
+``functional.py`` and ``prefetching.py`` have the whole of each.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import torch
+import torch.distributed as dist
+from torch import Tensor
+from torch.nn.functional import mse_loss
+
+from lockstep.errors import UsageError
+from lockstep.machines import Cluster, Device, find
+from lockstep.sharded.flat import gathered, reduced_shard, shard_length, shard_of
+from lockstep.sharded.layers import Layer, dense
+from lockstep.sharded.port import through_a_port
+from lockstep.tables import Table
+from lockstep.worlds import Result, run
+
+GatherOrder = Callable[[int], Iterable[int]]  # how many layers -> which are gathered, one after another
+MostWhole = Callable[[Sequence[int], int], int]  # (sizes, how many are fetched ahead) -> numbers whole at once
+
+RANKS, LAYERS, WIDTH, ROWS = 4, 8, 64, 16
+
+
+def forward(layers: Sequence[Layer], shards: Sequence[Tensor], x: Tensor) -> Tensor:
+    for layer, shard in zip(layers, shards, strict=True):
+        flat = gathered(shard, layer.numel)  # an all-gather
+        x = layer(flat, x)
+        del flat  # let go
+    return x
+
+
+# ---- in which order layers are gathered
+
+
+def step_in_order(layers: Sequence[Layer], x: Tensor, y: Tensor, order: Iterable[int]) -> list[Tensor]:
+    """On a rank: its shard of each layer's mean gradient. What is needed and not whole must be next in ``order``."""
+    shards = [shard_of(layer.start(), dist.get_rank(), dist.get_world_size()) for layer in layers]
+    coming, whole, inputs = iter(order), dict[int, Tensor](), list[Tensor]()
+
+    def need(l: int) -> Tensor:
+        if l not in whole:
+            check_next(next(coming, None), l)
+            whole[l] = gathered(shards[l], layers[l].numel)
+        return whole[l]
+
+    for l, layer in enumerate(layers):
+        inputs.append(x)
+        x = layer(need(l), x)
+        if l + 1 < len(layers):  # the last one is needed next
+            del whole[l]
+    (flowing,) = torch.autograd.grad(mse_loss(x.requires_grad_(), y), x)
+    found = list[Tensor]()
+    for l in reversed(range(len(layers))):
+        flat, h = need(l).requires_grad_(), inputs.pop().requires_grad_()
+        gradient, flowing = torch.autograd.grad(layers[l](flat, h), (flat, h), flowing)
+        del whole[l], flat
+        found.append(reduced_shard(gradient))
+    return found[::-1]
+
+
+def check_next(told: int | None, needed: int) -> None:
+    if told != needed:
+        brings = "has nothing left" if told is None else f"brings layer {told}"
+        raise UsageError(f"Now layer {needed} is needed, and your order {brings}.")
+
+
+def rows_of(rank: int) -> tuple[Tensor, Tensor]:
+    """What this rank trains on: (ROWS, WIDTH) twice."""
+    generator = torch.Generator().manual_seed(rank)
+    x, y = torch.randn(2, ROWS, WIDTH, generator=generator)
+    return x, y
+
+
+def ordered(gather_order: GatherOrder) -> Result:
+    """A step of ``LAYERS`` dense layers on ``RANKS`` ranks, gathered in the order that the line tells."""
+    return run(_ordered, list(gather_order(LAYERS)), ranks=RANKS, on="dgx-a100")
+
+
+def _ordered(order: Sequence[int]) -> list[Tensor]:
+    return step_in_order(dense([WIDTH] * (LAYERS + 1)), *rows_of(dist.get_rank()), order)
+
+
+def order_table(gather_order: GatherOrder) -> Table:
+    """The learner's order at work: what goes through a port in a step, beside DDP's all-reduce."""
+    done = ordered(gather_order)
+    numbers = sum(layer.numel for layer in dense([WIDTH] * (LAYERS + 1)))
+    ddp = 2 * (RANKS - 1) / RANKS * 4 * numbers
+    head = ["", "all-gathers", "reduce-scatters", "all-reduces", "kB through a port", "times DDP"]
+    kinds = [e.kind for e in done.trace.of_rank(0)]
+    port = through_a_port(done.trace)
+    rows = [
+        ["by your line", f"{kinds.count('all_gather')}", f"{kinds.count('reduce_scatter')}", "0", f"{port / 1e3:.0f}",
+         f"{port / ddp:.2f}"],
+        ["DDP", "0", "0", f"{LAYERS}", f"{ddp / 1e3:.0f}", "1.00"],
+    ]  # fmt: skip
+    return Table(f"One step of {LAYERS} layers on {RANKS} ranks", head, rows)
+
+
+# ---- how many layers are fetched ahead
+
+V100 = find("dgx-v100")  # eight, each in a node of its own; what memory costs is left out
+FLAT = Cluster("flat", Device("flat", V100.device.flops, 1e30, 10**15, 0.0), 1, V100.between, V100.between)
+NODES, WIDTHS = 8, (2048, 4096, 4096, 4096, 2048, 2048, 4096, 4096, 2048)
+BATCH, NO_BATCH = 4000, 1  # rows; with one row, activations are next to nothing
+
+
+def fetched_ahead(widths: Sequence[int], rows: int, ahead: int) -> None:
+    """On a rank: a forward pass, in which up to ``ahead`` layers are under way while one computes."""
+    ranks, layers = dist.get_world_size(), dense(widths)
+    shards = [torch.empty(shard_length(layer.numel, ranks)) for layer in layers]
+    x, under_way = torch.empty(rows, widths[0]), deque[tuple[Tensor, Any]]()
+    for l, layer in enumerate(layers):
+        while len(under_way) <= ahead and l + len(under_way) < len(layers):
+            shard = shards[l + len(under_way)]
+            whole = shard.new_empty(ranks * len(shard))
+            under_way.append((whole, dist.all_gather_into_tensor(whole, shard, async_op=True)))
+        whole, work = under_way.popleft()
+        work.wait()
+        x = layer(whole[: layer.numel], x)
+        del whole, work
+
+
+def ahead_run(ahead: int, rows: int = BATCH) -> Result:
+    """A forward pass, without data; ``.show()`` draws it."""
+    return run(fetched_ahead, WIDTHS, rows, ahead, ranks=NODES, on=FLAT, fake=True)
+
+
+def ahead_table(most_whole: MostWhole) -> Table:
+    """How many layers are fetched ahead: what is whole at once by the line and in a run, and how long a pass takes."""
+    sizes = [layer.numel for layer in dense(WIDTHS)]
+    shards = sum(4 * shard_length(N, NODES) for N in sizes)
+    rows = [
+        [f"{ahead}", f"{4 * most_whole(sizes, ahead) / 1e6:.0f}",
+         f"{(ahead_run(ahead, NO_BATCH).memory[0].peak - shards) / 1e6:.0f}", f"{ahead_run(ahead).time * 1e3:.1f}"]
+        for ahead in (0, 1, 2)
+    ]  # fmt: skip
+    head = ["fetched ahead", "MB whole, by your line", "MB whole, in the run", "ms of a forward pass"]
+    return Table(f"{len(sizes)} layers of unequal size on {NODES} GPUs", head, rows)
