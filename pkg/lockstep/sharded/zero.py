@@ -9,18 +9,21 @@ A bucket's parameters are views of one vector; this rank's optimizer knows its s
     whole     │ shard 0 │ shard 1 │ shard 2 │ shard 3 │   K·n parameters: the model computes with all of them
                              ▲ optimizer.step() on rank 1
 
-    stage   1. gradients               2. they travel            3. update        4. parameters travel
-    0       N, until the next step     all-reduce                N on each rank
-    1       N, until the next step     reduce-scatter            n on each rank   all-gather
-    2       n; N in one bucket only    reduce-scatter, at once   n on each rank   all-gather
+    stage   1. gradients, numbers      2. they travel            3. update        4. parameters travel
+    0       N, as long as the model    all-reduce                N on each rank
+    1       N, as long as the model    reduce-scatter            n on each rank   all-gather
+    2       n; N of two buckets (*)    reduce-scatter            n on each rank   all-gather
+
+    (*) the one that backward computes and the one that is on its way: no other bucket's gradients are there
 
                 bytes a rank, float32 with Adam      numbers a rank sends in a step (N_d dividing Ψ)
     stage 0     4Ψ + 4Ψ + 8Ψ                         2Ψ(K-1)/K, as any all-reduce
     stage 1     4Ψ + 4Ψ + 8Ψ/K                       the same: its two halves, one before and one after the update
-    stage 2     4Ψ + (4 + 8)Ψ/K                      the same, with one backward pass a step
+    stage 2     4Ψ + 4Ψ/K + 8Ψ/K, and (*)            the same, with one backward pass a step
 
-An optimizer that updates each number by itself (SGD, momentum, Adam) does with a shard what it does with the whole.
-Stage 3, which divides the parameters too, is ``lockstep.sharded.fsdp``.
+In stages 1 and 2 padding counts, up to K-1 numbers a bucket: ``lockstep.cost.sharding`` has the exact bytes. An
+optimizer that updates each number by itself (SGD, momentum, Adam) does with a shard what it does with the whole. Stage
+3, which divides the parameters too, is ``lockstep.sharded.fsdp``.
 
 Source: Rajbhandari et al., ZeRO: Memory Optimizations Toward Training Trillion Parameter Models, arXiv:1910.02054,
 sections 5 and 7.
@@ -30,7 +33,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 import torch.distributed as dist
@@ -40,7 +43,15 @@ from lockstep.data_parallel.ddp import MEGABYTE, Bucket, BucketedDDP
 from lockstep.errors import UsageError
 from lockstep.sharded.flat import shard_length
 
-Optimizer = Callable[[Sequence[Tensor]], torch.optim.Optimizer]
+
+class Steps(Protocol):
+    """An optimizer, as far as it is asked anything here."""
+
+    def step(self) -> Any:
+        """Update the tensors that it was made with from their ``grad``."""
+
+
+Optimizer = Callable[[Sequence[Tensor]], Steps]
 
 
 class Replicated(Bucket):
@@ -85,7 +96,7 @@ class Replicated(Bucket):
         self.shard.grad = self.flat[self.mine].to(self.shard.dtype)
 
     def publish(self, group: dist.ProcessGroup | None) -> Any:
-        """What this rank has updated is what the model computes with. Returns what to wait for, or None."""
+        """What this rank has updated is what the model computes with. Returns a transfer to wait for, or None."""
         if self.shard.dtype != self.whole.dtype:
             self.whole[self.mine] = self.shard.detach().to(self.whole.dtype)
 
@@ -156,8 +167,11 @@ class Zero(BucketedDDP):
     vector for each bucket.
 
     After a backward pass each ``shard.grad`` is its part of the mean gradient. In stage 2 each pass is sent, in
-    ``no_sync`` too: there is no place where whole gradients could add up. ``precision``: the dtype in which the model
-    computes and collectives travel, as torch.bfloat16; its optimizer then updates a float32 master of the shard.
+    ``no_sync`` too: there is no place where whole gradients could add up.
+
+    ``precision``: the dtype in which the model computes and collectives travel, as torch.bfloat16. The optimizer then
+    updates a float32 master of the shard, with a float32 gradient to which micro-batches add up (4 + 12 bytes a number
+    of the shard, 2 more than the paper's 2 + 12).
 
     ::
 
