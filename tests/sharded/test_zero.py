@@ -16,6 +16,7 @@ from lockstep.cost.sharding import booked, model_states
 from lockstep.data_parallel.beside_torch import PROGRAMS, STEPS, Program, batch, loss
 from lockstep.errors import UsageError
 from lockstep.models import mlp
+from lockstep.sharded.checkpointing import in_segments
 from lockstep.sharded.clipping import clip_by_global_norm
 from lockstep.sharded.flat import gathered
 from lockstep.sharded.zero import Zero
@@ -220,6 +221,33 @@ def test_gradients_add_up_or_the_call_is_refused() -> None:
     assert both[0] == pytest.approx(2 * both[1]), "stage 0 has the whole gradient on each of two ranks"
     with pytest.raises(Exception, match="sent already"):
         run(twice, 1, ranks=2, on="dgx-a100")
+
+
+def recomputed(stage: int) -> list[Tensor]:
+    model = mlp((6, 6, 6, 3))
+
+    class Recomputed(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.layers = model
+
+        def forward(self, x: Tensor) -> Tensor:
+            return in_segments(list(self.layers), 3, x)
+
+    zero = Zero(Recomputed(), OPTIMIZERS["momentum"], stage, 100)
+    zero(torch.ones(2, 6)).square().mean().backward()
+    zero.step()
+    return [p.detach() for p in model.parameters()]
+
+
+def test_activations_may_be_computed_again() -> None:
+    model = mlp((6, 6, 6, 3))
+    stepping = OPTIMIZERS["momentum"](list(model.parameters()))
+    model(torch.ones(2, 6)).square().mean().backward()
+    stepping.step()
+    for stage in (1, 2):
+        for found in run(recomputed, stage, ranks=2, on="dgx-a100").values:
+            torch.testing.assert_close(found, list(model.parameters()))
 
 
 def test_stages_that_are_not_here() -> None:

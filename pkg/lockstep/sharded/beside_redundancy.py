@@ -76,7 +76,5 @@ def redundancy_table(K: int = 4) -> Table:
         for name, (_, state, sent) in found.items()
     ]
     head = ["stage 1", *(f"state, rank {r}" for r in range(K)), *(kind.replace("_", "-") for kind in kinds)]
-    title = (
-        f"{numbers:,} parameters, {STEPS} steps: Adam's state on each rank and what collectives carry, bytes for each"
-    )
-    return Table(title, head, rows)
+    told = "Adam's state on each rank and what collectives carry (4.0 of the broadcasts: before the first step)"
+    return Table(f"{told}, bytes for each of {numbers:,} parameters, {STEPS} steps", head, rows)
