@@ -171,6 +171,27 @@ def test_small_updates_add_up_in_the_master() -> None:
         assert moved > 1e-3
 
 
+def every_precision() -> list[tuple[bool, bool]]:
+    """Whether a step has moved the model, and whether its parameters have the dtype that was asked for."""
+    found = []
+    for model_dtype in (torch.float32, torch.bfloat16, torch.float64):
+        for precision in (torch.float32, torch.bfloat16):
+            model = mlp((6, 5, 3), dtype=model_dtype)
+            zero = Zero(model, lambda tensors: torch.optim.SGD(tensors, lr=1.0), 2, precision=precision)
+            before = model[0].weight.detach().clone()
+            zero(torch.ones(2, 6)).sum().backward()
+            zero.step()
+            right = model[0].weight.dtype == precision and zero.shards[0].dtype in (torch.float32, torch.float64)
+            found.append((not torch.equal(model[0].weight, before), right))
+    return found
+
+
+def test_the_model_gets_what_the_master_has_whatever_its_dtype_was() -> None:
+    """A master in the dtype that the model computes with, too, was taken for a view of its parameters: no step moved
+    the model."""
+    assert run(every_precision, ranks=2, on="dgx-a100").values == [[(True, True)] * 6] * 2
+
+
 def test_buckets_travel_while_the_backward_pass_goes_on() -> None:
     result = run(deep, ranks=3, on="dgx-a100")
     events = [e for e in result.trace.of_rank(0) if e.kind == "reduce_scatter"]

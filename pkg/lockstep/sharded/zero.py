@@ -72,14 +72,16 @@ class Replicated(Bucket):
         for p, view in self._parted(drawn).items():
             view.copy_(p.detach())
         self.whole = drawn.to(precision or drawn.dtype)
-        self.shard = nn.Parameter(drawn[self.mine].clone() if precision else drawn[self.mine])
+        master = torch.promote_types(drawn.dtype, torch.float32) if precision else drawn.dtype
+        same = master == self.whole.dtype
+        self.shard = nn.Parameter(self.whole[self.mine] if same else drawn[self.mine].to(master, copy=True))
         for p, view in self._parted(self.whole).items():
             p.data = view
         self.missing = set(parameters)
         self.prepare()
 
     def prepare(self) -> None:
-        """A place for the gradients, as long-lived as the model's."""
+        """A place for the gradients (1), as long-lived as the model's."""
         self.flat = torch.zeros_like(self.whole)
         self.views = self._parted(self.flat)
         self.empty()
@@ -124,8 +126,8 @@ class StateSharded(Replicated):
 
 
 class GradientSharded(StateSharded):
-    """Stage 2. A bucket's gradients live until they have travelled; shards of several passes add up (in float32 if the
-    shard is)."""
+    """Stage 2. A bucket's gradients (1) are where autograd has put them until they travel; shards of several passes add
+    up, in float32 if the shard is."""
 
     def prepare(self) -> None:
         self.flat = self.whole.new_empty(0)
