@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
 import torch
 
-from lockstep.sharded.beside_redundancy import STEPS, redundancy, redundancy_table
 
-
+@pytest.mark.slow
 def test_the_same_parameters_by_other_parts_and_other_bytes() -> None:
+    from lockstep.sharded.beside_redundancy import STEPS, redundancy  # a second of imports
+
     found = redundancy(4)
     (ours, state, sent), (torchs, their_state, theirs) = found["ours"], found["torch's"]
     torch.testing.assert_close(ours, torchs, rtol=0, atol=1e-6)
@@ -23,7 +25,10 @@ def test_the_same_parameters_by_other_parts_and_other_bytes() -> None:
     assert "all_reduce" not in sent
 
 
+@pytest.mark.slow
 def test_the_table() -> None:
+    from lockstep.sharded.beside_redundancy import redundancy_table
+
     table = redundancy_table(2)
     assert [row[0] for row in table.rows] == ["ours", "torch's"]
     assert all(len(row) == len(table.head) == 1 + 2 + 4 for row in table.rows)

@@ -29,8 +29,9 @@ def clipped(max_norm: float) -> tuple[Tensor, list[Tensor]]:
     return norm, [gathered(s, g.numel()).view_as(g) for s, g in zip(shards, gradients(), strict=True)]
 
 
-@pytest.mark.parametrize(("on", "K"), [("dgx-a100", 1), ("dgx-a100", 5), ("processes", 3)])
-@pytest.mark.parametrize("max_norm", [1.0, 1e3])
+@pytest.mark.parametrize(
+    ("on", "K", "max_norm"), [("dgx-a100", 1, 1.0), ("dgx-a100", 5, 1.0), ("dgx-a100", 4, 1e3), ("processes", 3, 1.0)]
+)
 def test_it_is_what_torch_does_on_one_rank(on: str, K: int, max_norm: float) -> None:
     parameters = [torch.zeros(shape) for shape in SHAPES]
     for p, g in zip(parameters, gradients(), strict=True):
