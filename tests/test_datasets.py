@@ -1,14 +1,16 @@
 """The data sets are the same everywhere, and what their docstrings say of them holds."""
 
+import abc
 import subprocess
 import sys
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 import torch
 from sklearn.datasets import load_digits
 
-from lockstep.datasets import digits, digits_split, dyadic
+from lockstep.datasets import digits, digits_split, dyadic, library_text, text_batch
 from lockstep.errors import UsageError
 
 
@@ -68,6 +70,29 @@ def test_dyadic_data_differ_by_seed_and_leave_the_global_generator_alone() -> No
 def test_no_data_is_refused() -> None:
     with pytest.raises(UsageError, match="no data of 0 examples"):
         dyadic(0, 3)
+
+
+def test_the_library_is_python() -> None:
+    text = library_text(50_000)
+    assert (text.shape, text.dtype) == ((50_000,), torch.uint8)
+    assert bytes(text.tolist()).startswith(Path(abc.__file__).read_bytes()[:1000])
+    assert torch.equal(library_text()[:50_000], text)
+    with pytest.raises(UsageError, match="has no 1,000,000,000 bytes"):
+        library_text(1_000_000_000)
+
+
+def test_a_batch_of_text_says_what_follows() -> None:
+    text, state = torch.arange(200, dtype=torch.uint8), torch.get_rng_state()
+    x, y = text_batch(text, 5, 7, seed=3)
+    assert (x.shape, x.dtype, y.shape) == ((5, 7), torch.int64, (5, 7))
+    assert torch.equal(x + 1, y)
+    assert torch.equal(x[:, 1:], y[:, :-1])
+    assert torch.equal(text_batch(text, 5, 7, seed=3)[0], x)
+    assert not torch.equal(text_batch(text, 5, 7, seed=4)[0], x)
+    assert torch.equal(torch.get_rng_state(), state)
+    assert text_batch(text, 1, 199)[0].flatten().tolist() == list(range(199))
+    with pytest.raises(UsageError, match="no piece of 200"):
+        text_batch(text, 1, 200)
 
 
 def test_the_digits_are_those_of_scikit_learn() -> None:

@@ -3,10 +3,12 @@
 x, y = digits()                                     1,797 handwritten digits, 8 x 8 grey values, in ten classes
 (x, y), (x_test, y_test) = digits_split()           1,280 to train with, 517 to test with, always the same ones
 x, y = dyadic(64, 8)                                regression data on which SGD computes without rounding
+x, y = text_batch(library_text(), 8, 64, seed=0)    8 pieces of 64 bytes of Python, and the bytes that follow each
 """
 
 from __future__ import annotations
 
+import sysconfig
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -67,3 +69,32 @@ def dyadic(n: int, features: int, seed: int = 0) -> Examples:
     weights = torch.randint(-2, 3, (features,), generator=drawn).to(torch.float64) / 2
     noise = torch.randint(-1, 2, (n,), generator=drawn).to(torch.float64) / 4
     return x, x @ weights + noise
+
+
+def library_text(limit: int = 1_000_000) -> Tensor:
+    """The first ``limit`` bytes of the source of Python's standard library: uint8 of shape (limit,), values below 256.
+
+    The modules outside packages, by name; those that begin with an underscore are left out, since some of them differ
+    from machine to machine. So the text depends on nothing but Python's version. Raises UsageError where there is less.
+    """
+    text = bytearray()
+    for file in sorted(Path(sysconfig.get_path("stdlib")).glob("[a-z]*.py")):
+        text += file.read_bytes()
+        if len(text) >= limit:
+            return torch.frombuffer(text[:limit], dtype=torch.uint8)
+    raise UsageError(
+        f"This Python's standard library has no {limit:,} bytes of source: {len(text):,} were found.",
+        "Ask for less, or install Python with its source.",
+    )
+
+
+def text_batch(text: Tensor, examples: int, context: int, seed: int = 0) -> Examples:
+    """Pieces of ``text`` (n,) for a language model, drawn by ``seed``: x and y are int64 of shape (examples, context),
+    and y has at each place the byte that follows x's. Raises UsageError for a text shorter than a piece."""
+    if not 0 < context < len(text):
+        raise UsageError(f"A text of {len(text)} bytes has no piece of {context} with a byte after it.")
+    drawn = torch.Generator().manual_seed(seed)
+    starts = torch.randint(len(text) - context, (examples, 1), generator=drawn)
+    places = starts + torch.arange(context + 1)
+    pieces = text[places].to(torch.int64)  # (examples, context + 1)
+    return pieces[:, :-1], pieces[:, 1:]
