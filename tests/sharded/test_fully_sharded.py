@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +15,11 @@ from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
 from lockstep import run
+from lockstep.cost import sharding
+from lockstep.datasets import library_text, text_batch
 from lockstep.errors import UsageError
-from lockstep.models import linear, mlp
+from lockstep.events import Count
+from lockstep.models import GPT, gpt_layers, linear, mlp, next_token_loss
 from lockstep.sharded.fsdp import FullySharded
 
 ROUNDING = 1e-15
@@ -25,7 +27,7 @@ ROUNDING = 1e-15
 # ---- gradients
 
 
-@pytest.mark.parametrize("ranks", [1, 2, 3, 4, pytest.param(8, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("ranks", [1, 2, 3, *(pytest.param(K, marks=pytest.mark.slow) for K in (4, 8))])
 def test_gradients_and_parameters_are_those_of_one_rank(ranks: int) -> None:
     for differences in run(program.differences, ranks=ranks, on="dgx-a100").values:
         assert differences.keys() == program.TRAININGS.keys()
@@ -49,12 +51,8 @@ def test_under_torchrun_too() -> None:
 
 # ---- bytes and memory, by formula
 
-SIZES = [(64, 48), (48, 80), (80, 40), (40, 24)]  # float32: 4 bytes a number
+SIZES = [(64, 48), (48, 80), (80, 40), (40, 24)]  # float32
 N = [(inputs + 1) * outputs for inputs, outputs in SIZES]
-
-
-def shards(K: int) -> list[int]:
-    return [-(-numbers // K) for numbers in N]
 
 
 def layers() -> Any:
@@ -71,38 +69,48 @@ def adam(micro: int = 1, **options: Any) -> None:
         optimizer.step()
 
 
-def by_kind(result: Any, rank: int = 0) -> dict[str, tuple[int, int]]:
-    return {kind: tuple(count) for (r, kind), count in result.trace.counts().items() if r == rank}
+def by_kind(result: Any, rank: int = 0) -> dict[str, Count]:
+    return {kind: count for (r, kind), count in result.trace.counts().items() if r == rank}
+
+
+def times(steps: int, booked: dict[str, Count]) -> dict[str, Count]:
+    return {kind: Count(steps * count.number, steps * count.nbytes) for kind, count in booked.items()}
 
 
 @pytest.mark.parametrize("ranks", [1, 3, 4])
 @pytest.mark.parametrize("prefetch", [False, True])
 def test_bytes_and_peaks_are_those_of_the_formulas(ranks: int, prefetch: bool) -> None:
     """At rest a rank has a shard of everything. Whole: a unit, or two; and of the gradient of a unit, what autograd has
-    left, and the vector that travels, beside the one that the reduce-scatter before leaves when it is hidden."""
+    left, and the vector that travels, beside the one before while it is under way."""
     result = run(adam, prefetch=prefetch, ranks=ranks, on="dgx-a100")
-    n, K = shards(ranks), ranks
-    whole = [K * length for length in n]
-    assert by_kind(result)["all_gather"] == (2 * 2 * len(n), 2 * 2 * 4 * sum(whole))
-    assert by_kind(result)["reduce_scatter"] == (2 * len(n), 2 * 4 * sum(whole))
+    assert by_kind(result) == times(2, sharding.booked(N, ranks, 3))
+    n, shards = sharding.shard_lengths(N, ranks), sharding.model_states(N, ranks, 3)
+    whole = [ranks * length for length in n]
+    before = [*whole[1:], 0] if prefetch else [0] * len(n)
+    moments = [sum(n[u + 1 :]) + before[u] + whole[u] + N[u] for u in range(len(n))]
     for memory in result.memory:
-        gathered = [a + b for a, b in pairwise(whole)] if prefetch else whole
-        assert memory.peaks["parameters"] == 4 * (sum(n) + max(gathered))
-        assert memory.peaks["optimizer state"] == 2 * 4 * sum(n) + 4 * len(n)  # and Adam's number of the step, each
-        travelling = [*whole[1:], 0] if prefetch else [0] * len(n)
-        ready = [sum(n[u + 1 :]) for u in range(len(n))]
-        moments = [ready[u] + travelling[u] + whole[u] + N[u] for u in range(len(n))]
+        assert memory.peaks["parameters"] == shards.parameters + sharding.peak_gathered(N, ranks, 1 + prefetch)
+        assert memory.peaks["optimizer state"] == shards.optimizer + 4 * len(n)  # Adam counts steps for each tensor
         assert memory.peaks["gradients"] == 4 * max(moments)
 
 
 def test_what_each_option_gathers() -> None:
     """Three micro-batches: gradients travel for each."""
-    whole = 4 * sum(2 * length for length in shards(2))
     kept = by_kind(run(adam, 3, reshard_after_forward=False, ranks=2, on="dgx-a100"))
-    freed = by_kind(run(adam, 3, ranks=2, on="dgx-a100"))
-    assert kept["all_gather"] == (2 * 3 * 4, 2 * 3 * whole)
-    assert freed["all_gather"] == (2 * 3 * 2 * 4, 2 * 3 * 2 * whole)
-    assert kept["reduce_scatter"] == freed["reduce_scatter"] == (2 * 3 * 4, 2 * 3 * whole)
+    assert kept == times(2 * 3, sharding.booked(N, 2, 3, kept=len(N)))
+    assert by_kind(run(adam, 3, ranks=2, on="dgx-a100")) == times(2 * 3, sharding.booked(N, 2, 3))
+
+
+def without_data() -> None:
+    model = FullySharded(nn.Linear(4096, 4096) for _ in range(6))
+    model(torch.ones(8, 4096)).square().mean().backward()
+
+
+def test_a_large_model_without_data() -> None:
+    (memory, *_) = run(without_data, ranks=8, on="dgx-a100", fake=True).memory
+    sizes = [4096 * 4097] * 6
+    shards = sharding.model_states(sizes, 8, 3)
+    assert memory.peaks["parameters"] == shards.parameters + sharding.peak_gathered(sizes, 8, 2)
 
 
 def whole_at_once() -> None:
@@ -113,9 +121,9 @@ def whole_at_once() -> None:
 
 def test_without_units_the_whole_model_is_gathered_once() -> None:
     result = run(whole_at_once, ranks=4, on="dgx-a100")
-    n = -(-sum(N) // 4)
-    assert by_kind(result) == {"all_gather": (1, 4 * 4 * n), "reduce_scatter": (1, 4 * 4 * n)}
-    assert result.memory[0].peaks["parameters"] == 4 * (n + 4 * n)
+    shards = sharding.model_states(sum(N), 4, 3)
+    assert by_kind(result) == sharding.booked(sum(N), 4, 3, kept=1)
+    assert result.memory[0].peaks["parameters"] == shards.parameters + sharding.peak_gathered(sum(N), 4)
 
 
 def building() -> None:
@@ -139,7 +147,7 @@ def one_pass(**options: Any) -> None:
 def told(result: Any) -> list[str]:
     """The collectives of rank 0 and its products, in the order in which they were posted; what is posted at one time,
     collectives first. G gathers a unit, M multiplies matrices of it, R reduces its gradient."""
-    whole = [4 * 3 * length for length in shards(3)]
+    whole = [4 * 3 * n for n in sharding.shard_lengths(N, 3)]
     found, unit = [], 0
     for e in sorted(result.trace.of_rank(0), key=lambda e: (e.posted, e.kind == "compute", e.kind)):
         if e.kind != "compute":
@@ -224,6 +232,33 @@ def recurrent() -> list[bool]:
 @pytest.mark.parametrize("on", ["dgx-a100", pytest.param("processes", marks=pytest.mark.slow)])
 def test_units_that_are_used_more_than_once_or_computed_again(on: str) -> None:
     assert run(recurrent, ranks=3, on=on).values == [[True] * 8] * 3
+
+
+SMALL = {"width": 16, "heads": 2, "layers": 2, "context": 12, "dtype": torch.float64}
+
+
+def losses(build: Any) -> list[float]:
+    """Of the whole batch, while a small GPT learns the standard library's source."""
+    model, text = build(), library_text(20_000)
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
+    found = []
+    for step in range(3):
+        x, y = (t.chunk(dist.get_world_size())[dist.get_rank()] for t in text_batch(text, 6, 12, seed=step))
+        optimizer.zero_grad()
+        loss = next_token_loss(model(x), y)
+        loss.backward()
+        optimizer.step()
+        total = loss.detach().clone()
+        dist.all_reduce(total)
+        found.append(total.item() / dist.get_world_size())
+    return found
+
+
+def test_a_small_gpt_learns_as_on_one_rank() -> None:
+    alone = run(losses, lambda: GPT(**SMALL), ranks=1, on="dgx-a100").values[0]
+    for found in run(losses, lambda: FullySharded(gpt_layers(**SMALL)), ranks=3, on="dgx-a100").values:
+        assert found == pytest.approx(alone, rel=1e-12)
+        assert found[0] > found[-1]
 
 
 class Told(nn.Module):
