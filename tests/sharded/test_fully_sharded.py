@@ -397,6 +397,7 @@ def refusals() -> list[str]:
     return [
         refused(lambda: FullySharded(nn.ReLU())),
         refused(lambda: FullySharded(half_frozen)),
+        refused(lambda: FullySharded(nn.Linear(6, 5, device="meta"))),
         refused(lambda: FullySharded(mlp([6, 5]), [linear(6, 5, 0, 0)])),
         refused(lambda: FullySharded(shared, [shared.first, shared.second])),
     ]
@@ -405,7 +406,8 @@ def refusals() -> list[str]:
 def test_what_it_refuses() -> None:
     assert run(refusals, ranks=1, on="dgx-a100").values == [[
         "The model has no parameter that requires a gradient.",
-        "The unit of 0.weight mixes frozen and trained parameters, or dtypes.",
+        "The unit of 0.weight mixes frozen and trained parameters, dtypes, or devices.",
+        "The unit of weight is on the meta device: it has no numbers.",
         "A Linear in `units` is no part of the model.",
         "The parameter second.weight is shared with another unit.",
     ]]  # fmt: skip

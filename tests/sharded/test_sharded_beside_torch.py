@@ -11,6 +11,7 @@ import torch
 import torch.distributed as dist
 
 from lockstep import run
+from lockstep.cost.sharding import hybrid
 from lockstep.errors import UsageError
 from lockstep.models import linear
 from lockstep.sharded.beside_torch import METHODS, SIZES, Beside, beside_torch, beside_torch_table
@@ -72,6 +73,9 @@ def test_only_a_shard_of_the_gradient_crosses_nodes() -> None:
     assert told == {("all_gather", inside, 4 * n), ("reduce_scatter", inside, 4 * n), ("all_reduce", across, n)}
     counts: Any = {kind: count.number for (rank, kind), count in result.trace.counts().items() if rank == 5}
     assert counts == {"all_gather": 4, "reduce_scatter": 2, "all_reduce": 2}
+    sent = hybrid(2 * 4 * 17 * 16, ranks=8, per_node=4)
+    assert 3 / 4 * (4 + 2) * 4 * n == sent.within
+    assert 2 * 1 / 2 * 2 * n == sent.across
 
 
 @pytest.mark.parametrize("ranks", [4, pytest.param(8, marks=pytest.mark.slow)])

@@ -1,7 +1,8 @@
 """The course's FullySharded beside torch's fully_shard: a training step each, on processes and gloo, a unit a layer.
 
-Ours is Python throughout; the transfers are gloo's in both. As `bench.ddp`, the same model takes turns: a step of ours,
-one of torch's, one of a rank that holds the whole model and talks to nobody.
+Ours is Python throughout, and hides transfers behind computation; on CPU torch's waits at once for what it sends. The
+transfers are gloo's in both. As in `bench.ddp` the same model takes turns: a step of ours, one of torch's, one of a
+rank that holds the whole model and talks to nobody.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import fully_shard
 
 from lockstep.bench.ddp import RANKS, REPEATS, Models, Seconds, on_processes
-from lockstep.bench.table import Row, Table, size_of
+from lockstep.bench.table import Row, Table
 from lockstep.bench.timing import Size
 from lockstep.launch.host import cores
 from lockstep.models import mlp, parameters_of
@@ -55,7 +56,7 @@ def table(ranks: int, size: Size) -> Table:
     ]
     if ranks > cores().usable:
         notes.append(f"{ranks} ranks share {cores().usable} cores: waiting for a turn of a core is in these times.")
-    title = f"sharded: a training step of {ranks} ranks on this machine, FullySharded beside fully_shard"
+    title = f"sharded: a training step of {ranks} ranks, FullySharded beside fully_shard"
     return Table(title, [row(case, seconds) for case, seconds in found.items()], notes)
 
 
@@ -63,7 +64,7 @@ def row(case: Case, found: Seconds) -> Row:
     ours, theirs = found["ours"], found["torch's"]
     return {
         "layers": f"{case.layers} of {case.width}",
-        "parameters": size_of(4 * parameters_of(case.model)),
+        "parameters": parameters_of(case.model),
         "ours [ms]": median(ours) * 1e3,
         "torch's [ms]": median(theirs) * 1e3,
         "whole [ms]": median(found["whole"]) * 1e3,
