@@ -126,9 +126,9 @@ class FullySharded(nn.Module):
     ``precision``: the dtype of what is whole, of its gradients, and of inputs. Shards keep theirs: they are the master.
 
     All ranks build the same numbers (the same seed), and use the same units in the same order. A parameter that modules
-    share belongs to one unit, and is used within that unit's forward pass. A frozen unit is gathered in the same way, and
-    stays to the end of the backward pass. There is no ``no_sync``: it would keep whole gradients, which the reduce-scatter
-    of each micro-batch avoids.
+    share belongs to one unit, and is used within that unit's forward pass. A frozen unit stays whole to the end of the
+    backward pass. There is no ``no_sync``: it would keep whole gradients, where a reduce-scatter for each micro-batch
+    leaves shards.
     """
 
     def __init__(
