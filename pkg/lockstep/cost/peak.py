@@ -5,11 +5,11 @@
 
 What is there all the time, and in the backward pass from the last layer to the first:
 
-    stage   all the time                        layer by layer
-    0       2 whole (Adam), parameters whole    (1) gradient
-    1       2 n_i (Adam), parameters whole      (1) gradient; after the backward pass (3) shard, (4) gradient goes
-    2       2 n_i (Adam), parameters whole      (1) gradient, (3) shard, (4) gradient goes
-    3       2 n_i (Adam), parameters n_i        (0) gather, (1) gradient, (2) gathered goes, (3) shard, (4) gradient goes
+    stage   all the time              layer by layer
+    0       2 whole (Adam) + whole    (1) gradient
+    1       2 n_i (Adam) + whole      (1) gradient; and after the backward pass (3) shard, (4) gradient goes
+    2       2 n_i (Adam) + whole      (1) gradient, (3) shard, (4) gradient goes
+    3       2 n_i (Adam) + n_i        (0) gather, (1) gradient, (2) gathered goes, (3) shard, (4) gradient goes
 
 Numbers are of 4 bytes; Adam keeps two for each that a rank updates, from the first step on. Activations and what is
 temporary in an operation come on top. ZeRO's Table 1 (Rajbhandari et al., arXiv:1910.02054) counts what is there all

@@ -5,8 +5,8 @@
     each by its own norm    3 -> 2.5,  4 -> 2.5    another direction: (2.5, 2.5)
     by the global norm 5    3 -> 1.5,  4 -> 2      the same direction, of length 2.5
 
-A rank knows the squares of its own numbers: (1) their sum is one number, (2) one all-reduce adds those of all ranks, and
-(3) all scale alike. Padding adds 0. A NaN anywhere makes the norm NaN on every rank.
+A rank knows the squares of its own numbers: (1) their sum is one number, (2) one all-reduce adds those of all ranks,
+and (3) all scale alike. Padding adds 0. A NaN anywhere makes the norm NaN on every rank.
 """
 
 from __future__ import annotations
