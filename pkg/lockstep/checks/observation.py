@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -61,8 +61,8 @@ class Seen:
     case: Case
     returned: tuple[Any, ...] = ()
     arguments: tuple[Any, ...] = ()  # each a list: the arguments as they were when the function had returned
+    memory: tuple[Mapping[str, int], ...] = ()  # "peak": bytes besides its arguments; and all then alive, by kind
     trace: Trace = field(default_factory=Trace)
-    peak_memory: tuple[int, ...] = ()
     printed: str = ""
     failure: Failure | None = None
 

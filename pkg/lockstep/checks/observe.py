@@ -97,7 +97,7 @@ def observe_each(exercise: Exercise, fns: Sequence[Callable[..., Any]], case: Ca
 def _called(case: Case, values: list[Any] | None, outcome: Outcome) -> Seen:
     if values is None:
         return Seen(case, failure=Failure("RankRaised", ""))
-    return _seen(case, [(values, [])], Trace(ranks=1), outcome)
+    return _seen(case, [(values, [], {})], Trace(ranks=1), outcome)
 
 
 @dataclass
@@ -177,7 +177,7 @@ class _Stage:
                 self.begun = note.last()
         values = iter(outcome.values[0])
         answers = [list(islice(values, len(of_case))) for of_case in calls]
-        return [_seen(c, [(a, [])], outcome.trace, outcome) for c, a in zip(cases, answers, strict=True)]
+        return [_seen(c, [(a, [], {})], outcome.trace, outcome) for c, a in zip(cases, answers, strict=True)]
 
     def _hung(self, cases: Sequence[Case], error: RunError) -> int | None:
         """Which of the cases, if any: the last that every rank had begun, or whose call was under way."""
@@ -300,6 +300,5 @@ def _parted(cases: Sequence[Case], by_rank: Sequence[Sequence[Any]], outcome: Ou
     return [_seen(case, played, trace, outcome) for case, played, trace in rows]
 
 
-def _seen(case: Case, played: Sequence[tuple[Any, list[Any]]], trace: Trace, outcome: Any) -> Seen:
-    returned, arguments = zip(*played, strict=True)
-    return Seen(case, tuple(returned), tuple(arguments), trace, tuple(outcome.peak_memory), outcome.printed)
+def _seen(case: Case, played: Sequence[tuple[Any, ...]], trace: Trace, outcome: Any) -> Seen:
+    return Seen(case, *zip(*played, strict=True), trace, outcome.printed)

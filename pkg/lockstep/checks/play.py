@@ -21,6 +21,7 @@ from lockstep.checks.plain import plain
 from lockstep.checks.salt import salt
 from lockstep.checks.transport import encoded
 from lockstep.events import Event, Trace
+from lockstep.residency import booked
 
 MARK = 13  # bytes: each case begins with a broadcast of this odd size, by which the trace is parted
 
@@ -35,7 +36,7 @@ class Act:
 
 
 def play(fns: Sequence[Callable[..., Any]], refused: str, watch: Watch, acts: Sequence[Act]) -> bytes:
-    """Each of ``fns`` on this rank for each act: what ``watch`` writes down, and its arguments as it left them."""
+    """Each of ``fns`` on this rank for each act: what ``watch`` saw, its arguments afterwards, and what it held."""
     devices = [device_of_rank() if act.tensors else HOST for act in acts]
     markers = {device: torch.zeros(MARK, dtype=torch.uint8, device=device) for device in devices}
     played = []
@@ -46,14 +47,15 @@ def play(fns: Sequence[Callable[..., Any]], refused: str, watch: Watch, acts: Se
     return encoded(played)
 
 
-def _play_one(fn: Callable[..., Any], act: Act, device: torch.device, watch: Watch) -> tuple[Any, list[Any]]:
+def _play_one(fn: Callable[..., Any], act: Act, device: torch.device, watch: Watch) -> tuple[Any, ...]:
     rank = dist.get_rank()
     group = dist.new_group(list(act.members)) if act.members is not None else None
     if act.members is not None and rank not in act.members:
-        return None, []
+        return None, [], {}
     salt(fn)
     arguments = moved(copy.deepcopy(act.arguments), device)
-    return watch(partial(fn, group=group), arguments), [plain(a) for a in arguments]
+    value, held = booked(watch, partial(fn, group=group), arguments)
+    return value, [plain(a) for a in arguments], held
 
 
 def play_each_pure(

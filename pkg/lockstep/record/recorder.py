@@ -265,13 +265,13 @@ class RecorderMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     def __init__(self, recorder: Recorder) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
-        self._recorder = recorder
+        self._recorder, self.residency = recorder, recorder.residency
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         if types and (special := [t for t in types if t.__torch_dispatch__ is not torch.Tensor.__torch_dispatch__]):
             if any(t.__name__ == "FakeTensor" for t in special):  # DTensor asks for shapes
                 return func(*args, **(kwargs or {}))
-            self._recorder.residency.foresee(func, args)
+            self.residency.foresee(func, args)
             return NotImplemented  # a DTensor or the like: what it does inside comes here again
         return self._recorder.see(func, args, kwargs or {})
 

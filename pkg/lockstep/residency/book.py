@@ -21,7 +21,8 @@ from __future__ import annotations
 import gc
 import math
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from itertools import count
 from threading import get_ident
 from types import FunctionType
@@ -262,6 +263,16 @@ class Residency:
         for known in alive:
             self._settle(known)
         return self._so_far()
+
+    @contextmanager
+    def stretch(self) -> Iterator[Callable[[], Memory]]:
+        """``memory`` of what goes on while entered, and not before: with what was alive then, as it was taken for."""
+        self._fold()
+        before, self._before = self._before, None
+        try:
+            yield self.memory
+        finally:
+            self._before = reckoning.merged(before, self._before) if self._before else before
 
     def _so_far(self) -> Memory:
         return reckoning.merged(self._before, reckoning.reckon(self._log, self._kinds, self._carried))

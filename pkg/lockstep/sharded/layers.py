@@ -55,3 +55,24 @@ def dense(sizes: Sequence[int], seed: int = 0) -> list[Dense]:
         Dense(inputs, outputs, index < len(sizes) - 2, seed, index)
         for index, (inputs, outputs) in enumerate(pairwise(sizes))
     ]
+
+
+class Block:
+    """x + relu(x·W1ᵀ + b1)·W2ᵀ + b2, the middle of it ``hidden`` wide. ``flat`` holds W1, W2, b1 and b2.
+
+    Of a batch of B examples autograd remembers the input, (B, width), and the middle, (B, hidden)."""
+
+    def __init__(self, width: int, hidden: int, seed: int = 0, index: int = 0) -> None:
+        self.width, self.hidden, self.seed, self.index = width, hidden, seed, index
+        self.numel = 2 * width * hidden + hidden + width
+
+    def start(self) -> Tensor:
+        up = linear(self.width, self.hidden, self.seed, 2 * self.index)
+        down = linear(self.hidden, self.width, self.seed, 2 * self.index + 1)
+        return torch.cat([p.detach().flatten() for p in (up.weight, down.weight, up.bias, down.bias)])
+
+    def __call__(self, flat: Tensor, x: Tensor) -> Tensor:
+        area = self.width * self.hidden
+        W1, W2, b1, b2 = torch.split(flat, [area, area, self.hidden, self.width])
+        middle = F.relu(F.linear(x, W1.view(self.hidden, self.width), b1))
+        return x + F.linear(middle, W2.view(self.width, self.hidden), b2)

@@ -73,7 +73,7 @@ class Clock(TorchDispatchMode):  # type: ignore[no-untyped-call]
         self, device: Device, residency: Residency, spend: Callable[[str, float, int], None], claim: Callable[[], None]
     ) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
-        self._device, self._residency, self._spend, self._claim = device, residency, spend, claim
+        self._device, self.residency, self._spend, self._claim = device, residency, spend, claim
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
@@ -81,7 +81,7 @@ class Clock(TorchDispatchMode):  # type: ignore[no-untyped-call]
         if active is not None and active is not self.mode:  # torch asks for shapes under a fake mode of its own
             return func(*args, **kwargs)
         if types and any(t not in NO_WRAPPERS for t in types):
-            self._residency.foresee(func, args)
+            self.residency.foresee(func, args)
             return NotImplemented
         known = self._known.get(id(func)) or self._learn(func)
         if known.composite:
@@ -92,7 +92,7 @@ class Clock(TorchDispatchMode):  # type: ignore[no-untyped-call]
         out = self._carry_out(func, args, kwargs)
         if not known.free:
             self._charge(known, args, kwargs, out)
-        self._residency.see(func, args, out)
+        self.residency.see(func, args, out)
         return out
 
     def _carry_out(self, func: Any, args: Any, kwargs: Any) -> Any:

@@ -34,7 +34,7 @@ class FakeClock(Clock):
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
         self.mode: FakeTensorMode = FakeTensorMode(allow_non_fake_inputs=True)
-        self._residency.mode = self.mode
+        self.residency.mode = self.mode
         self._traffic = Traffic()
 
     def __enter__(self) -> FakeClock:

@@ -1,0 +1,42 @@
+"""What a rank holds while a piece of its program runs: torch.cuda.max_memory_allocated, by kind and in any world."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from torch.utils._python_dispatch import _get_current_dispatch_mode_stack
+
+from lockstep.errors import UsageError
+from lockstep.events import Memory
+from lockstep.residency.book import Residency
+
+
+@contextmanager
+def peak_of(*given: Any) -> Iterator[Callable[[], Memory]]:
+    """``with peak_of(x) as memory:`` runs a piece of a program, and ``memory()`` says what was alive in it.
+
+    Everything that is alive at its beginning counts, with the tensors of ``given``. Raises UsageError where no rank is
+    running."""
+    book = _book()
+    book.adopt(given)
+    with book.stretch() as memory:
+        yield memory
+
+
+def booked(call: Callable[..., Any], *arguments: Any) -> tuple[Any, dict[str, int]]:
+    """What ``call(*arguments)`` gives; and the most bytes that were alive in it: "peak" counts what there was not when
+    it began, and each kind of MEMORY_KINDS all that was alive then."""
+    with peak_of(arguments) as memory:
+        before = memory().peak
+        value, most = call(*arguments), memory()
+    return value, {"peak": most.peak - before, **most.at_peak}
+
+
+def _book() -> Residency:
+    """Of the rank that this thread is: the mode by which its operations go keeps it."""
+    for mode in reversed(_get_current_dispatch_mode_stack()):
+        if isinstance(book := getattr(mode, "residency", None), Residency):
+            return book
+    raise UsageError("No rank runs here, of which memory could be booked.", "Call it in a function that run() runs.")
