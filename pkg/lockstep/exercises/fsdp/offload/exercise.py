@@ -22,17 +22,17 @@ TRIED = {  # numbers of each layer, steps
 }
 ROOM = 6  # times the largest layer: its m and v, and four more
 WHY = (
-    Rule("not-in-place", lambda e: e["stands"], "the parameters are as they were. Change the given tensors: w.sub_(...) "
-         "or w -= ..., not w = w - ...", telling=True),
+    Rule("not-in-place", lambda e: e["stands"], "the parameters are as they were. Change the given tensors: "
+         "w.sub_(...) or w -= ..., not w = w - ...", telling=True),
     Rule("changes-gradients", lambda e: not e["gradients"], "the gradients are changed. Leave them.", telling=True),
-    Rule("wrong-values", lambda e: e["wrong"] == "w", "after step {step} number {at} of the parameters of layer {layer} "
-         "is {held:.6g}, not {want:.6g}.", telling=True),
+    Rule("wrong-values", lambda e: e["wrong"] == "w", "after step {step} number {at} of layer {layer}'s parameters is "
+         " {held:.6g}, not {want:.6g}.", telling=True),
     Rule("wrong-state", lambda e: e["wrong"], "the parameters are right after step {step}, but on the host number {at} "
          "of layer {layer}'s {wrong} is {held:.6g}, not {want:.6g}.", telling=True),
 )  # fmt: skip
 COSTS = (
-    Rule("several-layers", lambda e: e["most"] > 1, "m and v of {most} layers are on the device at once. Let go of them "
-         "before the next load."),
+    Rule("several-layers", lambda e: e["most"] > 1, "m and v of {most} layers are on the device at once. Let go of "
+         "them before the next load."),
     Rule("not-offloaded", lambda e: e["left"], "m or v of {left} layer is still on the device when you have returned."),
     Rule("too-much-held", lambda e: e["held"] > ROOM * e["largest"], "{held:,} bytes are held at once beside what was "
          "given; one layer has {largest:,}, and six times that is enough."),
