@@ -6,8 +6,8 @@
 
                                       parameters   gradients   optimizer state     sent in a step
     stage 0  data parallel                Ψ            Ψ              Ψ              2(K-1)·Ψ/K
-    stage 1  ZeRO's P_os                  Ψ            Ψ              n              2(K-1)·n
-    stage 2  P_os+g                       Ψ            n              n              2(K-1)·n
+    stage 1  ZeRO's P_os                 K·n          K·n             n              2(K-1)·n
+    stage 2  P_os+g                      K·n           n              n              2(K-1)·n
     stage 3  P_os+g+p, FSDP               n            n              n              3(K-1)·n
 
 Each column is in numbers; how many bytes one is, the *recipe* says (``training.RECIPES``): 4 + 4 + 8 with Adam in
@@ -55,9 +55,10 @@ def shard_lengths(sizes: Sizes, ranks: int) -> list[int]:
 def model_states(sizes: Sizes, ranks: int, stage: int, recipe: Recipe = ADAM) -> States:
     """What a rank keeps between two steps, and the gradients at the end of a backward pass.
 
-    A shard has its padding; what is whole has none. Raises UsageError for a stage that is none of 0 to 3."""
+    Padding counts, in what is whole too, from stage 1 on. Raises UsageError for a stage that is none of 0 to 3."""
     _check(stage)
-    whole, shard = _total(sizes), sum(shard_lengths(sizes, ranks))
+    shard = sum(shard_lengths(sizes, ranks))
+    whole = ranks * shard if stage else _total(sizes)
     kept = (shard if stage >= first else whole for first in (3, 2, 1))  # the stage that first cuts each of the three
     return States(*(each * numbers for each, numbers in zip(bytes_of(recipe), kept, strict=True)))
 

@@ -54,7 +54,8 @@ class Replicated(Bucket):
         self, parameters: Sequence[Tensor], K: int, pieces: int = 1, r: int = 0, precision: torch.dtype | None = None
     ) -> None:
         self.parameters, self.K, self.transfer = list(parameters), K, None
-        n = shard_length(sum(p.numel() for p in parameters), pieces)
+        self.N = sum(p.numel() for p in parameters)
+        n = shard_length(self.N, pieces)
         self.mine = slice(r * n, (r + 1) * n)
         drawn = parameters[0].new_zeros(pieces * n, requires_grad=False)
         for p, view in self._parted(drawn).items():
@@ -89,8 +90,7 @@ class Replicated(Bucket):
             self.whole[self.mine] = self.shard.detach().to(self.whole.dtype)
 
     def _parted(self, flat: Tensor) -> dict[Tensor, Tensor]:
-        sizes = [p.numel() for p in self.parameters]
-        pieces = torch.split(flat[: sum(sizes)], sizes)
+        pieces = torch.split(flat[: self.N], [p.numel() for p in self.parameters])
         return {p: piece.view_as(p) for p, piece in zip(self.parameters, pieces, strict=True)}
 
 
@@ -181,15 +181,15 @@ class Zero(BucketedDDP):
     ) -> None:
         if stage not in range(len(STAGES)):
             raise UsageError(f"There is no stage {stage!r} here.", "Take 0, 1 or 2; stage 3 is FullySharded.")
-        self._stage, self._precision = stage, precision
+        self.stage, self._precision = stage, precision
         super().__init__(model, bucket_bytes, group)
         self.shards = [bucket.shard for bucket in self.buckets]
         self.optimizer = optimizer(self.shards)
 
     def bucket_of(self, parameters: Sequence[Tensor]) -> Replicated:
         K, r = dist.get_world_size(self.group), dist.get_rank(self.group)
-        pieces, mine = (K, r) if self._stage else (1, 0)
-        return STAGES[self._stage](parameters, K, pieces, mine, self._precision)
+        pieces, mine = (K, r) if self.stage else (1, 0)
+        return STAGES[self.stage](parameters, K, pieces, mine, self._precision)
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """What the model gives for this rank's share of the batch, whose floats are taken to ``precision``."""
@@ -198,7 +198,7 @@ class Zero(BucketedDDP):
     @contextmanager
     def no_sync(self) -> Iterator[None]:
         """For all backward passes of a step but the last: stages 0 and 1 send their sum once."""
-        with nullcontext() if self._stage == 2 else super().no_sync():
+        with nullcontext() if self.stage == 2 else super().no_sync():
             yield
 
     def zero_grad(self, set_to_none: bool = True) -> None:
@@ -208,13 +208,17 @@ class Zero(BucketedDDP):
     def step(self) -> None:
         """Update this rank's shards (3), and gather those of the others (4)."""
         self.optimizer.step()
+        self.publish()
+
+    def publish(self) -> None:
+        """Give the model the parameters that the ranks' shards hold."""
         for transfer in [bucket.publish(self.group) for bucket in self.buckets]:
             if transfer:
                 transfer.wait()
 
     def _launch_next(self) -> None:
         """In stage 2 one bucket is under way while the next is computed, and no more."""
-        if self._stage == 2 and self._launched:
+        if self.stage == 2 and self._launched:
             self.buckets[self._launched - 1].land()
         super()._launch_next()
 
