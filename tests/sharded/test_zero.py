@@ -118,9 +118,9 @@ def test_bytes_and_memory_are_those_of_the_formula(stage: int, K: int) -> None:
     pieces = K if stage else 1
     assert all(w == pieces * n for w, n in result.values[0])
     peaks = result.memory[0].peaks
-    assert peaks["parameters"] == 4 * max(
-        sum(whole[: j + 1]) + sum(IN_BUCKETS[j:]) for j in range(len(whole))
-    ), "one bucket is there twice while it is made"
+    assert peaks["parameters"] == 4 * max(sum(whole[: j + 1]) + sum(IN_BUCKETS[j:]) for j in range(len(whole))), (
+        "one bucket is there twice while it is made"
+    )
     assert peaks["optimizer state"] == 8 * sum(shards) + 4 * len(shards), "Adam counts the steps of each tensor"
     if stage < 2:
         assert peaks["gradients"] == 4 * sum(whole)

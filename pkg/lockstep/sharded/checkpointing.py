@@ -1,4 +1,4 @@
-"""Activation checkpointing: the forward pass keeps a segment's input only, and the backward pass computes the rest again.
+"""Activation checkpointing: the forward pass keeps the inputs of segments, and the backward pass computes the rest.
 
     L layers in S segments
 
@@ -28,7 +28,6 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.autograd.function import FunctionCtx
 
 Segment = Callable[..., Tensor]
 

@@ -76,8 +76,8 @@ class Host:
 
 
 class OffloadedOptimizer:
-    """``optimizer([p])`` for each p of ``parameters``: its state is on the device while p is updated, one after another,
-    and on the host otherwise."""
+    """``optimizer([p])`` for each p of ``parameters``: its state is on the device while p is updated, one after the
+    other, and on the host otherwise."""
 
     def __init__(self, optimizer: Optimizer, parameters: Sequence[Tensor], host: Host) -> None:
         self.host, self.optimizers = host, [optimizer([p]) for p in parameters]

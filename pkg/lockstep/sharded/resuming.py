@@ -22,7 +22,7 @@ from lockstep.sharded.zero import Zero
 def save_training(folder: str | Path, zero: Zero) -> None:
     """Save what the next step depends on, between two steps. Stages 1 and 2: in stage 0 any one rank has it all."""
     check(zero)
-    shards = {name: tensor for name, tensor in vectors(zero)}
+    shards = dict(vectors(zero))
     numel = {name: zero.buckets[int(name.split(".")[0])].N for name in shards}
     counts = {f"{i}.{key}": float(value) for i, key, value in remembered(zero) if value.dim() == 0}
     save(folder, shards, numel, counts, zero.group)
