@@ -59,7 +59,7 @@ from lockstep import check
 #
 # Train what no rank can hold: gather a layer when it is needed, and let go of it at once. (Sections 3 and 4 of the lesson.)
 #
-# - **You get** `layers`; `shards`, a list: `shards[l]` is this rank's shard of layer l's parameters, float32 (n,); and
+# - **You get** `layers`; `shards`, a list: `shards[i]` is this rank's shard of layer l's parameters, float32 (n,); and
 #   `x`, `y`, this rank's rows.
 # - **You return** a list with one tensor for each layer: this rank's shard of the layer's gradient, the mean over the
 #   ranks, float32 (n,), with zeros where the shard is padding. `shards` stay as they are.
@@ -112,24 +112,24 @@ def fully_shard_model(layers, shards, x, y, group=None):
     ### BEGIN SOLUTION
     ranks = dist.get_world_size(group)
 
-    def gather(l):
-        whole = shards[l].new_empty(ranks * len(shards[l]))
-        dist.all_gather_into_tensor(whole, shards[l], group=group)
-        return whole[: layers[l].numel]
+    def gather(i):
+        whole = shards[i].new_empty(ranks * len(shards[i]))
+        dist.all_gather_into_tensor(whole, shards[i], group=group)
+        return whole[: layers[i].numel]
 
     inputs = []
     with torch.no_grad():
-        for l, layer in enumerate(layers):
+        for i, layer in enumerate(layers):
             inputs.append(x)
-            x = layer(gather(l), x)
+            x = layer(gather(i), x)
     x.requires_grad_()
     (flowing,) = torch.autograd.grad(F.mse_loss(x, y), x)
     found = []
-    for l in reversed(range(len(layers))):
-        flat, h = gather(l).requires_grad_(), inputs.pop().detach().requires_grad_()
-        gradient, flowing = torch.autograd.grad(layers[l](flat, h), (flat, h), flowing)
+    for i in reversed(range(len(layers))):
+        flat, h = gather(i).requires_grad_(), inputs.pop().detach().requires_grad_()
+        gradient, flowing = torch.autograd.grad(layers[i](flat, h), (flat, h), flowing)
         del flat, h
-        shard = torch.empty_like(shards[l])
+        shard = torch.empty_like(shards[i])
         padding = ranks * len(shard) - len(gradient)
         dist.reduce_scatter_tensor(shard, F.pad(gradient, (0, padding)), group=group)
         found.append(shard / ranks)
@@ -149,8 +149,8 @@ check("fsdp.fully_shard_model", fully_shard_model)
 # - **You return** the model's output for `x`. Forward pass only: no gradients. `shards` stay as they are.
 # - **You may use** `dist.all_gather_into_tensor` with `async_op=True`: it returns at once, with a `work` whose `.wait()`
 #   returns when `whole` is full.
-# - **It may cost** one all-gather of each layer, K·n numbers each. For each layer l, in this order: the gather of layer l has
-#   been waited for; the gather of layer l + 1 is posted; layer l computes; its vector is let go of. So between posting
+# - **It may cost** one all-gather of each layer, K·n numbers each. For each layer i, in this order: the gather of layer i has
+#   been waited for; the gather of layer i + 1 is posted; layer i computes; its vector is let go of. So between posting
 #   a gather and waiting for it exactly one layer computes (for the first one, none). While a layer computes, no earlier
 #   layer's vector is alive; so at most two layers are whole.
 #
@@ -162,19 +162,19 @@ check("fsdp.fully_shard_model", fully_shard_model)
 #
 # ---
 #
-# Post gather 0 before the loop. In the loop there are four things to do for layer l: wait for its gather; post the next one;
+# Post gather 0 before the loop. In the loop there are four things to do for layer i: wait for its gather; post the next one;
 # compute; let go. Only one order of them hides the gather, and keeps two layers at most. The traps: a `work` also holds
 # its tensor; the last layer has no next one; and `whole` is longer than the vector.
 #
 # ---
 #
 # ```python
-# def post(l):
+# def post(i):
 #     whole = ...
 #     return whole, dist.all_gather_into_tensor(..., async_op=True)
 #
 # coming = post(0)
-# for l, layer in enumerate(layers):
+# for i, layer in enumerate(layers):
 #     whole, work = coming
 #     ...
 #     ...
@@ -192,15 +192,15 @@ def prefetch(layers, shards, x, group=None):
     ### BEGIN SOLUTION
     ranks = dist.get_world_size(group)
 
-    def post(l):
-        whole = shards[l].new_empty(ranks * len(shards[l]))
-        return whole, dist.all_gather_into_tensor(whole, shards[l], group=group, async_op=True)
+    def post(i):
+        whole = shards[i].new_empty(ranks * len(shards[i]))
+        return whole, dist.all_gather_into_tensor(whole, shards[i], group=group, async_op=True)
 
     coming = post(0)
-    for l, layer in enumerate(layers):
+    for i, layer in enumerate(layers):
         whole, work = coming
         work.wait()
-        coming = post(l + 1) if l + 1 < len(layers) else None
+        coming = post(i + 1) if i + 1 < len(layers) else None
         x = layer(whole[: layer.numel], x)
         del whole, work
     return x
@@ -511,8 +511,8 @@ check("fsdp.mend_local_clipping", mend_local_clipping)
 # Adam's state is half of all that a rank keeps, and is needed once in a step. Let it live on the host. (Section 7 of the lesson.)
 #
 # - **You get** `parameters` and `gradients`, two lists of float32 vectors, one for each layer: this rank's shards. `host`
-#   keeps Adam's state: `host.load(l)` is a pair `(m, v)` of new tensors on the device for layer l = 0, 1, …, zeros before the
-#   first step; `host.store(l, m, v)` copies a pair back to the host. Then `step`, 1 in the first step, 2 in the next, …, and
+#   keeps Adam's state: `host.load(i)` is a pair `(m, v)` of new tensors on the device for layer i = 0, 1, …, zeros before the
+#   first step; `host.store(i, m, v)` copies a pair back to the host. Then `step`, 1 in the first step, 2 in the next, …, and
 #   the learning `rate`.
 # - **You return** nothing. `parameters` have been changed in place by one step of Adam, and the host has the new state.
 #   `gradients` stay as they were. Your function is called once for each step, with the same `host`.
@@ -528,13 +528,13 @@ check("fsdp.mend_local_clipping", mend_local_clipping)
 def offload(parameters, gradients, host, step, rate):
     """One step of Adam, in place; its state comes from the host and goes back, one layer at a time."""
     ### BEGIN SOLUTION
-    for l, (w, g) in enumerate(zip(parameters, gradients, strict=True)):
-        m, v = host.load(l)
+    for i, (w, g) in enumerate(zip(parameters, gradients, strict=True)):
+        m, v = host.load(i)
         m.mul_(0.9).add_(g, alpha=1 - 0.9)
         v.mul_(0.999).addcmul_(g, g, value=1 - 0.999)
         root = (v / (1 - 0.999**step)).sqrt() + 1e-8
         w -= rate * (m / (1 - 0.9**step)) / root
-        host.store(l, m, v)
+        host.store(i, m, v)
         del m, v
     ### END SOLUTION
 

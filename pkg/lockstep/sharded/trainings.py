@@ -23,7 +23,7 @@ from lockstep.sharded.hybrid import HybridSharded, node_groups
 from lockstep.sharded.port import through_a_port
 from lockstep.sharded.zero import Zero
 from lockstep.tables import Table
-from lockstep.worlds import run
+from lockstep.worlds import Result, run
 
 SIZES: Mapping[str, int] = {"vocabulary": 128, "width": 64, "layers": 6, "context": 16}
 TEXT, EXAMPLES, STEPS, RATE, RANKS, BUCKET = 50_000, 8, 2, 1e-3, 4, 100_000
@@ -96,23 +96,36 @@ def trained(method: str) -> list[float]:
 
 
 @cache
+def run_of(method: str, ranks: int = RANKS) -> Result:
+    """The training as it was recorded, for figures."""
+    return run(trained, method, ranks=ranks, on="dgx-a100")
+
+
+@cache
 def training(method: str, ranks: int = RANKS) -> Trained:
-    done = run(trained, method, ranks=ranks, on="dgx-a100")
+    done = run_of(method, ranks)
     losses = [sum(of_step).item() / ranks for of_step in zip(*done.values, strict=True)]
     return Trained(method, losses, done.memory[0], through_a_port(done.trace) / STEPS)
 
 
-def stages_table() -> Table:
+def port(method: str) -> float:
+    """Bytes that a rank sends in a step."""
+    return training(method).port
+
+
+def stages_table(last: int = 3) -> Table:
     """The stages of ZeRO: bytes for each parameter of the model at rank 0's worst moment, and its traffic."""
     ddp = training(STAGES[0])
     rows = []
-    for row in map(training, STAGES):
+    for row in map(training, STAGES[: last + 1]):
         kept = [each(row.memory.at_peak[kind]) for kind in KEPT]
         rest = each(row.memory.peak - sum(row.memory.at_peak[kind] for kind in KEPT))
         rows.append([row.method, *(f"{n:.1f}" for n in (*kept, rest, each(row.memory.peak))),
                      f"{row.port / 1e6:.2f}", f"{row.port / ddp.port:.2f}"])  # fmt: skip
     head = ["", *KEPT, "rest", "sum", "MB through a port", "times DDP"]
-    return Table(f"A GPT, float32 and Adam, {RANKS} ranks: bytes a parameter at the worst moment; a step’s MB", head, rows)
+    return Table(
+        f"A GPT, float32 and Adam, {RANKS} ranks: bytes a parameter at the worst moment; a step’s MB", head, rows
+    )
 
 
 def methods_table() -> Table:
