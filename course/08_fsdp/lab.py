@@ -42,10 +42,12 @@
 # another into `whole`, K·n numbers. `dist.reduce_scatter_tensor(shard, whole, group=group)` takes K·n numbers of every rank,
 # and leaves on rank r the *sum* of all ranks' r-th parts.
 #
-# **Memory.** A check sees each storage from its birth until the last tensor on it is gone. A view costs nothing. `del x`
-# frees a tensor only if nothing else holds it: a view, a list, or autograd, which keeps what its backward pass will need.
+# **Memory.** A check sees each storage from its birth until the last tensor on it is gone; one that was emptied counts
+# nothing. A view costs nothing. `del x` frees a tensor only if nothing else holds it: a view, a list, the `work` of an async
+# operation, or autograd, which keeps what its backward pass will need.
 #
-# **Your arguments stay as they are**, unless the text says otherwise.
+# **Your arguments stay as they are**, with `requires_grad` and `.grad`, unless the text says otherwise. All tensors are
+# float32 on the CPU. There is at least one layer, and none without numbers.
 
 # %% lab="readonly imports"
 import torch
@@ -55,23 +57,25 @@ import torch.nn.functional as F
 from lockstep import check
 
 # %% [markdown] lab="readonly about-fully_shard_model"
-# ## 1. Gather, compute, let go ({minutes} minutes, {points} points)
+# ## 1. FSDP in one function ({minutes} minutes, {points} points)
 #
 # Train what no rank can hold: gather a layer when it is needed, and let go of it at once. (Sections 3 and 4 of the lesson.)
 #
-# - **You get** `layers`; `shards`, a list: `shards[i]` is this rank's shard of layer l's parameters, float32 (n,); and
+# - **You get** `layers`; `shards`, a list: `shards[i]` is this rank's shard of layer i's parameters, float32 (n,); and
 #   `x`, `y`, this rank's rows.
 # - **You return** a list with one tensor for each layer: this rank's shard of the layer's gradient, the mean over the
 #   ranks, float32 (n,), with zeros where the shard is padding. `shards` stay as they are.
 # - **You may use** `dist.all_gather_into_tensor`, `dist.reduce_scatter_tensor` and autograd.
 # - **It may cost** at most three collectives a layer, 3·(K−1)·n numbers a rank: two all-gathers (one for the forward and
 #   one for the backward pass; those of the last layer may be one) and one reduce-scatter. Nothing else travels. Each layer's
-#   forward pass may be computed twice. And memory: beside its arguments, what it returns and the activations of its batch, a
-#   rank holds at no time more than five vectors as large as the largest layer's. (The whole model is ten layers or more.)
+#   forward pass may be computed twice. And memory: beside its arguments a rank holds at no time more than twice its shards of
+#   all layers (those that you return among them), twice the inputs and outputs of all layers, and five vectors of the
+#   largest layer's K·n. (The model has sixteen layers.)
 #
-# A layer's vector lives as long as anything needs it: autograd keeps it from forward to backward. So either compute the
+# A layer's vector lives as long as anything needs it, and autograd keeps it from forward to backward. So either compute the
 # layer's forward once more in the backward pass, from its input; or empty the storage after forward
-# (`whole.untyped_storage().resize_(0)`) and fill it again before backward. Both are right. Activations may be kept.
+# (`whole.untyped_storage().resize_(0)`), and later fill it again, by way of `whole.data`, which autograd does not watch.
+# Both are right.
 
 # %% [markdown] lab="hint fully_shard_model"
 # Three layers, two ranks. Draw a line of time for rank 0, forward and backward. Below it, draw for each layer the
@@ -141,7 +145,7 @@ def fully_shard_model(layers, shards, x, y, group=None):
 check("fsdp.fully_shard_model", fully_shard_model)
 
 # %% [markdown] lab="readonly about-prefetch"
-# ## 2. Prefetch ({minutes} minutes, {points} points)
+# ## 2. Gather ahead ({minutes} minutes, {points} points)
 #
 # While a layer computes, the link is idle. Let it fetch the next layer. (Section 6 of the lesson.)
 #
@@ -149,12 +153,13 @@ check("fsdp.fully_shard_model", fully_shard_model)
 # - **You return** the model's output for `x`. Forward pass only: no gradients. `shards` stay as they are.
 # - **You may use** `dist.all_gather_into_tensor` with `async_op=True`: it returns at once, with a `work` whose `.wait()`
 #   returns when `whole` is full.
-# - **It may cost** one all-gather of each layer, K·n numbers each. For each layer i, in this order: the gather of layer i has
+# - **It may cost** one all-gather of each layer, K·n numbers each, with K = 1, too. The first is posted at the beginning. Then
+#   for each layer i, in this order: the gather of layer i has
 #   been waited for; the gather of layer i + 1 is posted; layer i computes; its vector is let go of. So between posting
 #   a gather and waiting for it exactly one layer computes (for the first one, none). While a layer computes, no earlier
 #   layer's vector is alive; so at most two layers are whole.
 #
-# Nobody may read `whole`, or let go of it, before its gather has been waited for.
+# Nobody may read `whole`, or let go of it, before its gather has been waited for. Its `work` holds it, too.
 
 # %% [markdown] lab="hint prefetch"
 # Draw two lanes for one rank: its link, and its processor. Put three gathers into the first, each as long as a layer
@@ -242,7 +247,7 @@ check("fsdp.prefetch", prefetch)
 #
 # The gradients' shards stay until the step ends. A forward pass at stage 3 holds one layer whole at a time, so it never
 # needs more than the backward pass. After the update, stages 1 and 2 gather the new parameters into the place of the old
-# ones. The same rules hold for K = 1.
+# ones. The same rules hold for K = 1: stage 3 gathers a copy even then. For example, `predict_peak([3, 5], 2, 2)` is 116.
 
 # %% [markdown] lab="hint predict_peak"
 # Take two layers of 4 and 8 numbers, K = 2, stage 2. Write down the backward pass, one line an event: what comes, what
@@ -410,8 +415,9 @@ check("fsdp.make_it_fit", make_it_fit)
 # - bytes: 16·⌈S/K⌉, where S is the sum of all `sizes`, plus 4·K·(n_u + n_{u+1}) of the two neighbours for which that is
 #   most; or plus 4·K·n_0 if there is only one unit.
 #
-# The shorter the step, the more you earn: all of a case within 1 % of the best choice that fits, half within 10 %. There
-# are cases with 6 to 12 layers, and some with 30: there 2²⁹ choices are too many to try.
+# (Gradients that are whole for a moment are left out.) The shorter the step, the more you earn: all of a case within 1 % of
+# the best choice that fits, half within 10 %, and nothing beyond, or where it does not fit. There are cases with 6 to 12
+# layers, and some with 30: there 2²⁹ choices are too many to try.
 
 
 # %% lab="answer choose_units"
@@ -426,7 +432,7 @@ def choose_units(sizes, memory, ranks, alpha, beta, seconds):
 check("fsdp.choose_units", choose_units)
 
 # %% [markdown] lab="readonly about-reshard"
-# ## 6. Load with another number of ranks ({minutes} minutes, {points} points)
+# ## 6. Another number of ranks ({minutes} minutes, {points} points)
 #
 # A checkpoint was saved by some number of ranks. Load it with another number. (Section 8 of the lesson.)
 #
@@ -435,11 +441,11 @@ check("fsdp.choose_units", choose_units)
 #   load it; and `rank`, from 0 to `new` − 1.
 # - **You return** the shard of `rank` among `new`: float32, ⌈N/new⌉ numbers, with zeros where it is padding.
 # - **You may use** `read`, and torch. Nothing travels between ranks.
-# - **It may cost** one call of `read` for each old shard of which something is needed. It reads what is needed: no padding,
-#   and no number that is not returned. A shard that is all padding reads nothing.
+# - **It may cost** exactly one call of `read` for each old shard of which something is needed, and none of any other. It reads
+#   what is returned and no more: no padding either.
 #
-# An old shard has ⌈N/`old`⌉ numbers. Its last ones may be padding, in part or all. `read` raises an error for what lies
-# outside of the shard.
+# An old shard has ⌈N/`old`⌉ numbers; of the last ones, some or all may be padding. A new shard may be nothing but padding.
+# `read` raises an error where `begin` is not less than `end`, and for what lies outside of the shard.
 
 
 # %% lab="answer reshard"
@@ -462,7 +468,7 @@ def reshard(read, numel, old, new, rank):
 check("fsdp.reshard", reshard)
 
 # %% [markdown] lab="readonly about-mend_local_clipping"
-# ## 7. Mend: clip by the global norm ({minutes} minutes, {points} points)
+# ## 7. Mend the clipping ({minutes} minutes, {points} points)
 #
 # Clipping bounds the length of a gradient. In shards, no rank sees that length. Mend the program. (Section 8 of the lesson.)
 #
@@ -475,7 +481,7 @@ check("fsdp.reshard", reshard)
 # - **It may cost** one all-reduce of one number.
 #
 # Where the norm is 0, all numbers stay 0. A NaN in any shard makes the norm NaN, and then every number on every rank: all
-# notice, and nobody goes on alone.
+# notice, and nobody goes on alone. (Padding becomes NaN, too. No square overflows.)
 #
 # The program that stands there clips each rank's shards by their own norm.
 

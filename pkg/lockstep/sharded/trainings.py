@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 
 import torch
 import torch.distributed as dist
-from torch import nn
+from torch import Tensor, nn
+from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import fully_shard
 
 from lockstep.datasets import library_text, text_batch
@@ -25,7 +26,7 @@ from lockstep.sharded.zero import Zero
 from lockstep.tables import Table
 from lockstep.worlds import Result, run
 
-SIZES: Mapping[str, int] = {"vocabulary": 128, "width": 64, "layers": 6, "context": 16}
+SIZES: Mapping[str, Any] = {"vocabulary": 128, "width": 64, "layers": 6, "context": 16}
 TEXT, EXAMPLES, STEPS, RATE, RANKS, BUCKET = 50_000, 8, 2, 1e-3, 4, 100_000
 KEPT = ("parameters", "gradients", "optimizer state")
 
@@ -33,7 +34,7 @@ Step = Callable[[], None]
 
 
 class Trained(NamedTuple):
-    """What a method did: the losses of its steps, means over all ranks; what rank 0 held; bytes of a step on its port."""
+    """A method's losses, step by step, means over all ranks; what rank 0 held; bytes of a step through its port."""
 
     method: str
     losses: Sequence[float]
@@ -62,10 +63,12 @@ def hybrid() -> nn.Module:
 
 
 def torchs() -> nn.Module:
-    mesh, model = dist.init_device_mesh("cpu", (dist.get_world_size(),)), nn.Sequential()
+    mesh, model = init_device_mesh("cpu", (dist.get_world_size(),)), nn.Sequential()
     for layer in gpt_layers(**SIZES):
-        model.append(fully_shard(layer, mesh=mesh))
-    return fully_shard(model, mesh=mesh)
+        fully_shard(layer, mesh=mesh)
+        model.append(layer)
+    fully_shard(model, mesh=mesh)
+    return model
 
 
 METHODS: Mapping[str, Callable[[], tuple[nn.Module, Step, Step]]] = {
@@ -80,7 +83,7 @@ METHODS: Mapping[str, Callable[[], tuple[nn.Module, Step, Step]]] = {
 STAGES = tuple(METHODS)[:4]
 
 
-def trained(method: str) -> list[float]:
+def trained(method: str) -> list[Tensor]:
     """On a rank: the losses of ``STEPS`` steps, each the mean over all ranks."""
     text, ranks = library_text(TEXT) % SIZES["vocabulary"], dist.get_world_size()
     model, zero_grad, step = METHODS[method]()
@@ -123,9 +126,8 @@ def stages_table(last: int = 3) -> Table:
         rows.append([row.method, *(f"{n:.1f}" for n in (*kept, rest, each(row.memory.peak))),
                      f"{row.port / 1e6:.2f}", f"{row.port / ddp.port:.2f}"])  # fmt: skip
     head = ["", *KEPT, "rest", "sum", "MB through a port", "times DDP"]
-    return Table(
-        f"A GPT, float32 and Adam, {RANKS} ranks: bytes a parameter at the worst moment; a step’s MB", head, rows
-    )
+    title = f"A GPT, float32 and Adam, {RANKS} ranks: bytes a parameter at the worst moment; MB of a step"
+    return Table(title, head, rows)
 
 
 def methods_table() -> Table:
