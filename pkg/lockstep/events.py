@@ -195,7 +195,8 @@ class Memory:
     at_peak: Mapping[str, int] = field(default_factory=lambda: dict.fromkeys(MEMORY_KINDS, 0))  # adds up to ``peak``
     peaks: Mapping[str, int] = field(default_factory=lambda: dict.fromkeys(MEMORY_KINDS, 0))  # each kind by itself
     samples: tuple[tuple[float, tuple[int, ...]], ...] = field(default=(), repr=False)
-    # (seconds since the run began, bytes by kind in the order of MEMORY_KINDS): a few hundred, the highest of each time
+    # (seconds since the run began, bytes by kind in the order of MEMORY_KINDS): a few hundred, with each time's highest
+    # and lowest
 
 
 @dataclass(frozen=True)

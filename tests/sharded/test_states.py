@@ -9,7 +9,8 @@ import torch
 from lockstep.cost.sharding import MIXED, STAGES, booked, model_states, sent
 from lockstep.models import GPT, parameters_of
 from lockstep.sharded.mixed import MixedAdam
-from lockstep.sharded.states import FILE, NUMBERS, RANKS, SIZES, held, recorded, written
+from lockstep.sharded.small_runs import held
+from lockstep.sharded.states import FILE, NUMBERS, RANKS, SIZES, recorded, written
 from lockstep.sharded.table import by_formula, by_trace, fits, notes_table, table_1
 from lockstep.tables import published
 

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from drawn_traces import ring_trace
+from drawn_traces import ring_trace, sawtooth
 from numba import cuda
 from test_audit_figure import ROWS
 from test_survey_figure import BARE, SERVER
@@ -53,6 +53,8 @@ FIGURES: dict[str, Callable[[], Any]] = {
         [Trained("examples dealt evenly", f"{n}", n, 1e5 / n, 0.5, 7.9) for n in (1, 8)]
         + [Trained("few classes on each rank", f"{n}", n, 1e5 / n, 0.5 + n / 8, 9.0) for n in (1, 8)]
     ),
+    "memory_over_time": lambda: show.memory_over_time(sawtooth()),
+    "memory_stacks": show.memory_stacks,
     "message_times": lambda: show.message_times([8, 800, 80_000, 8_000_000], [2e-5, 2.1e-5, 5e-5, 3e-3], 2e-5, 4e-10),
     "predict": lambda: show.predict(
         "page", "How many ms does a ring of 64 ranks take, with 16 MB on each of them?", "ms"

@@ -17,7 +17,7 @@ OTHER, ACTIVATION, GRADIENT, OPTIMIZER, PARAMETER, BUFFER = range(6)  # a storag
 COLUMN = [MEMORY_KINDS.index(name) for name in (
     "buffers", "activations", "gradients", "optimizer state", "parameters", "buffers",
 )]  # fmt: skip
-SAMPLES = 256  # of a run's time line of memory
+SAMPLES = 512  # of a run's time line of memory
 
 
 def reckon(log: Sequence[float], kinds: Mapping[int, int], carried: int = 0) -> Memory:
@@ -30,7 +30,7 @@ def reckon(log: Sequence[float], kinds: Mapping[int, int], carried: int = 0) -> 
     alive[np.arange(len(changes)), [COLUMN[kinds.get(int(n), OTHER)] for n in numbers]] = changes
     np.cumsum(alive, axis=0, out=alive)
     total = alive.sum(axis=1)
-    chosen = [carried + i for i in highest(total[carried:], SAMPLES)]
+    chosen = [carried + i for i in extremes(total[carried:], SAMPLES)]
     return Memory(
         peak=int(total.max()),
         at_peak=by_kind(alive[total.argmax()].tolist()),
@@ -43,12 +43,14 @@ def by_kind(nbytes: Sequence[int]) -> dict[str, int]:
     return dict(zip(MEMORY_KINDS, nbytes, strict=True))
 
 
-def highest(total: np.ndarray[tuple[int, ...], np.dtype[np.int64]], limit: int) -> list[int]:
-    """At most ``limit`` places of ``total``: the highest of each stretch, so that no peak is lost."""
+def extremes(total: np.ndarray[tuple[int, ...], np.dtype[np.int64]], limit: int) -> list[int]:
+    """At most ``limit`` places of ``total``: the highest and the lowest of each stretch, so that no peak is lost, and
+    no valley of a sawtooth."""
     if len(total) <= limit:
         return list(range(len(total)))
-    edges = np.linspace(0, len(total), limit + 1).astype(int)
-    return [int(a + total[a:b].argmax()) for a, b in pairwise(edges)]
+    edges = np.linspace(0, len(total), limit // 2 + 1).astype(int)
+    found = {int(a + place(total[a:b])) for a, b in pairwise(edges) for place in (np.argmax, np.argmin)}
+    return sorted(found)
 
 
 def merged(before: Memory | None, after: Memory) -> Memory:
@@ -57,6 +59,6 @@ def merged(before: Memory | None, after: Memory) -> Memory:
         return after
     higher = max(before, after, key=lambda m: m.peak)
     samples = before.samples + after.samples
-    kept = highest(np.array([sum(nbytes) for _, nbytes in samples]), SAMPLES)
+    kept = extremes(np.array([sum(nbytes) for _, nbytes in samples]), SAMPLES)
     peaks = {kind: max(before.peaks[kind], after.peaks[kind]) for kind in MEMORY_KINDS}
     return Memory(higher.peak, higher.at_peak, peaks, tuple(samples[i] for i in kept))

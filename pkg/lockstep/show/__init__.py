@@ -8,6 +8,8 @@ from lockstep.show.consensus import consensus
 from lockstep.show.costs import costs
 from lockstep.show.horovod import horovod
 from lockstep.show.loss_by_bytes import loss_by_bytes
+from lockstep.show.memory_over_time import memory_over_time
+from lockstep.show.memory_stacks import memory_stacks
 from lockstep.show.message_times import message_times
 from lockstep.show.predict import predict
 from lockstep.show.race import race
@@ -31,6 +33,8 @@ __all__ = [
     "costs",
     "horovod",
     "loss_by_bytes",
+    "memory_over_time",
+    "memory_stacks",
     "message_times",
     "predict",
     "progress",

@@ -46,6 +46,16 @@ HOROVOD = {
     "MEMCPY_OUT_FUSION_BUFFER": "recv",
 }
 
+# What a rank's bytes are (events.MEMORY_KINDS): parameters have the colour of what gathers them, gradients of what
+# reduces them.
+MEMORY = {
+    "parameters": COLOURS["all_gather"],
+    "gradients": COLOURS["reduce_scatter"],
+    "optimizer state": COLOURS["send"],
+    "activations": COLOURS["compute"],
+    "buffers": COLOURS["recv"],
+}
+
 INK = "#1F2328"  # text and arrows on the light card of a static figure
 FAINT = "#6A737D"  # axes and second lines of text
 LANE = "#F1F3F5"  # the strip behind a rank's bars
