@@ -131,11 +131,12 @@ trainings.stages_table()
 # computing, but a layer cannot begin before its own has ended: a slow link is felt sooner than with DDP.
 
 # %% [markdown]
-# Look at the parameters below, through two steps of one rank. The floor is its shards. Each tooth is a layer that is
+# Look at the parameters below, through one step of one rank. Their floor is its shards. Each tooth is a layer that is
 # gathered and let go. When is the sum highest: in the forward pass, in the backward pass, or in the update?
 
 # %%
-show.memory_over_time(trainings.run_of("stage 3, FSDP"))
+done, second_step = trainings.sawtooth()
+show.memory_over_time(done, since=second_step)
 
 # %% [markdown]
 # **Your turn.** In which order are layers gathered? The last layer's backward pass follows its forward pass at once. So a
@@ -395,9 +396,9 @@ recomputed.recomputed_table()
 
 # %% [markdown] lesson="reason again"
 # **Our reason.** A backward pass computes two gradients, of the layer's input and of its parameters: about two forward
-# passes. So a step is 3, and one more makes 4: a third. The last layer is not computed again, and the first has no gradient
-# of its input, so it is a little less or more. The table shows what that buys: segments of √16 = 4 layers leave half of the
-# activations. A segment for each layer leaves as many as none.
+# passes. So a step is 3, and one more makes 4: a third; here a little less, since the last layer is not computed again. The
+# table shows what that buys. Segments of √16 = 4 layers leave half of what was alive. A segment for each layer leaves as
+# much as none: these layers have nothing inside. A block of a transformer has much inside, and pays at once.
 
 # %% [markdown]
 # What is needed once in a step may also live on the **host**, in the memory of the CPU. The notes' sample does that:

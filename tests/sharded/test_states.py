@@ -59,12 +59,13 @@ def test_formula_and_trace_agree_where_nothing_is_padded() -> None:
     assert [by_formula(stage, 4) for stage in STAGES] == [16, 7, 5.5, 4]
 
 
-def test_table_1_has_three_columns_for_each_stage() -> None:
+def test_table_1_has_published_line_and_traces() -> None:
     rows = table_1().rows
     assert len(rows) == 18
-    assert rows[1] == ["7.5B", "4", "52.5", "52.5", "52.5", "41.3", "41.25", "41.25", "30", "30", "30"]
-    assert [row[4] for row in rows[:6]] == ["120", "52.5", "35.62", "31.41", "–", "–"]
-    assert table_1(lambda stage, ranks: 16).rows[1][3] == "120"  # a learner who shards nothing
+    assert rows[1] == ["7.5B", "4", "52.5", "52.5", "41.3", "41.25", "30", "30", "0 %"]
+    assert [row[-1] for row in rows[3:6]] == ["0 %", "not run", "not run"]
+    wrong = table_1(lambda stage, ranks: 16).rows[1]  # a learner who shards nothing
+    assert (wrong[3], wrong[-1]) == ("120", "300 %")
 
 
 def test_the_notes_beside_counts() -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
 from typing import Any
 
 import torch
@@ -114,15 +115,21 @@ BATCH, NO_BATCH = 4000, 1  # rows; with one row, activations are next to nothing
 def fetched_ahead(widths: Sequence[int], rows: int, ahead: int) -> None:
     """On a rank: a forward pass, in which up to ``ahead`` layers are under way while one computes."""
     ranks, layers = dist.get_world_size(), dense(widths)
-    shards = [torch.empty(shard_length(layer.numel, ranks)) for layer in layers]
-    x, under_way = torch.empty(rows, widths[0]), deque[tuple[Tensor, Any]]()
-    for i, layer in enumerate(layers):
-        while len(under_way) <= ahead and i + len(under_way) < len(layers):
-            shard = shards[i + len(under_way)]
+    shards = iter([torch.empty(shard_length(layer.numel, ranks)) for layer in layers])
+    under_way = deque[tuple[Tensor, Any]]()
+
+    def post(count: int) -> None:
+        """So many are under way, as far as there are any."""
+        for shard in islice(shards, count - len(under_way)):
             whole = shard.new_empty(ranks * len(shard))
             under_way.append((whole, dist.all_gather_into_tensor(whole, shard, async_op=True)))
+
+    x = torch.empty(rows, widths[0])
+    for layer in layers:
+        post(max(1, ahead))
         whole, work = under_way.popleft()
         work.wait()
+        post(ahead)
         x = layer(whole[: layer.numel], x)
         del whole, work
 

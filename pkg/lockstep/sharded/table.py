@@ -40,22 +40,33 @@ def by_trace() -> dict[tuple[int, int], float]:
 
 
 def table_1(bytes_a_parameter: BytesAParameter = by_formula, models: Collection[str] = tuple(MODELS)) -> Table:
-    """GB of model states on a device: as published, by ``bytes_a_parameter(stage, ranks)``, and from traces."""
+    """GB a device of the model states of ``models``: as published, and by ``bytes_a_parameter(stage, ranks)``; and how
+    far the traces are from the latter, at most, of the three stages."""
     traced, rows = by_trace(), []
     for row in published("sharded", "zero_table1_memory.csv"):
         if row["model"] not in models:
             continue
         ranks, giga = int(row["Nd"]), MODELS[row["model"]] / 1e9
-        cells = [row["model"], row["Nd"]]
+        cells, apart = [row["model"], row["Nd"]], list[float]()
         for stage, cell in enumerate(CELLS, start=1):
-            trace = traced.get((stage, ranks))
-            told = "–" if trace is None else _gb(trace * giga)
-            cells += [row[cell], _gb(bytes_a_parameter(stage, ranks) * giga), told]
-        rows.append(cells)
-    head = ["model", "ranks"]
-    for name in ("Pos", "Pos+g", "Pos+g+p"):
-        head += [name, "by the line", "trace"]
-    return Table("ZeRO's Table 1: GB a device, published, by the line, and from traces of a small GPT", head, rows)
+            line = bytes_a_parameter(stage, ranks)
+            cells += [row[cell], _gb(line * giga)]
+            apart += [abs(line / traced[stage, ranks] - 1)] if (stage, ranks) in traced else []
+        rows.append([*cells, f"{100 * max(apart):.3g} %" if apart else "not run"])
+    head = [
+        "model",
+        "ranks",
+        "Pos",
+        "by the line",
+        "Pos+g",
+        "by the line",
+        "Pos+g+p",
+        "by the line",
+        "traces differ by",
+    ]
+    return Table(
+        "ZeRO's Table 1: GB a device, published and by the line; and traces of a small GPT beside it", head, rows
+    )
 
 
 def _gb(value: float) -> str:

@@ -26,7 +26,7 @@ from lockstep.tables import Table
 from lockstep.worlds import run
 
 RANKS, BATCH = 4, 32
-DEEP, WIDTH, BY_UNITS = 12, 1024, (1, 2, 3, 6, 12)  # layers, their width, into how many units they are wrapped
+DEEP, WIDTH, BY_UNITS = 8, 1024, (1, 2, 4, 8)  # layers, their width, into how many units they are wrapped
 
 STEPS = 2
 HEAD = ("", "MB of parameters held", "all-gathers a step", "MB through a port")
