@@ -50,7 +50,7 @@ def quietly(move: Mover) -> Mover:
 def message(sent: Tensor, received: Tensor) -> None:
     """The same number of elements, in one piece each; the shapes may differ. Quietly, too."""
     with _DisableTorchDispatch(), _AutoDispatchBelowAutograd():
-        received.copy_(sent if sent.shape == received.shape else sent.view(received.shape))
+        unnoticed(received).copy_(sent if sent.shape == received.shape else sent.view(received.shape))
 
 
 @quietly
@@ -85,8 +85,13 @@ def combine(tensors: Sequence[Tensor], operator: str) -> Tensor:
 
 
 def outputs(part: Operation) -> list[Tensor]:
-    result: list[Tensor] = part.tensors[0]
-    return result
+    return [unnoticed(tensor) for tensor in part.tensors[0]]
+
+
+def unnoticed(tensor: Tensor) -> Tensor:
+    """To write to as gloo and NCCL do: autograd does not count it as a change. So what a forward pass has saved may be
+    freed and gathered again before the backward pass. What is no tensor but its form is given back."""
+    return tensor.data if isinstance(tensor, Tensor) else tensor
 
 
 def inputs(part: Operation) -> list[Tensor]:
@@ -107,9 +112,10 @@ def reduce(parts: Parts, operator: str, root: int) -> None:
 
 
 def broadcast(parts: Parts, root: int) -> None:
-    for target, source in ((outputs(p)[0], inputs(parts[root])[0]) for p in parts):
-        if target is not source:
-            target.copy_(source)
+    source = inputs(parts[root])[0]
+    for part in parts:
+        if part.tensors[0][0] is not source:
+            outputs(part)[0].copy_(source)
 
 
 def scatter(parts: Parts, root: int) -> None:

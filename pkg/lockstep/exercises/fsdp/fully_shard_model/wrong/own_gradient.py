@@ -1,0 +1,33 @@
+"""The learner thought: each rank's shard of its own gradient is what it steps by."""
+
+import torch
+import torch.distributed as dist
+from torch.nn.functional import mse_loss
+
+MISCONCEPTION = "own-gradient"
+TELL = "You return the shard of this rank's own gradient: the other ranks' batches are not in it. Reduce-scatter the gradient."
+
+
+def gather(shard, N, group):
+    flat = torch.empty(dist.get_world_size(group) * len(shard))
+    dist.all_gather_into_tensor(flat, shard, group=group)
+    return flat[:N]
+
+
+def fully_shard_model(layers, shards, x, y, group=None):
+    K = dist.get_world_size(group)
+    inputs, gradients = [], []
+    with torch.no_grad():
+        for layer, shard in zip(layers, shards):
+            inputs.append(x)
+            x = layer(gather(shard, layer.numel, group), x)
+    x.requires_grad_()
+    (delta,) = torch.autograd.grad(mse_loss(x, y), x)
+    for layer, shard, h in zip(layers[::-1], shards[::-1], inputs[::-1]):
+        flat = gather(shard, layer.numel, group).requires_grad_()
+        h = h.detach().requires_grad_()
+        gradient, delta = torch.autograd.grad(layer(flat, h), (flat, h), delta)
+        padded = torch.nn.functional.pad(gradient, (0, K * len(shard) - len(gradient)))
+        r = dist.get_rank(group)
+        gradients.append(padded[r * len(shard) : (r + 1) * len(shard)].clone())
+    return gradients[::-1]
