@@ -49,6 +49,7 @@ CASES: Mapping[Size, tuple[Case, ...]] = {
 WARM = 3  # steps of each before it counts: torch arranges its buckets anew after the first
 
 Seconds = dict[str, list[float]]  # by who took the step
+Models = Mapping[str, Callable[[], nn.Module]]
 
 
 def tables(size: Size) -> list[Table]:
@@ -81,15 +82,19 @@ def row(case: Case, found: Seconds) -> Row:
 
 
 def measured(case: Case, ranks: int, repeats: int) -> Seconds:
-    """All steps of each, on processes. Nothing is recorded: recording costs time."""
-    job = Job.pack(taking_turns, (case, repeats), {}, ranks, timeout=600.0, record=False)
+    return on_processes(wrapped(case), (case.examples, case.width), ranks, repeats)
+
+
+def on_processes(models: Models, shape: tuple[int, int], ranks: int, repeats: int) -> Seconds:
+    """All steps of each model, with a batch of that shape on each rank. Nothing is recorded: recording costs time."""
+    job = Job.pack(taking_turns, (models, shape, repeats), {}, ranks, timeout=600.0, record=False)
     return slowest(pool.run_processes(job).values)
 
 
-def taking_turns(case: Case, repeats: int) -> Seconds:
+def taking_turns(models: Models, shape: tuple[int, int], repeats: int) -> Seconds:
     """On a rank: seconds of each step, ``repeats`` times over; A B C, C B A. Ranks meet before each."""
-    x = torch.randn(case.examples, case.width, generator=torch.Generator().manual_seed(dist.get_rank()))
-    steps = {name: stepper(wrap(case), x) for name, wrap in WRAPPED.items()}
+    x = torch.randn(shape, generator=torch.Generator().manual_seed(dist.get_rank()))
+    steps = {name: stepper(build(), x) for name, build in models.items()}
     found: Seconds = {name: [] for name in steps}
     for turn in range(WARM + repeats):
         for name in list(steps)[:: -1 if turn % 2 else 1]:
@@ -112,15 +117,12 @@ def stepper(model: nn.Module, x: torch.Tensor) -> Callable[[], None]:
     return step
 
 
-def in_torchs(case: Case) -> nn.Module:
-    return DistributedDataParallel(case.model, bucket_cap_mb=case.bucket_bytes / MEGABYTE)
-
-
-WRAPPED: Mapping[str, Callable[[Case], nn.Module]] = {
-    "ours": lambda case: BucketedDDP(case.model, case.bucket_bytes),
-    "torch's": in_torchs,
-    "alone": lambda case: case.model,
-}
+def wrapped(case: Case) -> Models:
+    return {
+        "ours": lambda: BucketedDDP(case.model, case.bucket_bytes),
+        "torch's": lambda: DistributedDataParallel(case.model, bucket_cap_mb=case.bucket_bytes / MEGABYTE),
+        "alone": lambda: case.model,
+    }
 
 
 def slowest(by_rank: Sequence[Seconds]) -> Seconds:

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import torch
 import torch.distributed as dist
 from torch import Tensor, nn
+from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import FullyShardedDataParallel, fully_shard
 
 from lockstep.events import Memory
@@ -50,7 +51,7 @@ def layers() -> Iterator[nn.Module]:
 
 def newer() -> nn.Module:
     """FSDP2: the parameters become DTensors, cut by their first dimension."""
-    mesh = dist.init_device_mesh("cpu", (dist.get_world_size(),))
+    mesh = init_device_mesh("cpu", (dist.get_world_size(),))
     model = nn.Sequential()
     for layer in layers():
         fully_shard(layer, mesh=mesh)

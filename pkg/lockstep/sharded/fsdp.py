@@ -1,27 +1,29 @@
 """Fully sharded data parallel: a rank keeps 1/K of every parameter, and has a unit whole only while it computes.
 
-    forward    network  ├ gather 1 ┤├ gather 2 ┤├ gather 3 ┤
-               compute             ├─ unit 1 ─┤├─ unit 2 ─┤├─ unit 3 ─┤
-    whole               │ 1        │ 1, 2     │ 2, 3      │ 3         │
+    forward    1 gathers   ├─ u1 ─┤├─ u2 ─┤├─ u3 ─┤
+                 computes          ├─ u1 ─┤├─ u2 ─┤├─ u3 ─┤
+               2 lets go                  u1      u2      u3
 
-    backward   network  ├ gather 3 ┤├ gather 2 ┤├ gather 1 ┤├ reduce 2 ┤├ reduce 1 ┤
-                                    ·          ├ reduce 3 ┤
-               compute             ├─ unit 3 ─┤├─ unit 2 ─┤├─ unit 1 ─┤
+    backward   3 gathers   ├─ u3 ─┤├─ u2 ─┤├─ u1 ─┤
+                 computes          ├─ u3 ─┤├─ u2 ─┤├─ u1 ─┤
+               4 reduces                  ├─ u3 ─┤├─ u2 ─┤├─ u1 ─┤
+               5 optimizer                                        ├─ shards ─┤
 
-A *unit* is a module, or several, whose parameters are one flat vector of N numbers, padded to K·n. At rest a rank has
-its shard of n numbers, the *master*; gradients and the optimizer's state are as long.
+A *unit* (u1, u2, u3) is a module, whose parameters are one flat vector of N numbers, padded to K·n. At rest each of K
+ranks has a shard of n numbers, the *master*. Gradients and the optimizer's state are as long.
 
-1. Before a unit computes, an all-gather makes it whole: K·n numbers. With ``prefetch`` the neighbour's is posted then,
-   and travels while this unit computes: at most two are whole.
-2. After its forward pass the whole vector goes. Autograd has saved views of it for the backward pass: so the storage is
-   emptied under them (`resize_(0)`), and refilled before they are read.
-3. When the gradient of a unit's output is there, its backward pass begins: 1 again, towards the first unit.
-4. When the gradients of all its parameters are there, the whole vector goes, and a reduce-scatter leaves each rank its
-   shard of the mean. It travels while the unit before computes, if ``prefetch``.
-5. Shards' gradients add up over micro-batches, until the optimizer, which knows shards alone, has made its step.
+1. Before a unit computes, an all-gather makes it whole: K·n numbers. With ``prefetch`` the next unit's is posted then,
+   and travels while this one computes: two are whole.
+2. After its forward pass the whole vector goes. Autograd has kept views of it for the backward pass: the storage is
+   emptied under them (``resize_(0)``), and filled again before they are read.
+3. When the gradient of its output is there, the unit's backward pass begins: as 1, towards the first unit.
+4. When the gradients of all its parameters are there, the whole vector goes. A reduce-scatter leaves each rank its
+   shard of the mean; with ``prefetch`` it travels while the unit before computes.
+5. The shards' gradients add up over micro-batches. The optimizer knows shards alone.
 
-So a ring sends 3·(K-1)·n numbers of each unit in a step, where an all-reduce sends 2·(K-1)·N/K: 1.5 times the traffic.
-A rank holds 1/K of parameters, gradients and optimizer's state, one unit whole (two with ``prefetch``), its gradient.
+A ring sends 3·(K-1)·n numbers of each unit in a step, where an all-reduce sends 2·(K-1)·N/K: 1.5 times the traffic. A
+rank holds 1/K of parameters, gradients and optimizer's state; one unit whole, or two; and that unit's gradient, for a
+moment twice: as autograd leaves it, and as one vector.
 
 Sources: Zhao et al., PyTorch FSDP: Experiences on Scaling Fully Sharded Data Parallel (VLDB 2023, arXiv:2304.11277),
 sections 3.2 (units, flat parameters) and 3.3 (prefetch); Rajbhandari et al., ZeRO (SC 2020, arXiv:1910.02054), stage 3.
@@ -124,8 +126,9 @@ class FullySharded(nn.Module):
     ``precision``: the dtype of what is whole, of its gradients, and of inputs. Shards keep theirs: they are the master.
 
     All ranks build the same numbers (the same seed), and use the same units in the same order. A parameter that modules
-    share belongs to one unit, and is used within that unit's forward pass. There is no ``no_sync``: it would keep whole
-    gradients, which the reduce-scatter of each micro-batch avoids.
+    share belongs to one unit, and is used within that unit's forward pass. A frozen unit stays whole to the end of the
+    backward pass. There is no ``no_sync``: it would keep whole gradients, where a reduce-scatter for each micro-batch
+    leaves shards.
     """
 
     def __init__(
@@ -210,12 +213,12 @@ class FullySharded(nn.Module):
         (unit, shard, transfer), self._reducing = self._reducing, None
         transfer.wait()
         unit.gradient = None
-        mean = self._mean(shard.to(unit.shard.dtype))
-        unit.shard.grad = mean if unit.shard.grad is None else unit.shard.grad.add_(mean)  # 5
+        self._landed(unit, shard.to(unit.shard.dtype))
 
-    def _mean(self, total: Tensor) -> Tensor:
-        """From the sum over the group's ranks, a shard (n,), to the mean. It may change ``total``."""
-        return total.div_(dist.get_world_size(self.group))
+    def _landed(self, unit: Unit, total: Tensor) -> None:
+        """``total`` (n,) is the sum of the group's gradients."""
+        mean = total.div_(unit.K)
+        unit.shard.grad = mean if unit.shard.grad is None else unit.shard.grad.add_(mean)  # 5
 
     def _finish(self) -> None:
         """Autograd's callback: the backward pass has ended. Parameters without a gradient have one of zeros."""
@@ -292,10 +295,16 @@ def check_not_shared(names: Mapping[str, nn.Parameter], units: Iterable[Unit]) -
 
 
 def check_alike(names: Mapping[str, nn.Parameter]) -> bool:
-    """Whether a unit of these parameters is trained. UsageError if some are, others not, or if dtypes differ."""
-    if len({p.requires_grad for p in names.values()}) > 1 or len({p.dtype for p in names.values()}) > 1:
+    """Whether a unit of these parameters is trained. UsageError if they cannot be one vector of numbers."""
+    first, kinds = next(iter(names)), {(p.requires_grad, p.dtype, p.device) for p in names.values()}
+    if len(kinds) > 1:
         raise UsageError(
-            f"The unit of {next(iter(names))} mixes frozen and trained parameters, or dtypes.",
+            f"The unit of {first} mixes frozen and trained parameters, dtypes, or devices.",
             "One flat vector is of one kind: make what differs a unit of its own.",
         )
-    return next(iter(names.values())).requires_grad
+    if names[first].is_meta:
+        raise UsageError(
+            f"The unit of {first} is on the meta device: it has no numbers.",
+            "Give a generator of modules with numbers: it builds each of them when the one before is cut up.",
+        )
+    return names[first].requires_grad

@@ -4,11 +4,12 @@
                   rank 0  rank 1    rank 2  rank 3
     parameters      A       B         A       B         inside: {0, 1}, {2, 3}      across: {0, 2}, {1, 3}
 
-1. All-gathers and reduce-scatters run ``inside``, as in `fsdp`: K = 2 shards, not 4.
-2. The shard of a gradient is then the sum over one node. An all-reduce of its n numbers ``across`` adds the others'.
+1. All-gathers and reduce-scatters run ``inside``, as in `fsdp`: here 2 shards, not 4.
+2. What the reduce-scatter leaves is a shard of the sum over one node. An all-reduce of its n numbers ``across`` adds
+   the other nodes'. With ``prefetch`` it travels while the next unit's backward pass computes.
 
-With G ranks a node a rank holds 1/G of the model states, in place of 1/(G·nodes). Between nodes it sends 2·n·(nodes-1)
-/nodes numbers of a unit, about 1/G of what an all-reduce of the whole gradient would.
+With G ranks a node a rank holds 1/G of the model states, not 1/K. To other nodes it sends 2·n·(nodes-1)/nodes numbers
+of a unit, where n is N/G.
 Source: Zhao et al., PyTorch FSDP (arXiv:2304.11277), section 3.2.2.
 """
 
@@ -21,7 +22,7 @@ import torch.distributed as dist
 from torch import Tensor, nn
 
 from lockstep.errors import UsageError
-from lockstep.sharded.fsdp import FullySharded
+from lockstep.sharded.fsdp import FullySharded, Unit
 
 
 class HybridSharded(FullySharded):
@@ -34,10 +35,23 @@ class HybridSharded(FullySharded):
     ) -> None:  # fmt: skip
         super().__init__(model, units, group=inside, **options)
         self.across = across
+        self._crossing: tuple[Unit, Tensor, Any] | None = None  # what travels between nodes
 
-    def _mean(self, total: Tensor) -> Tensor:
-        dist.all_reduce(total, group=self.across)  # 2
-        return super()._mean(total).div_(dist.get_world_size(self.across))
+    def _landed(self, unit: Unit, total: Tensor) -> None:
+        self._arrive()
+        self._crossing = unit, total, dist.all_reduce(total, group=self.across, async_op=True)  # 2
+        if not self.prefetch:
+            self._arrive()
+
+    def _arrive(self) -> None:
+        if self._crossing is not None:
+            (unit, total, transfer), self._crossing = self._crossing, None
+            transfer.wait()
+            super()._landed(unit, total.div_(dist.get_world_size(self.across)))
+
+    def _finish(self) -> None:
+        super()._finish()
+        self._arrive()
 
 
 def node_groups(ranks_a_node: int) -> tuple[dist.ProcessGroup, dist.ProcessGroup]:
