@@ -16,27 +16,28 @@ from lockstep.sharded.flat import gathered, shard_of
 SHAPES = ((7,), (3, 5), (1,))
 
 
-def gradients(scale: float = 1.0) -> list[Tensor]:
+def gradients() -> list[Tensor]:
     generator = torch.Generator().manual_seed(1)
-    return [scale * torch.randn(shape, generator=generator) for shape in SHAPES]
+    return [torch.randn(shape, generator=generator) for shape in SHAPES]
 
 
-def clipped(max_norm: float, scale: float) -> tuple[Tensor, list[Tensor]]:
+def clipped(max_norm: float) -> tuple[Tensor, list[Tensor]]:
     """On a rank: the norm, and the gradients that all shards together are."""
     K, r = dist.get_world_size(), dist.get_rank()
-    shards = [shard_of(g.flatten(), r, K) for g in gradients(scale)]
+    shards = [shard_of(g.flatten(), r, K) for g in gradients()]
     norm = clip_by_global_norm(shards, max_norm)
     return norm, [gathered(s, g.numel()).view_as(g) for s, g in zip(shards, gradients(), strict=True)]
 
 
-@pytest.mark.parametrize(("on", "K"), [("dgx-a100", 1), ("dgx-a100", 2), ("dgx-a100", 5), ("processes", 3)])
-@pytest.mark.parametrize(("max_norm", "scale"), [(1.0, 1.0), (1e3, 1.0)])
-def test_it_is_what_torch_does_on_one_rank(on: str, K: int, max_norm: float, scale: float) -> None:
+@pytest.mark.parametrize(
+    ("on", "K", "max_norm"), [("dgx-a100", 1, 1.0), ("dgx-a100", 5, 1.0), ("dgx-a100", 4, 1e3), ("processes", 3, 1.0)]
+)
+def test_it_is_what_torch_does_on_one_rank(on: str, K: int, max_norm: float) -> None:
     parameters = [torch.zeros(shape) for shape in SHAPES]
-    for p, g in zip(parameters, gradients(scale), strict=True):
+    for p, g in zip(parameters, gradients(), strict=True):
         p.grad = g
     wanted = torch.nn.utils.clip_grad_norm_(parameters, max_norm)
-    result = run(clipped, max_norm, scale, ranks=K, on=on)
+    result = run(clipped, max_norm, ranks=K, on=on)
     for norm, found in result.values:
         assert norm.item() == pytest.approx(wanted.item(), rel=1e-6)
         torch.testing.assert_close(found, [p.grad for p in parameters])
