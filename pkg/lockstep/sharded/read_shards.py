@@ -1,0 +1,38 @@
+"""Saved shards that are read piece by piece, and who read what: for the check of ``reshard``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from lockstep.sharded.flat import shard_length, shard_of
+
+
+class Saved:
+    """The numbers 1 to N as ``ranks`` ranks have saved them. ``reads``: every read, [rank, begin, end]."""
+
+    def __init__(self, numel: int, ranks: int) -> None:
+        self.numel, self.ranks = numel, ranks
+        self.reads: list[list[int]] = []
+
+    def __call__(self, rank: int, begin: int, end: int) -> Tensor:
+        n = shard_length(self.numel, self.ranks)
+        if not 0 <= rank < self.ranks:
+            raise IndexError(f"there is no rank {rank}: {self.ranks} saved")
+        if not 0 <= begin < end <= n:
+            raise IndexError(f"a shard has {n} numbers: there is nothing to read from {begin} to {end}")
+        self.reads.append([rank, begin, end])
+        return shard_of(numbers(self.numel), rank, self.ranks)[begin:end].clone()
+
+
+def numbers(numel: int) -> Tensor:
+    return torch.arange(1.0, numel + 1)
+
+
+def observed(fn: Callable[..., Any], numel: int, old: int, new: int, rank: int) -> tuple[Any, list[list[int]]]:
+    """What ``fn`` gives, and what it has read."""
+    read = Saved(numel, old)
+    return fn(read, numel, old, new, rank), read.reads
