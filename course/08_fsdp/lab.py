@@ -50,6 +50,9 @@
 # float32 on the CPU. There is at least one layer, and none without numbers.
 
 # %% lab="readonly imports"
+import math
+from functools import cache
+
 import torch
 import torch.distributed as dist
 import torch.nn.functional as F
@@ -59,7 +62,7 @@ from lockstep import check
 # %% [markdown] lab="readonly about-fully_shard_model"
 # ## 1. FSDP in one function ({minutes} minutes, {points} points)
 #
-# Train what no rank can hold: gather a layer when it is needed, and let go of it at once. (Sections 3 and 4 of the lesson.)
+# Train what no rank can hold: gather a layer when it is needed, and let go of it at once. (Section 3 of the lesson.)
 #
 # - **You get** `layers`; `shards`, a list: `shards[i]` is this rank's shard of layer i's parameters, float32 (n,); and
 #   `x`, `y`, this rank's rows.
@@ -304,7 +307,8 @@ check("fsdp.predict_peak", predict_peak)
 # %% [markdown] lab="readonly about-make_it_fit"
 # ## 4. Make it fit ({minutes} minutes, {points} points)
 #
-# One training, five caps on a rank's memory. Each cap that you fit under earns points. (Sections 2 to 7 of the lesson.)
+# One training, five caps on a rank's memory. Each cap that you fit under earns points. (Sections 2 to 7 of the
+# lesson.)
 #
 # - **You get** `layers`: twelve, equally large; `optimizer`: `optimizer(tensors)` is a new `torch.optim.Adam` for this list of
 #   float32 tensors; and `batches`, a list of pairs (x, y), this rank's rows for each step.
@@ -394,7 +398,8 @@ check("fsdp.make_it_fit", make_it_fit)
 # %% [markdown] lab="readonly about-choose_units"
 # ## 5. Choose the units ({minutes} minutes, {points} points)
 #
-# A *unit* is what is gathered at once: one layer, or several in a row. Large units need memory, small ones latency. (Sections 4 and 6 of the lesson.)
+# A *unit* is what is gathered at once: one layer, or several in a row. Large units need memory, small ones latency.
+# (Sections 4 and 6 of the lesson.)
 #
 # - **You get** `sizes`, a list: N of each layer, first to last; `memory`, the bytes of a rank; the number of `ranks` K;
 #   `alpha`, seconds a message, and `beta`, seconds a byte; and `seconds`, a list: how long each layer's forward pass
@@ -424,7 +429,36 @@ check("fsdp.make_it_fit", make_it_fit)
 def choose_units(sizes, memory, ranks, alpha, beta, seconds):
     """The layers in units, [[0, 1], [2], ...]: those that fit into the memory with the shortest step."""
     ### BEGIN SOLUTION
-    raise NotImplementedError()
+    layers, states = len(sizes), 16 * -(-sum(sizes) // ranks)
+
+    def shard(u):
+        return -(-sum(sizes[slice(*u)]) // ranks)
+
+    def gather(u):
+        return alpha + 4 * (ranks - 1) * shard(u) * beta if u else 0.0
+
+    def fits(*whole):
+        return states + 4 * ranks * sum(map(shard, whole)) <= memory
+
+    def computing(before, u, after):
+        c = sum(seconds[slice(*u)])
+        return max(c, gather(after)) + max(2 * c, gather(before) + gather(after))
+
+    @cache
+    def rest(before, u):
+        if u[1] == layers:
+            return (computing(before, u, None), [u]) if before or fits(u) else (math.inf, [])
+        best = (math.inf, [])
+        for end in range(u[1] + 1, layers + 1):
+            v = (u[1], end)
+            if fits(u, v):
+                later, units = rest(u, v)
+                best = min(best, (computing(before, u, v) + later, [u, *units]))
+        return best
+
+    firsts = [(0, end) for end in range(1, layers + 1)]
+    _, units = min((2 * gather(u) + rest(None, u)[0], rest(None, u)[1]) for u in firsts)
+    return [list(range(*u)) for u in units]
     ### END SOLUTION
 
 
@@ -434,7 +468,8 @@ check("fsdp.choose_units", choose_units)
 # %% [markdown] lab="readonly about-reshard"
 # ## 6. Another number of ranks ({minutes} minutes, {points} points)
 #
-# A checkpoint was saved by some number of ranks. Load it with another number. (Section 8 of the lesson.)
+# A checkpoint was saved by some number of ranks. Load it with another number. (The lesson's
+# [more](../../course/08_fsdp/more.ipynb).)
 #
 # - **You get** `read`: `read(rank, begin, end)` is a float32 tensor with the numbers `begin` to `end` − 1 of the shard that
 #   rank `rank` saved; `numel`, N, how many numbers the vector has, at least 1; `old`, how many ranks saved it; `new`, how many
@@ -470,7 +505,8 @@ check("fsdp.reshard", reshard)
 # %% [markdown] lab="readonly about-mend_local_clipping"
 # ## 7. Mend the clipping ({minutes} minutes, {points} points)
 #
-# Clipping bounds the length of a gradient. In shards, no rank sees that length. Mend the program. (Section 8 of the lesson.)
+# Clipping bounds the length of a gradient. In shards, no rank sees that length. Mend the program. (The lesson's
+# [more](../../course/08_fsdp/more.ipynb).)
 #
 # - **You get** `gradients`, a list of float32 vectors: this rank's shards of all layers' gradients, padded with zeros; and
 #   `max_norm`, a positive number, the same on every rank.
@@ -514,7 +550,8 @@ check("fsdp.mend_local_clipping", mend_local_clipping)
 # %% [markdown] lab="readonly about-offload"
 # ## 8. Offload ({minutes} minutes, {points} points)
 #
-# Adam's state is half of all that a rank keeps, and is needed once in a step. Let it live on the host. (Section 7 of the lesson.)
+# Adam's state is half of all that a rank keeps, and is needed once in a step. Let it live on the host. (Section 7 of
+# the lesson.)
 #
 # - **You get** `parameters` and `gradients`, two lists of float32 vectors, one for each layer: this rank's shards. `host`
 #   keeps Adam's state: `host.load(i)` is a pair `(m, v)` of new tensors on the device for layer i = 0, 1, …, zeros before the
@@ -523,8 +560,9 @@ check("fsdp.mend_local_clipping", mend_local_clipping)
 # - **You return** nothing. `parameters` have been changed in place by one step of Adam, and the host has the new state.
 #   `gradients` stay as they were. Your function is called once for each step, with the same `host`.
 # - **You may use** torch, but none of its optimizers, and `host`. Nothing travels between ranks.
-# - **It may cost** one `load` and one `store` of each layer. At no time is the state of more than one layer on the device: let
-#   go of `m` and `v` before the next `load`.
+# - **It may cost** one `load` and one `store` of each layer. At no time is the state of more than one layer on the device, nor
+#   any of it when you return: let go of `m` and `v` before the next `load`. Beside what was given, a rank holds at most six
+#   times the largest layer's numbers.
 #
 # Adam, with β₁ = 0.9, β₂ = 0.999, ε = 10⁻⁸, for a gradient g: m ← β₁·m + (1 − β₁)·g, and v ← β₂·v + (1 − β₂)·g². With m̂ =
 # m/(1 − β₁^step) and v̂ = v/(1 − β₂^step) the parameter w becomes w − rate·m̂/(√v̂ + ε).

@@ -220,8 +220,9 @@ wrapping.notes_sample()
 # does, and saves optimizer state and gradients only. It is ZeRO 2, with a shard more.
 
 # %% [markdown] lesson="after printed"
-# In the table, two units do not help either: torch fetches the next one while one computes, and then both are whole. A deep
-# model can do better. Where does the memory below stop falling? What rises instead?
+# In the table, two units do not help either: torch fetches the next one while one computes, and then both are whole. Below
+# is a deeper model, as large as this one. How many units does it need before a rank holds less than with DDP? What rises
+# meanwhile?
 
 # %% lesson="after printed"
 wrapping.by_units()
@@ -249,8 +250,8 @@ quiz(
 # How much is left on a device? The ZeRO paper has a table, for mixed precision with Adam: stages 1, 2 and 3 are its *Pos*,
 # *Pos+g* and *Pos+g+p*.
 #
-# **Your turn.** Your line fills the columns beside the published ones. The third column of each stage is what a small GPT
-# held on a virtual cluster of as many ranks.
+# **Your turn.** Your line fills the columns beside the published ones. The last column says how far from your line a small
+# GPT was, on a virtual cluster of as many ranks.
 
 
 # %% lesson="turn bytes_a_parameter"
@@ -282,8 +283,8 @@ well = "Right: what is whole, and the shards."
 table.table_1(bytes_a_parameter, models=("7.5B",))
 
 # %% [markdown]
-# All three agree to the last printed digit. Now set a stage below, and move K: what does a rank stop losing, however many
-# there are?
+# The published numbers are those of the formula, rounded, and the runs held just as much. Now set a stage below, and move
+# K. For each stage: how low does the stack get, with any number of ranks?
 
 # %%
 show.memory_stacks()
