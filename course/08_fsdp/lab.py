@@ -310,28 +310,29 @@ check("fsdp.predict_peak", predict_peak)
 # One training, five caps on a rank's memory. Each cap that you fit under earns points. (Sections 2 to 7 of the
 # lesson.)
 #
-# - **You get** `layers`: twelve, equally large; `optimizer`: `optimizer(tensors)` is a new `torch.optim.Adam` for this list of
-#   float32 tensors; and `batches`, a list of pairs (x, y), this rank's rows for each step.
+# - **You get** `layers`: twelve equally large ones where memory counts, with 4 and 8 ranks; `optimizer`: `optimizer(tensors)`
+#   is a new `torch.optim.Adam` for this list of float32 tensors; and `batches`, a list of pairs (x, y), this rank's rows for
+#   each step.
 # - **You return** a list with one tensor for each layer: this rank's shard of the layer's parameters, float32 (n,), after one
 #   step for each batch, in their order. All begin with `layer.start()`, and each step uses the mean gradient of all ranks.
-# - **You may use** all collectives of `dist`, autograd, and `optimizer`, once. Adam changes each number by its own gradient
-#   only, so it may work on shards.
-# - **It may cost**, in each step, at most 4·(K−1)·n numbers a layer and rank on the link. And memory: what a rank holds at its
-#   worst moment, beside its arguments, earns points level by level, up to the first that you miss. (Right values alone
-#   earn 1.5.) No copy may lie elsewhere: not in NumPy, not in a list of numbers, not in a file.
+# - **You may use** all collectives of `dist`, autograd, and `optimizer`. Adam changes each number by its own gradient only, so
+#   it may work on shards.
+# - **It may cost**, in each step, at most 3·(K−1)·n numbers a layer and rank on the link. And memory: what a rank holds at its
+#   worst moment, beside its arguments, earns points level by level, up to the first that you miss. Right values alone
+#   earn 1.5.
 #
-# | level | at most so many bytes | what fits under it |
-# |---|---|---|
-# | 1 | 16Ψ + 8Ψ + A | DDP: every rank has everything |
-# | 2 | 8Ψ + 8Ψ/K + 5.5Ψ + A | ZeRO 1: optimizer state in shards |
-# | 3 | 4Ψ + 12Ψ/K + 3.5Ψ + A | ZeRO 2: gradients in shards, too |
-# | 4 | 16Ψ/K + 3Ψ + A | ZeRO 3: parameters in shards, too |
-# | 5 | 16Ψ/K + 3Ψ + the inputs of all layers + 4a | ZeRO 3, and activations computed a second time |
+# | level | at most so many bytes | points so far | what fits under it |
+# |---|---|---|---|
+# | 1 | 16Ψ + 8Ψ + A | 2.75 | DDP: every rank has everything |
+# | 2 | 8Ψ + 8Ψ/K + 5.5Ψ + A | 4 | ZeRO 1: optimizer state in shards |
+# | 3 | 4Ψ + 12Ψ/K + 3.5Ψ + A | 5.5 | ZeRO 2: gradients in shards, too |
+# | 4 | 16Ψ/K + 2.5Ψ + A | 6.75 | ZeRO 3: parameters in shards, too |
+# | 5 | 16Ψ/K + 2.5Ψ + the inputs of all layers + 4a | 8 | ZeRO 3, and activations computed a second time |
 #
-# Ψ is how many numbers all layers have together; A are the bytes of all activations of a batch, and a those of one layer.
-# Levels 1 to 4 have small batches, level 5 a large one. Your function does not know the level: what fits under the last cap
-# fits under all. `layer.start()` is a new vector each time, and counts as long as you hold it. Start with level 1, then
-# make it hold less.
+# Ψ is how many numbers all layers have together. A are the bytes that autograd keeps of all layers for a batch, their inputs
+# and what lies inside, and a those of one layer. Levels 1 to 4 have small batches, level 5 a large one. Your function does
+# not know the level: what fits under the last cap fits under all. `layer.start()` is a new vector each time, and counts as
+# long as you hold it. Nothing may be put elsewhere: in NumPy, in lists of numbers, in files. Start with level 1.
 
 # %% [markdown] lab="hint make_it_fit"
 # Write down, for one rank of four, all that it holds at the end of a backward pass: parameters, gradients, optimizer
@@ -517,7 +518,8 @@ check("fsdp.reshard", reshard)
 # - **It may cost** one all-reduce of one number.
 #
 # Where the norm is 0, all numbers stay 0. A NaN in any shard makes the norm NaN, and then every number on every rank: all
-# notice, and nobody goes on alone. (Padding becomes NaN, too. No square overflows.)
+# notice, and nobody goes on alone. (Padding becomes NaN, too. No square overflows.) An ε of
+# 10⁻⁶ in the denominator, as torch has it, is allowed.
 #
 # The program that stands there clips each rank's shards by their own norm.
 

@@ -8,7 +8,7 @@
 #
 # | | minutes | what |
 # |---|---|---|
-# | Whole lesson | 55 | sections 1 to 8 |
+# | Whole lesson | 48 | sections 1 to 8 |
 # | Short path | 20 | sections 1 to 3, the wrap-up; then `fully_shard_model` in the lab |
 # | [Lab](../../labs/08_fsdp/lab.ipynb) | 125 | four exercises, and more for those who want them |
 #
@@ -52,7 +52,7 @@ reconcile("replica", simulated=bytes_each * 1.5)
 # belong to the optimizer, and are used once in a step. And *every* rank has the same 16 bytes.
 
 # %% [markdown]
-# ## 2. The optimizer first · 7 minutes · short path
+# ## 2. The optimizer first · 5 minutes · short path
 #
 # With DDP, all ranks make the same update. **ZeRO** (Rajbhandari et al., 2020) divides that work. Cut the vector of all
 # parameters into K equal **shards**. Rank r updates the r-th.
@@ -86,7 +86,7 @@ trainings.stages_table(last=2)
 # %% lesson="quiz stage-1"
 quiz(
     "stage-1",
-    "Float32, Adam, 8 ranks, stage 1. How many bytes of model states a parameter does a rank hold?",
+    "Float32, Adam, 8 ranks, stage 1. How many bytes of model states does a rank hold for each parameter of the model?",
     unit="bytes",
     answer=9,
     because="4 of the parameter, 4 of its gradient, and 8/8 of the optimizer.",
@@ -100,7 +100,7 @@ quiz(
 )
 
 # %% [markdown]
-# ## 3. Gather, compute, let go · 10 minutes · short path
+# ## 3. Gather, compute, let go · 11 minutes · short path
 #
 # **Stage 3** cuts the parameters, too. PyTorch calls it **FSDP**: fully sharded data parallel. Now no rank has a model. But
 # a layer can only compute with whole parameters. So a rank gathers them, computes, and lets go:
@@ -188,7 +188,7 @@ quiz(
 )
 
 # %% [markdown]
-# ## 4. What is gathered at once? · 7 minutes
+# ## 4. What is gathered at once? · 6 minutes
 #
 # What FSDP gathers at once is a **unit**. Here is what the notes print, the class left out:
 #
@@ -245,7 +245,7 @@ quiz(
 )
 
 # %% [markdown]
-# ## 5. ZeRO's Table 1 · 8 minutes
+# ## 5. ZeRO's Table 1 · 7 minutes
 #
 # How much is left on a device? The ZeRO paper has a table, for mixed precision with Adam: stages 1, 2 and 3 are its *Pos*,
 # *Pos+g* and *Pos+g+p*.
@@ -314,7 +314,7 @@ table.notes_table()
 # %% [markdown]
 # **A good place for a break.** Your predictions and lines are kept.
 #
-# ## 6. Fetch the next one ahead · 8 minutes
+# ## 6. Fetch the next one ahead · 7 minutes
 #
 # A gather and the computing that needs it follow one another. But while layer 2 computes, the link is idle, and could fetch
 # layer 3: **prefetching**. Here is a forward pass of eight unequal layers on eight GPUs, without it and with it. Look at rank
@@ -375,7 +375,7 @@ quiz(
 )
 
 # %% [markdown]
-# ## 7. What is left · 6 minutes
+# ## 7. What is left · 5 minutes
 #
 # With enough ranks, model states hardly count any more. **Activations** do: the outputs of all layers of this rank's
 # batch wait for the backward pass. More ranks do not divide them.
@@ -410,9 +410,9 @@ recomputed.recomputed_table()
 offload.offload_table()
 
 # %% [markdown]
-# ## 8. torch's own · 3 minutes
+# ## 8. torch's own · 2 minutes
 #
-# Nobody writes FSDP by hand. torch has two: `FullyShardedDataParallel`, the notes' one, with a flat vector for each unit
+# For your own models, take torch's. It has two: `FullyShardedDataParallel`, the notes' one, with a flat vector for each unit
 # as ours; and today's `fully_shard`, which cuts each parameter by itself:
 #
 # ```python
@@ -421,7 +421,7 @@ offload.offload_table()
 # fully_shard(model)
 # ```
 #
-# Below, both stand beside ours. Are the gradients those of one rank? Do they send the same?
+# Below, both stand beside ours. Are gradients and parameters those of one rank? Do all send the same?
 
 # %%
 beside_torch.beside_torch_table()
@@ -433,6 +433,13 @@ beside_torch.beside_torch_table()
 
 # %%
 trainings.methods_table()
+
+# %% [markdown]
+# | what else shards change | by hand | in torch |
+# |---|---|---|
+# | clipping by the norm | one number is all-reduced: in the lab | `clip_grad_norm_` knows them |
+# | saving | each rank its shard; another number of ranks cuts anew: in the lab | `torch.distributed.checkpoint` |
+# | slow links between nodes | hybrid sharding: [more](more.ipynb) | `fully_shard` on a mesh of two dimensions |
 
 # %% [markdown]
 # ## Wrap-up
