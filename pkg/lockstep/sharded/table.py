@@ -53,20 +53,9 @@ def table_1(bytes_a_parameter: BytesAParameter = by_formula, models: Collection[
             cells += [row[cell], _gb(line * giga)]
             apart += [abs(line / traced[stage, ranks] - 1)] if (stage, ranks) in traced else []
         rows.append([*cells, f"{100 * max(apart):.3g} %" if apart else "not run"])
-    head = [
-        "model",
-        "ranks",
-        "Pos",
-        "by the line",
-        "Pos+g",
-        "by the line",
-        "Pos+g+p",
-        "by the line",
-        "traces differ by",
-    ]
-    return Table(
-        "ZeRO's Table 1: GB a device, published and by the line; and traces of a small GPT beside it", head, rows
-    )
+    columns = [told for name in ("Pos", "Pos+g", "Pos+g+p") for told in (name, "by the line")]
+    caption = "ZeRO's Table 1: GB a device, published and by the line; and traces of a small GPT beside it"
+    return Table(caption, ["model", "ranks", *columns, "traces differ by"], rows)
 
 
 def _gb(value: float) -> str:
