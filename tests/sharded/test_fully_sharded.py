@@ -12,7 +12,7 @@ import pytest
 import torch
 import torch.distributed as dist
 from torch import Tensor, nn
-from torch.utils.checkpoint import checkpoint
+from torch.utils.checkpoint import checkpoint, set_checkpoint_early_stop
 
 from lockstep import run
 from lockstep.cost import sharding
@@ -212,6 +212,9 @@ class Recurrent(nn.Module):
             x = self.cell(x).relu()
         if self.recomputes == "unit":
             return checkpoint(self.rest, x, use_reentrant=False)
+        if self.recomputes == "to its end":  # so that hooks after the unit are called again, too
+            with set_checkpoint_early_stop(False):
+                return checkpoint(self.rest, x, use_reentrant=False)
         if self.recomputes == "two units":
             return checkpoint(lambda x: self.rest(self.cell(x)), x, use_reentrant=False)
         if self.recomputes == "in a pass of its own":
@@ -225,13 +228,32 @@ def recurrent() -> list[bool]:
         return model, [model.cell, model.rest]
 
     x = torch.randn(12, 6, generator=torch.Generator().manual_seed(1))
-    kinds = ["", "unit", "two units", "in a pass of its own"]
+    kinds = ["", "unit", "to its end", "two units", "in a pass of its own"]
     return [gradients_of(lambda kind=kind: build(kind), x, prefetch=p) for kind in kinds for p in (True, False)]
 
 
 @pytest.mark.parametrize("on", ["dgx-a100", pytest.param("processes", marks=pytest.mark.slow)])
 def test_units_that_are_used_more_than_once_or_computed_again(on: str) -> None:
-    assert run(recurrent, ranks=3, on=on).values == [[True] * 8] * 3
+    assert run(recurrent, ranks=3, on=on).values == [[True] * 10] * 3
+
+
+class Recomputed(nn.Module):
+    def __init__(self, layer: nn.Module) -> None:
+        super().__init__()
+        self.layer = layer
+
+    def forward(self, x: Tensor) -> Any:
+        return checkpoint(self.layer, x, use_reentrant=False)
+
+
+def recomputed() -> None:
+    model = nn.Sequential(*(Recomputed(layer) for layer in layers()))
+    FullySharded(model, [part.layer for part in model])(torch.ones(2, 64)).square().mean().backward()
+
+
+def test_what_is_computed_again_is_not_gathered_again() -> None:
+    """It is whole for its backward pass by then. Nor is the next one fetched, which is done with."""
+    assert by_kind(run(recomputed, ranks=3, on="dgx-a100")) == sharding.booked(N, 3, 3)
 
 
 SMALL = {"width": 16, "heads": 2, "layers": 2, "context": 12, "dtype": torch.float64}
@@ -267,7 +289,7 @@ class Told(nn.Module):
     def __init__(self) -> None:
         super().__init__()
         self.layers = nn.ModuleList(linear(6, 6, 0, index) for index in range(3))
-        self.scale = nn.Parameter(torch.ones(6))
+        self.scale, self.unused = nn.Parameter(torch.ones(6)), nn.Parameter(torch.ones(6))
 
     def forward(self, x: Tensor) -> dict[str, list[Tensor]]:
         return {"out": [self.layers[2](self.layers[0](x) * self.scale)]}
@@ -284,7 +306,7 @@ def with_layers_left_out() -> list[Any]:
 
 def test_units_that_nobody_uses_and_outputs_in_a_structure() -> None:
     """The model's own unit is first: what is in none of the others."""
-    assert run(with_layers_left_out, ranks=2, on="dgx-a100").values == [[3, 21, None, 21]] * 2
+    assert run(with_layers_left_out, ranks=2, on="dgx-a100").values == [[6, 21, None, 21]] * 2
 
 
 def looked_at_between() -> list[bool]:
