@@ -11,7 +11,8 @@ from playwright.sync_api import Browser
 LESSON = "course/08_fsdp/lesson.ipynb"
 LINES = {
     "gather_order": "def gather_order(layers):\n    return [*range(layers), *range(layers - 2, -1, -1)]",
-    "bytes_a_parameter": "def bytes_a_parameter(stage, ranks):\n    cut = (0, 12, 14, 16)[stage]\n    return 16 - cut + cut / ranks",
+    "bytes_a_parameter": "def bytes_a_parameter(stage, ranks):\n"
+    "    return sum(each / (ranks if stage >= first else 1) for each, first in ((2, 3), (2, 2), (12, 1)))",
 }
 MOST_WHOLE = "def most_whole(sizes, ahead):\n    return {}"
 SHOWN = {"driven.order_table": "by your line", "table.table_1": "41.25", "driven.ahead_table": "fetched ahead"}
