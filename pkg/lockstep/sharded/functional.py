@@ -107,6 +107,17 @@ def recomputed(
 # ---- training
 
 
+def sequential(layers: Sequence[Layer], optimizer: MakeOptimizer, batches: Batches) -> list[Tensor]:
+    """On one rank, without any other: the whole vectors, (N,)."""
+    flats = [layer.start().requires_grad_() for layer in layers]
+    steps = optimizer(flats)
+    for x, y in batches:
+        steps.zero_grad()
+        _loss(layers, flats, x, y).backward()  # type: ignore[no-untyped-call]
+        steps.step()
+    return [flat.detach() for flat in flats]
+
+
 def ddp(layers: Sequence[Layer], optimizer: MakeOptimizer, batches: Batches, group: Group = None) -> list[Tensor]:
     """Everything on every rank; gradients are all-reduced."""
     flats = [layer.start().requires_grad_() for layer in layers]
