@@ -42,12 +42,17 @@
 # another into `whole`, K·n numbers. `dist.reduce_scatter_tensor(shard, whole, group=group)` takes K·n numbers of every rank,
 # and leaves on rank r the *sum* of all ranks' r-th parts.
 #
-# **Memory.** A check sees each storage from its birth until the last tensor on it is gone. A view costs nothing. `del x`
-# frees a tensor only if nothing else holds it: a view, a list, or autograd, which keeps what its backward pass will need.
+# **Memory.** A check sees each storage from its birth until the last tensor on it is gone; one that was emptied counts
+# nothing. A view costs nothing. `del x` frees a tensor only if nothing else holds it: a view, a list, the `work` of an async
+# operation, or autograd, which keeps what its backward pass will need.
 #
-# **Your arguments stay as they are**, unless the text says otherwise.
+# **Your arguments stay as they are**, with `requires_grad` and `.grad`, unless the text says otherwise. All tensors are
+# float32 on the CPU. There is at least one layer, and none without numbers.
 
 # %% lab="readonly imports"
+import math
+from functools import cache
+
 import torch
 import torch.distributed as dist
 import torch.nn.functional as F
@@ -55,23 +60,25 @@ import torch.nn.functional as F
 from lockstep import check
 
 # %% [markdown] lab="readonly about-fully_shard_model"
-# ## 1. Gather, compute, let go ({minutes} minutes, {points} points)
+# ## 1. FSDP in one function ({minutes} minutes, {points} points)
 #
-# Train what no rank can hold: gather a layer when it is needed, and let go of it at once. (Sections 3 and 4 of the lesson.)
+# Train what no rank can hold: gather a layer when it is needed, and let go of it at once. (Section 3 of the lesson.)
 #
-# - **You get** `layers`; `shards`, a list: `shards[l]` is this rank's shard of layer l's parameters, float32 (n,); and
+# - **You get** `layers`; `shards`, a list: `shards[i]` is this rank's shard of layer i's parameters, float32 (n,); and
 #   `x`, `y`, this rank's rows.
 # - **You return** a list with one tensor for each layer: this rank's shard of the layer's gradient, the mean over the
 #   ranks, float32 (n,), with zeros where the shard is padding. `shards` stay as they are.
 # - **You may use** `dist.all_gather_into_tensor`, `dist.reduce_scatter_tensor` and autograd.
 # - **It may cost** at most three collectives a layer, 3·(K−1)·n numbers a rank: two all-gathers (one for the forward and
 #   one for the backward pass; those of the last layer may be one) and one reduce-scatter. Nothing else travels. Each layer's
-#   forward pass may be computed twice. And memory: beside its arguments, what it returns and the activations of its batch, a
-#   rank holds at no time more than five vectors as large as the largest layer's. (The whole model is ten layers or more.)
+#   forward pass may be computed twice. And memory: beside its arguments a rank holds at no time more than twice its shards of
+#   all layers (those that you return among them), twice the inputs and outputs of all layers, and five vectors of the
+#   largest layer's K·n. (The model has sixteen layers.)
 #
-# A layer's vector lives as long as anything needs it: autograd keeps it from forward to backward. So either compute the
+# A layer's vector lives as long as anything needs it, and autograd keeps it from forward to backward. So either compute the
 # layer's forward once more in the backward pass, from its input; or empty the storage after forward
-# (`whole.untyped_storage().resize_(0)`) and fill it again before backward. Both are right. Activations may be kept.
+# (`whole.untyped_storage().resize_(0)`), and later fill it again, by way of `whole.data`, which autograd does not watch.
+# Both are right.
 
 # %% [markdown] lab="hint fully_shard_model"
 # Three layers, two ranks. Draw a line of time for rank 0, forward and backward. Below it, draw for each layer the
@@ -112,24 +119,24 @@ def fully_shard_model(layers, shards, x, y, group=None):
     ### BEGIN SOLUTION
     ranks = dist.get_world_size(group)
 
-    def gather(l):
-        whole = shards[l].new_empty(ranks * len(shards[l]))
-        dist.all_gather_into_tensor(whole, shards[l], group=group)
-        return whole[: layers[l].numel]
+    def gather(i):
+        whole = shards[i].new_empty(ranks * len(shards[i]))
+        dist.all_gather_into_tensor(whole, shards[i], group=group)
+        return whole[: layers[i].numel]
 
     inputs = []
     with torch.no_grad():
-        for l, layer in enumerate(layers):
+        for i, layer in enumerate(layers):
             inputs.append(x)
-            x = layer(gather(l), x)
+            x = layer(gather(i), x)
     x.requires_grad_()
     (flowing,) = torch.autograd.grad(F.mse_loss(x, y), x)
     found = []
-    for l in reversed(range(len(layers))):
-        flat, h = gather(l).requires_grad_(), inputs.pop().detach().requires_grad_()
-        gradient, flowing = torch.autograd.grad(layers[l](flat, h), (flat, h), flowing)
+    for i in reversed(range(len(layers))):
+        flat, h = gather(i).requires_grad_(), inputs.pop().detach().requires_grad_()
+        gradient, flowing = torch.autograd.grad(layers[i](flat, h), (flat, h), flowing)
         del flat, h
-        shard = torch.empty_like(shards[l])
+        shard = torch.empty_like(shards[i])
         padding = ranks * len(shard) - len(gradient)
         dist.reduce_scatter_tensor(shard, F.pad(gradient, (0, padding)), group=group)
         found.append(shard / ranks)
@@ -141,7 +148,7 @@ def fully_shard_model(layers, shards, x, y, group=None):
 check("fsdp.fully_shard_model", fully_shard_model)
 
 # %% [markdown] lab="readonly about-prefetch"
-# ## 2. Prefetch ({minutes} minutes, {points} points)
+# ## 2. Gather ahead ({minutes} minutes, {points} points)
 #
 # While a layer computes, the link is idle. Let it fetch the next layer. (Section 6 of the lesson.)
 #
@@ -149,12 +156,13 @@ check("fsdp.fully_shard_model", fully_shard_model)
 # - **You return** the model's output for `x`. Forward pass only: no gradients. `shards` stay as they are.
 # - **You may use** `dist.all_gather_into_tensor` with `async_op=True`: it returns at once, with a `work` whose `.wait()`
 #   returns when `whole` is full.
-# - **It may cost** one all-gather of each layer, K·n numbers each. For each layer l, in this order: the gather of layer l has
-#   been waited for; the gather of layer l + 1 is posted; layer l computes; its vector is let go of. So between posting
+# - **It may cost** one all-gather of each layer, K·n numbers each, with K = 1, too. The first is posted at the beginning. Then
+#   for each layer i, in this order: the gather of layer i has
+#   been waited for; the gather of layer i + 1 is posted; layer i computes; its vector is let go of. So between posting
 #   a gather and waiting for it exactly one layer computes (for the first one, none). While a layer computes, no earlier
 #   layer's vector is alive; so at most two layers are whole.
 #
-# Nobody may read `whole`, or let go of it, before its gather has been waited for.
+# Nobody may read `whole`, or let go of it, before its gather has been waited for. Its `work` holds it, too.
 
 # %% [markdown] lab="hint prefetch"
 # Draw two lanes for one rank: its link, and its processor. Put three gathers into the first, each as long as a layer
@@ -162,19 +170,19 @@ check("fsdp.fully_shard_model", fully_shard_model)
 #
 # ---
 #
-# Post gather 0 before the loop. In the loop there are four things to do for layer l: wait for its gather; post the next one;
+# Post gather 0 before the loop. In the loop there are four things to do for layer i: wait for its gather; post the next one;
 # compute; let go. Only one order of them hides the gather, and keeps two layers at most. The traps: a `work` also holds
 # its tensor; the last layer has no next one; and `whole` is longer than the vector.
 #
 # ---
 #
 # ```python
-# def post(l):
+# def post(i):
 #     whole = ...
 #     return whole, dist.all_gather_into_tensor(..., async_op=True)
 #
 # coming = post(0)
-# for l, layer in enumerate(layers):
+# for i, layer in enumerate(layers):
 #     whole, work = coming
 #     ...
 #     ...
@@ -192,15 +200,15 @@ def prefetch(layers, shards, x, group=None):
     ### BEGIN SOLUTION
     ranks = dist.get_world_size(group)
 
-    def post(l):
-        whole = shards[l].new_empty(ranks * len(shards[l]))
-        return whole, dist.all_gather_into_tensor(whole, shards[l], group=group, async_op=True)
+    def post(i):
+        whole = shards[i].new_empty(ranks * len(shards[i]))
+        return whole, dist.all_gather_into_tensor(whole, shards[i], group=group, async_op=True)
 
     coming = post(0)
-    for l, layer in enumerate(layers):
+    for i, layer in enumerate(layers):
         whole, work = coming
         work.wait()
-        coming = post(l + 1) if l + 1 < len(layers) else None
+        coming = post(i + 1) if i + 1 < len(layers) else None
         x = layer(whole[: layer.numel], x)
         del whole, work
     return x
@@ -242,7 +250,7 @@ check("fsdp.prefetch", prefetch)
 #
 # The gradients' shards stay until the step ends. A forward pass at stage 3 holds one layer whole at a time, so it never
 # needs more than the backward pass. After the update, stages 1 and 2 gather the new parameters into the place of the old
-# ones. The same rules hold for K = 1.
+# ones. The same rules hold for K = 1: stage 3 gathers a copy even then. For example, `predict_peak([3, 5], 2, 2)` is 116.
 
 # %% [markdown] lab="hint predict_peak"
 # Take two layers of 4 and 8 numbers, K = 2, stage 2. Write down the backward pass, one line an event: what comes, what
@@ -299,30 +307,32 @@ check("fsdp.predict_peak", predict_peak)
 # %% [markdown] lab="readonly about-make_it_fit"
 # ## 4. Make it fit ({minutes} minutes, {points} points)
 #
-# One training, five caps on a rank's memory. Each cap that you fit under earns points. (Sections 2 to 7 of the lesson.)
+# One training, five caps on a rank's memory. Each cap that you fit under earns points. (Sections 2 to 7 of the
+# lesson.)
 #
-# - **You get** `layers`: twelve, equally large; `optimizer`: `optimizer(tensors)` is a new `torch.optim.Adam` for this list of
-#   float32 tensors; and `batches`, a list of pairs (x, y), this rank's rows for each step.
+# - **You get** `layers`: twelve equally large ones where memory counts, with 4 and 8 ranks; `optimizer`: `optimizer(tensors)`
+#   is a new `torch.optim.Adam` for this list of float32 tensors; and `batches`, a list of pairs (x, y), this rank's rows for
+#   each step.
 # - **You return** a list with one tensor for each layer: this rank's shard of the layer's parameters, float32 (n,), after one
 #   step for each batch, in their order. All begin with `layer.start()`, and each step uses the mean gradient of all ranks.
-# - **You may use** all collectives of `dist`, autograd, and `optimizer`, once. Adam changes each number by its own gradient
-#   only, so it may work on shards.
-# - **It may cost**, in each step, at most 4·(K−1)·n numbers a layer and rank on the link. And memory: what a rank holds at its
-#   worst moment, beside its arguments, earns points level by level, up to the first that you miss. (Right values alone
-#   earn 1.5.) No copy may lie elsewhere: not in NumPy, not in a list of numbers, not in a file.
+# - **You may use** all collectives of `dist`, autograd, and `optimizer`. Adam changes each number by its own gradient only, so
+#   it may work on shards.
+# - **It may cost**, in each step, at most 3·(K−1)·n numbers a layer and rank on the link. And memory: what a rank holds at its
+#   worst moment, beside its arguments, earns points level by level, up to the first that you miss. Right values alone
+#   earn 1.5.
 #
-# | level | at most so many bytes | what fits under it |
-# |---|---|---|
-# | 1 | 16Ψ + 8Ψ + A | DDP: every rank has everything |
-# | 2 | 8Ψ + 8Ψ/K + 5.5Ψ + A | ZeRO 1: optimizer state in shards |
-# | 3 | 4Ψ + 12Ψ/K + 3.5Ψ + A | ZeRO 2: gradients in shards, too |
-# | 4 | 16Ψ/K + 3Ψ + A | ZeRO 3: parameters in shards, too |
-# | 5 | 16Ψ/K + 3Ψ + the inputs of all layers + 4a | ZeRO 3, and activations computed a second time |
+# | level | at most so many bytes | points so far | what fits under it |
+# |---|---|---|---|
+# | 1 | 16Ψ + 8Ψ + A | 2.75 | DDP: every rank has everything |
+# | 2 | 8Ψ + 8Ψ/K + 5.5Ψ + A | 4 | ZeRO 1: optimizer state in shards |
+# | 3 | 4Ψ + 12Ψ/K + 3.5Ψ + A | 5.5 | ZeRO 2: gradients in shards, too |
+# | 4 | 16Ψ/K + 2.5Ψ + A | 6.75 | ZeRO 3: parameters in shards, too |
+# | 5 | 16Ψ/K + 2.5Ψ + the inputs of all layers + 4a | 8 | ZeRO 3, and activations computed a second time |
 #
-# Ψ is how many numbers all layers have together; A are the bytes of all activations of a batch, and a those of one layer.
-# Levels 1 to 4 have small batches, level 5 a large one. Your function does not know the level: what fits under the last cap
-# fits under all. `layer.start()` is a new vector each time, and counts as long as you hold it. Start with level 1, then
-# make it hold less.
+# Ψ is how many numbers all layers have together. A are the bytes that autograd keeps of all layers for a batch, their inputs
+# and what lies inside, and a those of one layer. Levels 1 to 4 have small batches, level 5 a large one. Your function does
+# not know the level: what fits under the last cap fits under all. `layer.start()` is a new vector each time, and counts as
+# long as you hold it. Nothing may be put elsewhere: in NumPy, in lists of numbers, in files. Start with level 1.
 
 # %% [markdown] lab="hint make_it_fit"
 # Write down, for one rank of four, all that it holds at the end of a backward pass: parameters, gradients, optimizer
@@ -389,7 +399,8 @@ check("fsdp.make_it_fit", make_it_fit)
 # %% [markdown] lab="readonly about-choose_units"
 # ## 5. Choose the units ({minutes} minutes, {points} points)
 #
-# A *unit* is what is gathered at once: one layer, or several in a row. Large units need memory, small ones latency. (Sections 4 and 6 of the lesson.)
+# A *unit* is what is gathered at once: one layer, or several in a row. Large units need memory, small ones latency.
+# (Sections 4 and 6 of the lesson.)
 #
 # - **You get** `sizes`, a list: N of each layer, first to last; `memory`, the bytes of a rank; the number of `ranks` K;
 #   `alpha`, seconds a message, and `beta`, seconds a byte; and `seconds`, a list: how long each layer's forward pass
@@ -410,15 +421,45 @@ check("fsdp.make_it_fit", make_it_fit)
 # - bytes: 16·⌈S/K⌉, where S is the sum of all `sizes`, plus 4·K·(n_u + n_{u+1}) of the two neighbours for which that is
 #   most; or plus 4·K·n_0 if there is only one unit.
 #
-# The shorter the step, the more you earn: all of a case within 1 % of the best choice that fits, half within 10 %. There
-# are cases with 6 to 12 layers, and some with 30: there 2²⁹ choices are too many to try.
+# (Gradients that are whole for a moment are left out.) The shorter the step, the more you earn: all of a case within 1 % of
+# the best choice that fits, half within 10 %, and nothing beyond, or where it does not fit. There are cases with 6 to 12
+# layers, and some with 30: there 2²⁹ choices are too many to try.
 
 
 # %% lab="answer choose_units"
 def choose_units(sizes, memory, ranks, alpha, beta, seconds):
     """The layers in units, [[0, 1], [2], ...]: those that fit into the memory with the shortest step."""
     ### BEGIN SOLUTION
-    raise NotImplementedError()
+    layers, states = len(sizes), 16 * -(-sum(sizes) // ranks)
+
+    def shard(u):
+        return -(-sum(sizes[slice(*u)]) // ranks)
+
+    def gather(u):
+        return alpha + 4 * (ranks - 1) * shard(u) * beta if u else 0.0
+
+    def fits(*whole):
+        return states + 4 * ranks * sum(map(shard, whole)) <= memory
+
+    def computing(before, u, after):
+        c = sum(seconds[slice(*u)])
+        return max(c, gather(after)) + max(2 * c, gather(before) + gather(after))
+
+    @cache
+    def rest(before, u):
+        if u[1] == layers:
+            return (computing(before, u, None), [u]) if before or fits(u) else (math.inf, [])
+        best = (math.inf, [])
+        for end in range(u[1] + 1, layers + 1):
+            v = (u[1], end)
+            if fits(u, v):
+                later, units = rest(u, v)
+                best = min(best, (computing(before, u, v) + later, [u, *units]))
+        return best
+
+    firsts = [(0, end) for end in range(1, layers + 1)]
+    _, units = min((2 * gather(u) + rest(None, u)[0], rest(None, u)[1]) for u in firsts)
+    return [list(range(*u)) for u in units]
     ### END SOLUTION
 
 
@@ -426,20 +467,21 @@ def choose_units(sizes, memory, ranks, alpha, beta, seconds):
 check("fsdp.choose_units", choose_units)
 
 # %% [markdown] lab="readonly about-reshard"
-# ## 6. Load with another number of ranks ({minutes} minutes, {points} points)
+# ## 6. Another number of ranks ({minutes} minutes, {points} points)
 #
-# A checkpoint was saved by some number of ranks. Load it with another number. (Section 8 of the lesson.)
+# A checkpoint was saved by some number of ranks. Load it with another number. (The lesson's
+# [more](../../course/08_fsdp/more.ipynb).)
 #
 # - **You get** `read`: `read(rank, begin, end)` is a float32 tensor with the numbers `begin` to `end` − 1 of the shard that
 #   rank `rank` saved; `numel`, N, how many numbers the vector has, at least 1; `old`, how many ranks saved it; `new`, how many
 #   load it; and `rank`, from 0 to `new` − 1.
 # - **You return** the shard of `rank` among `new`: float32, ⌈N/new⌉ numbers, with zeros where it is padding.
 # - **You may use** `read`, and torch. Nothing travels between ranks.
-# - **It may cost** one call of `read` for each old shard of which something is needed. It reads what is needed: no padding,
-#   and no number that is not returned. A shard that is all padding reads nothing.
+# - **It may cost** exactly one call of `read` for each old shard of which something is needed, and none of any other. It reads
+#   what is returned and no more: no padding either.
 #
-# An old shard has ⌈N/`old`⌉ numbers. Its last ones may be padding, in part or all. `read` raises an error for what lies
-# outside of the shard.
+# An old shard has ⌈N/`old`⌉ numbers; of the last ones, some or all may be padding. A new shard may be nothing but padding.
+# `read` raises an error where `begin` is not less than `end`, and for what lies outside of the shard.
 
 
 # %% lab="answer reshard"
@@ -462,9 +504,10 @@ def reshard(read, numel, old, new, rank):
 check("fsdp.reshard", reshard)
 
 # %% [markdown] lab="readonly about-mend_local_clipping"
-# ## 7. Mend: clip by the global norm ({minutes} minutes, {points} points)
+# ## 7. Mend the clipping ({minutes} minutes, {points} points)
 #
-# Clipping bounds the length of a gradient. In shards, no rank sees that length. Mend the program. (Section 8 of the lesson.)
+# Clipping bounds the length of a gradient. In shards, no rank sees that length. Mend the program. (The lesson's
+# [more](../../course/08_fsdp/more.ipynb).)
 #
 # - **You get** `gradients`, a list of float32 vectors: this rank's shards of all layers' gradients, padded with zeros; and
 #   `max_norm`, a positive number, the same on every rank.
@@ -475,7 +518,8 @@ check("fsdp.reshard", reshard)
 # - **It may cost** one all-reduce of one number.
 #
 # Where the norm is 0, all numbers stay 0. A NaN in any shard makes the norm NaN, and then every number on every rank: all
-# notice, and nobody goes on alone.
+# notice, and nobody goes on alone. (Padding becomes NaN, too. No square overflows.) An ε of
+# 10⁻⁶ in the denominator, as torch has it, is allowed.
 #
 # The program that stands there clips each rank's shards by their own norm.
 
@@ -508,17 +552,19 @@ check("fsdp.mend_local_clipping", mend_local_clipping)
 # %% [markdown] lab="readonly about-offload"
 # ## 8. Offload ({minutes} minutes, {points} points)
 #
-# Adam's state is half of all that a rank keeps, and is needed once in a step. Let it live on the host. (Section 7 of the lesson.)
+# Adam's state is half of all that a rank keeps, and is needed once in a step. Let it live on the host. (Section 7 of
+# the lesson.)
 #
 # - **You get** `parameters` and `gradients`, two lists of float32 vectors, one for each layer: this rank's shards. `host`
-#   keeps Adam's state: `host.load(l)` is a pair `(m, v)` of new tensors on the device for layer l = 0, 1, …, zeros before the
-#   first step; `host.store(l, m, v)` copies a pair back to the host. Then `step`, 1 in the first step, 2 in the next, …, and
+#   keeps Adam's state: `host.load(i)` is a pair `(m, v)` of new tensors on the device for layer i = 0, 1, …, zeros before the
+#   first step; `host.store(i, m, v)` copies a pair back to the host. Then `step`, 1 in the first step, 2 in the next, …, and
 #   the learning `rate`.
 # - **You return** nothing. `parameters` have been changed in place by one step of Adam, and the host has the new state.
 #   `gradients` stay as they were. Your function is called once for each step, with the same `host`.
 # - **You may use** torch, but none of its optimizers, and `host`. Nothing travels between ranks.
-# - **It may cost** one `load` and one `store` of each layer. At no time is the state of more than one layer on the device: let
-#   go of `m` and `v` before the next `load`.
+# - **It may cost** one `load` and one `store` of each layer. At no time is the state of more than one layer on the device, nor
+#   any of it when you return: let go of `m` and `v` before the next `load`. Beside what was given, a rank holds at most six
+#   times the largest layer's numbers.
 #
 # Adam, with β₁ = 0.9, β₂ = 0.999, ε = 10⁻⁸, for a gradient g: m ← β₁·m + (1 − β₁)·g, and v ← β₂·v + (1 − β₂)·g². With m̂ =
 # m/(1 − β₁^step) and v̂ = v/(1 − β₂^step) the parameter w becomes w − rate·m̂/(√v̂ + ε).
@@ -528,13 +574,13 @@ check("fsdp.mend_local_clipping", mend_local_clipping)
 def offload(parameters, gradients, host, step, rate):
     """One step of Adam, in place; its state comes from the host and goes back, one layer at a time."""
     ### BEGIN SOLUTION
-    for l, (w, g) in enumerate(zip(parameters, gradients, strict=True)):
-        m, v = host.load(l)
+    for i, (w, g) in enumerate(zip(parameters, gradients, strict=True)):
+        m, v = host.load(i)
         m.mul_(0.9).add_(g, alpha=1 - 0.9)
         v.mul_(0.999).addcmul_(g, g, value=1 - 0.999)
         root = (v / (1 - 0.999**step)).sqrt() + 1e-8
         w -= rate * (m / (1 - 0.9**step)) / root
-        host.store(l, m, v)
+        host.store(i, m, v)
         del m, v
     ### END SOLUTION
 

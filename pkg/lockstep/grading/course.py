@@ -51,7 +51,7 @@ UNITS = tuple(
         ("all_reduce_sgd", "All-reduce SGD", "When is SGD on K ranks the same SGD?"),
         ("without_waiting", "Without waiting", "What does a stale gradient cost, and what does it save?"),
         ("horovod", "Horovod", "How do six lines make a script parallel?"),
-        ("fsdp", "Fully sharded data parallel", "What does a replica hold that it could do without?"),
+        ("fsdp", "Fully sharded data parallel", "How do you train a model that no device can hold?"),
         ("pipeline", "Pipelines", "How large is the bubble?"),
         ("tensor_parallel", "Tensor parallelism", "Along which side do you cut a matrix?"),
         ("mixture_of_experts", "Mixture of experts", "Which weights does a token need?"),

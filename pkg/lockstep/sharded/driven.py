@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
 from typing import Any
 
 import torch
@@ -44,23 +45,23 @@ def step_in_order(layers: Sequence[Layer], x: Tensor, y: Tensor, order: Iterable
     shards = [shard_of(layer.start(), dist.get_rank(), dist.get_world_size()) for layer in layers]
     coming, whole, inputs = iter(order), dict[int, Tensor](), list[Tensor]()
 
-    def need(l: int) -> Tensor:
-        if l not in whole:
-            check_next(next(coming, None), l)
-            whole[l] = gathered(shards[l], layers[l].numel)
-        return whole[l]
+    def need(i: int) -> Tensor:
+        if i not in whole:
+            check_next(next(coming, None), i)
+            whole[i] = gathered(shards[i], layers[i].numel)
+        return whole[i]
 
-    for l, layer in enumerate(layers):
+    for i, layer in enumerate(layers):
         inputs.append(x)
-        x = layer(need(l), x)
-        if l + 1 < len(layers):  # the last one is needed next
-            del whole[l]
+        x = layer(need(i), x)
+        if i + 1 < len(layers):  # the last one is needed next
+            del whole[i]
     (flowing,) = torch.autograd.grad(mse_loss(x.requires_grad_(), y), x)
     found = list[Tensor]()
-    for l in reversed(range(len(layers))):
-        flat, h = need(l).requires_grad_(), inputs.pop().requires_grad_()
-        gradient, flowing = torch.autograd.grad(layers[l](flat, h), (flat, h), flowing)
-        del whole[l], flat
+    for i in reversed(range(len(layers))):
+        flat, h = need(i).requires_grad_(), inputs.pop().requires_grad_()
+        gradient, flowing = torch.autograd.grad(layers[i](flat, h), (flat, h), flowing)
+        del whole[i], flat
         found.append(reduced_shard(gradient))
     return found[::-1]
 
@@ -114,15 +115,21 @@ BATCH, NO_BATCH = 4000, 1  # rows; with one row, activations are next to nothing
 def fetched_ahead(widths: Sequence[int], rows: int, ahead: int) -> None:
     """On a rank: a forward pass, in which up to ``ahead`` layers are under way while one computes."""
     ranks, layers = dist.get_world_size(), dense(widths)
-    shards = [torch.empty(shard_length(layer.numel, ranks)) for layer in layers]
-    x, under_way = torch.empty(rows, widths[0]), deque[tuple[Tensor, Any]]()
-    for l, layer in enumerate(layers):
-        while len(under_way) <= ahead and l + len(under_way) < len(layers):
-            shard = shards[l + len(under_way)]
+    shards = iter([torch.empty(shard_length(layer.numel, ranks)) for layer in layers])
+    under_way = deque[tuple[Tensor, Any]]()
+
+    def post(count: int) -> None:
+        """So many are under way, as far as there are any."""
+        for shard in islice(shards, count - len(under_way)):
             whole = shard.new_empty(ranks * len(shard))
             under_way.append((whole, dist.all_gather_into_tensor(whole, shard, async_op=True)))
+
+    x = torch.empty(rows, widths[0])
+    for layer in layers:
+        post(max(1, ahead))
         whole, work = under_way.popleft()
         work.wait()
+        post(ahead)
         x = layer(whole[: layer.numel], x)
         del whole, work
 

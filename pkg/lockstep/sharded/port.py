@@ -1,10 +1,10 @@
-"""What goes out through a rank's port, as a trace tells it, if every collective is a ring, which moves the fewest bytes.
+"""What goes out through a rank's port, as a trace tells it, if every collective is a ring: no way moves fewer bytes.
 
     all-reduce of n bytes                             2·(K-1)/K·n
     reduce-scatter of n bytes, all-gather of n bytes    (K-1)/K·n each: an all-reduce is one after the other
 
-n is ``Event.nbytes``: the whole tensor, on every rank. Source: Patarasuk, Yuan, "Bandwidth optimal all-reduce algorithms
-for clusters of workstations", JPDC 2009, section 3.
+n is ``Event.nbytes``: the whole tensor, on every rank. Source: Patarasuk, Yuan, "Bandwidth optimal all-reduce
+algorithms for clusters of workstations", JPDC 2009, section 3.
 """
 
 from __future__ import annotations

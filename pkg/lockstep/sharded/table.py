@@ -6,7 +6,7 @@ parameter's bytes do not depend on how many there are: that is what lets a small
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 import torch
 
@@ -39,11 +39,13 @@ def by_trace() -> dict[tuple[int, int], float]:
     return {(one.stage, one.ranks): one.states / NUMBERS for one in recorded()}
 
 
-def table_1(bytes_a_parameter: BytesAParameter = by_formula) -> Table:
-    """GB of model states on a device: as published, and by ``bytes_a_parameter(stage, ranks)``; and how far the traces
-    are from the latter, at most, of the three stages."""
+def table_1(bytes_a_parameter: BytesAParameter = by_formula, models: Collection[str] = tuple(MODELS)) -> Table:
+    """GB a device of the model states of ``models``: as published, and by ``bytes_a_parameter(stage, ranks)``; and how
+    far the traces are from the latter, at most, of the three stages."""
     traced, rows = by_trace(), []
     for row in published("sharded", "zero_table1_memory.csv"):
+        if row["model"] not in models:
+            continue
         ranks, giga = int(row["Nd"]), MODELS[row["model"]] / 1e9
         cells, apart = [row["model"], row["Nd"]], list[float]()
         for stage, cell in enumerate(CELLS, start=1):
@@ -86,8 +88,8 @@ def notes_table() -> Table:
          f"GPT-3: {training_memory(GPT_3, RECIPES['adam mixed']) / 1e12:g} TB of states",
          f"Right: {fits(GPT_3, CARD)} cards of {CARD / 1e9:g} GB hold them; activations come on top."),
         ("", "Gradient Communication Efficiency - Reduces sync time.",
-         f"{traffic[3]:g}Ψ numbers sent: {traffic[3] / traffic[0]:g} times", "Wrong: parameters are gathered for both "
-         "passes, and gradients reduced. What it saves is memory."),
+         f"{traffic[3]:g}Ψ numbers sent: {traffic[3] / traffic[0]:g} times", "Right of the gradients alone: half an "
+         "all-reduce. But parameters are gathered for both passes. What it saves is memory."),
         ("the sample", "model = FSDP(model, …)",
          f"{100 * one:.0f} % of the model whole at once; in two units {100 * two:.0f} %",
          "Without a wrap policy all is one unit: at its peak each GPU stores the full model, again."),

@@ -1,0 +1,62 @@
+# %% [markdown]
+# # 08 Fully sharded data parallel: more
+#
+# What the lesson has no room for: all of Table 1, what leaves a node, checkpoints that another number of ranks loads,
+# clipping, and mixed precision as it is stored.
+
+# %%
+import inspect
+
+from lockstep.sharded import across, beside_dcp, mixed, table
+
+# %% [markdown]
+# ## All of Table 1
+#
+# The lesson shows a model of 7.5 billion parameters. Here are all three of the paper. A dash stands where no run was
+# recorded. On how many GPUs with 32 GB can a model of a trillion parameters be trained, by stage 3?
+
+# %%
+table.table_1()
+
+# %% [markdown]
+# ## What leaves a node
+#
+# Inside a node links are fast, between nodes they are slow. **Hybrid sharding** gathers within a node only. A rank then keeps
+# 1/8 of the model in place of 1/128, and only gradients leave the node. By formula, if each collective goes in two steps,
+# first within nodes and then across:
+
+# %%
+across.across_table()
+
+# %% [markdown]
+# ## Checkpoints for another number of ranks
+#
+# Whoever saves a model whole must first gather it whole, which no rank can hold. So each rank saves its shard. A training
+# that goes on with another number of ranks cuts the vector in other places: a new shard may need parts of two old files, or
+# of many. Ours reads those parts and no more. torch's `torch.distributed.checkpoint` reads each stored piece that it
+# needs something of as a whole. Below are the bytes that each new rank has read.
+
+# %%
+beside_dcp.dcp_table()
+
+# %% [markdown]
+# ## Clipping
+#
+# Clipping by the norm keeps one wild batch from ruining a training: if the gradient's norm exceeds a limit, the whole gradient
+# is scaled down. With shards, each rank sees a part of the gradient. A rank that clips by its part's norm scales *its* part:
+# then the direction changes, and on each rank by another factor. The norm of the whole is the root of the sum of all ranks'
+# squares, so one number must travel. The lab has a program that forgets it.
+#
+# ## Mixed precision as it is stored
+#
+# 2 bytes of parameters, 2 of gradients, 12 of the optimizer: here is an optimizer that holds just that. Look for the master
+# copy: who computes with it, and when does it become the 2 bytes again?
+
+# %%
+print(inspect.getsource(mixed.MixedAdam))
+
+# %% [markdown]
+# Why not 2 bytes for everything? A bfloat16 has 8 significant bits. A step that changes a parameter by less than 1/512 of its
+# size is rounded away, in each step anew. The master copy has 24 bits, and adds such steps up.
+#
+# Back to [the lesson](lesson.ipynb), or on to [the lab](../../labs/08_fsdp/lab.ipynb).
