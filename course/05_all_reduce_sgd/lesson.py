@@ -405,7 +405,9 @@ wrong = {
         seconds * rate / flops
     ): "An all-reduce of 0 seconds needs no examples, but a step has at least one.",
     lambda seconds, flops, rate: seconds * rate / flops: "There is no half example. Round up, to 1 at least.",
-    lambda seconds, flops, rate: max(1, math.ceil(seconds * flops / rate)): "A faster rank needs more examples, not fewer.",
+    lambda seconds, flops, rate: max(
+        1, math.ceil(seconds * flops / rate)
+    ): "A faster rank needs more examples, not fewer.",
     lambda seconds, flops, rate: max(1, math.ceil(rate / flops)): "That is how many a rank computes in one second.",
 }
 well = "Right. A faster GPU needs more examples, not fewer: its all-reduce is as slow as ever."
