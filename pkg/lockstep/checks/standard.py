@@ -72,7 +72,7 @@ def _results(exercise: Exercise, seen: Seen) -> Fault | None:
             return Fault("wrong-type", f"With {seen.case}, rank {rank} returns {told(value)}; {asked} is wanted.")
     for n in range(length):
         pairs = [(None, None) if want is None else (v[n], want[n]) for v, want in zip(held, wanted, strict=True)]
-        fault = compare(seen, [v for v, _ in pairs], [want for _, want in pairs])
+        fault = compare(seen, [v for v, _ in pairs], [forgiven(v, want, exercise.rounding) for v, want in pairs])
         if fault:
             return replace(fault, message=f"{fault.message} {_place(n, length)}")
     return None
