@@ -301,4 +301,5 @@ def _parted(cases: Sequence[Case], by_rank: Sequence[Sequence[Any]], outcome: Ou
 
 
 def _seen(case: Case, played: Sequence[tuple[Any, ...]], trace: Trace, outcome: Any) -> Seen:
-    return Seen(case, *zip(*played, strict=True), trace, outcome.printed)
+    returned, arguments, memory = zip(*played, strict=True)
+    return Seen(case, returned, arguments, memory, trace, outcome.printed)

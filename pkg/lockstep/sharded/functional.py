@@ -54,7 +54,7 @@ def fully_shard_model(
         flat = Whole.apply(shard, layer.numel, group)  # type: ignore[no-untyped-call]  # 1
         x = layer(flat, x)  # 2
         flat.untyped_storage().resize_(0)  # 3
-        x.register_hook(partial(_refill, flat.data, shard.data, group))
+        x.register_hook(partial(_refill, flat.data, shard.data, group))  # type: ignore[no-untyped-call]
         del flat
     mse_loss(x, y).backward()  # type: ignore[no-untyped-call]  # 5
     return [_gradient(shard) for shard in shards]
@@ -155,7 +155,7 @@ def zero2(layers: Sequence[Layer], optimizer: MakeOptimizer, batches: Batches, g
         shard.grad, flat.grad = reduced_shard(_gradient(flat), group), None
 
     for flat, shard in zip(flats, shards, strict=True):
-        flat.register_post_accumulate_grad_hook(partial(reduce, shard=shard))
+        flat.register_post_accumulate_grad_hook(partial(reduce, shard=shard))  # type: ignore[no-untyped-call]
     for x, y in batches:
         _loss(layers, flats, x, y).backward()  # type: ignore[no-untyped-call]
         _step_and_gather(steps, flats, shards, group)

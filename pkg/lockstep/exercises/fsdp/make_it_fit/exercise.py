@@ -15,7 +15,7 @@ from lockstep.exercises.communication.tensors import groups
 from lockstep.exercises.fsdp.counted import FLOAT, held, traffic
 from lockstep.exercises.fsdp.stack import Level, draw
 from lockstep.sharded.flat import shard_of
-from lockstep.sharded.functional import sequential
+from lockstep.sharded.functional import MakeOptimizer, sequential
 from lockstep.sharded.layers import Block
 
 WIDTH, HIDDEN, STEPS = 16, 64, 2
@@ -25,8 +25,8 @@ ADAM = partial(torch.optim.Adam, lr=2**-7, eps=2**-7)  # which does tell a sum o
 COST = (6.5, 5.25, 4.0, 2.5, 1.25)  # points, by the levels that were reached
 LEVELS = (  # bytes for each of Ψ numbers, at once and in shards; how it is told; and what to do
     (24.0, 0.0, "16Ψ + 8Ψ + A", "Each number has a parameter, a gradient and two of Adam's: what else do you hold?"),
-    (13.5, 8.0, "8Ψ + 8Ψ/K + 5.5Ψ + A", "Let Adam keep state of this rank's shard alone, and gather what it has stepped."),
-    (7.5, 12.0, "4Ψ + 12Ψ/K + 3.5Ψ + A", "Reduce a gradient as soon as it is complete, and keep your shard of it alone."),
+    (13.5, 8.0, "8Ψ + 8Ψ/K + 5.5Ψ + A", "Let Adam keep state of this rank's shard alone, and gather what it steps."),
+    (7.5, 12.0, "4Ψ + 12Ψ/K + 3.5Ψ + A", "Reduce a gradient as soon as it is complete, and keep your shard alone."),
     (2.5, 16.0, "16Ψ/K + 2.5Ψ + A", "Keep shards of the parameters; a layer is whole only while it is computed."),
     (2.5, 16.0, "16Ψ/K + 2.5Ψ + the layers' inputs + 4a", "Remember each layer's input alone; compute the rest again."),
 )  # fmt: skip
@@ -44,7 +44,7 @@ def model(case: Case) -> list[Block]:
     return [Block(WIDTH if len(wide) == 12 else 5, hidden, case.seed % 1000, i) for i, hidden in enumerate(wide)]
 
 
-def inputs(case: Case, rank: int) -> tuple[object, ...]:
+def inputs(case: Case, rank: int) -> tuple[list[Block], MakeOptimizer, list[tuple[Tensor, Tensor]]]:
     layers, drawn = model(case), generator(case, rank)
     shape = STEPS, 2, case.settings["examples"], layers[0].width
     x_and_y = torch.randint(-8, 9, shape, generator=drawn).float() / 4
@@ -53,8 +53,8 @@ def inputs(case: Case, rank: int) -> tuple[object, ...]:
 
 def wanted(case: Case) -> list[tuple[Tensor, ...]]:
     """All ranks' examples in one batch, on one rank."""
-    by_step = zip(*(inputs(case, rank)[2] for rank in case.members), strict=True)  # type: ignore[call-overload]
-    together = [tuple(map(torch.cat, zip(*pairs, strict=True))) for pairs in by_step]
+    by_step = zip(*(inputs(case, rank)[2] for rank in case.members), strict=True)
+    together = [(torch.cat([x for x, _ in step]), torch.cat([y for _, y in step])) for step in by_step]
     flats = sequential(model(case), ADAM, together)
     return [tuple(shard_of(flat, r, case.size) for flat in flats) for r in range(case.size)]
 
