@@ -76,7 +76,7 @@ def fully_sharded(layers, x):
             gather(whole.untyped_storage(), shard)
             h = layer(whole[: layer.numel], h)
             whole.untyped_storage().resize_(0)
-            h.register_hook(lambda _, storage=whole.untyped_storage(), shard=shard: gather(storage, shard))
+            h.register_hook(partial(refill, whole.untyped_storage(), shard))
             whole.register_post_accumulate_grad_hook(partial(release_and_reduce, shard=shard))
             del whole
         h.sum().backward()
@@ -89,6 +89,10 @@ def fully_sharded(layers, x):
 def gather(storage, shard):
     storage.resize_(dist.get_world_size() * shard.nbytes)
     dist.all_gather_into_tensor(shard.new_empty(0).set_(storage), shard.detach())
+
+
+def refill(storage, shard, _):
+    gather(storage, shard)
 
 
 def release_and_reduce(whole, shard):

@@ -45,7 +45,7 @@ def posted(shard: Tensor, group: dist.ProcessGroup | None = None) -> Arriving:
 def prefetch(
     layers: Sequence[Layer], shards: Sequence[Tensor], x: Tensor, group: dist.ProcessGroup | None = None
 ) -> Tensor:
-    """The model's output for ``x``; ``shards[i]`` (n,) is this rank's shard of layer i. Two layers are whole at most."""
+    """The model's output for ``x``, from ``shards[i]`` (n,) of each layer i. At most two layers are whole."""
     arriving = posted(shards[0], group)
     for i, layer in enumerate(layers):
         flat = arriving.wait(layer.numel)  # (1)

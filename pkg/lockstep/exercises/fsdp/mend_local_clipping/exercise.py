@@ -23,8 +23,8 @@ LONG, TOGETHER, SHORT, NAN, ZERO = (
 
 
 def cases(ranks: int, seed: int) -> list[Case]:
-    rows = [(None, kind) for kind in (LONG, TOGETHER, SHORT, NAN, ZERO) if ranks > 1 or kind != TOGETHER]
-    rows += [(group, TOGETHER) for group in groups(ranks)[1:]]
+    kinds = [kind for kind in (LONG, TOGETHER, SHORT, NAN, ZERO) if ranks > 1 or kind != TOGETHER]
+    rows = [(group, kind) for group in groups(ranks) for kind in (kinds if group is None else [TOGETHER])]
     return [case(ranks, seed + n, group, kind, kind=kind) for n, (group, kind) in enumerate(rows)]
 
 

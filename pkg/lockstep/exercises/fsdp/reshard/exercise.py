@@ -30,9 +30,21 @@ def calls(case: Case) -> Sequence[tuple[int, int, int, int]]:
     return [(numel, old, new, rank) for rank in range(new)]
 
 
-def most(seen: Seen) -> float:
-    """Numbers that were read, of all ranks together."""
-    return sum(end - begin for evidence in seen.returned[0] for _, begin, end in evidence["reads"])
+def reads(seen: Seen) -> list[list[int]]:
+    """Old rank, begin and end, of all new ranks."""
+    return [one for evidence in seen.returned[0] for one in evidence["reads"]]
+
+
+def needed(case: Case) -> int:
+    return sum(len([*pieces(*call)]) for call in calls(case))
+
+
+NAMES = "name", "result", "reads"
+READ = Measure(
+    lambda seen: sum(end - begin for _, begin, end in reads(seen)),
+    "number", "all new ranks read {}", "{} read", "numbers",
+)  # fmt: skip
+READS = Measure(lambda seen: len(reads(seen)), "time", "read is called {}", "{}", "reads")
 
 
 EXERCISE = Arrays(
@@ -42,13 +54,7 @@ EXERCISE = Arrays(
     number=6, core=False, title="Another number of ranks", points=3, minutes=20, of="a load", values=0.6,
     parameters="read, numel, old, new, rank", reference="lockstep.sharded.resharding:reshard",
     cases=lambda ranks, seed: [Case(1, seed, None, {"told": t, "trivial": t.endswith("for 1")}) for t in TRIED],
-    watch=lambda fn, call: dict(zip(("name", "result", "reads"), ("shard", *map(plain, observed(fn, *call))), strict=True)),
+    watch=lambda fn, call: dict(zip(NAMES, ("shard", *map(plain, observed(fn, *call))), strict=True)),
     footprint=lambda seen: [evidence["reads"] for evidence in seen.returned[0]],
-    budgets=(
-        Budget(Measure(most, "number", "all new ranks read {}", "{} read", "numbers"), lambda case: calls(case)[0][0], "each once"),
-        Budget(
-            Measure(lambda seen: sum(len(e["reads"]) for e in seen.returned[0]), "time", "read is called {}", "{}", "reads"),
-            lambda case: sum(len([*pieces(*call)]) for call in calls(case)), "once for each old shard that is needed",
-        ),
-    ),
+    budgets=(Budget(READ, lambda case: calls(case)[0][0], "each once"), Budget(READS, needed, "one an old shard")),
 )  # fmt: skip
