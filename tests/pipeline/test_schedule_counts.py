@@ -78,6 +78,14 @@ def test_pipedream_keeps_p_minus_s_versions_that_are_p_minus_s_minus_1_updates_o
         assert staleness(stream)[0, 0] == 0  # of the first minibatch nothing is old: no update came before
 
 
+@pytest.mark.parametrize("p", [1, 2, 4, 8])
+def test_few_minibatches_need_fewer_versions(p: int) -> None:
+    """Found when memory was measured: with m = 3 on 4 stages all forward passes see the first version."""
+    for m in range(1, 2 * p + 2):
+        found = [weight_versions(stream) for stream in streams("pipedream", p, m)]
+        assert found == [formula.weight_versions("pipedream", s, p, m) for s in range(p)]
+
+
 @pytest.mark.parametrize("name", [n for n in NAMES if n != "pipedream"])
 def test_a_flush_needs_one_version(name: str) -> None:
     for s, stream in enumerate(streams(name, 4, 8)):

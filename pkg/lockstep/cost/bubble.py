@@ -11,7 +11,7 @@
     1F1B                (p-1)(F+B)             (p-1)/(m+p-1)          min(m, p-s)               1
     interleaved         (p-1)(F+B)/v           (p-1)/(v·m+p-1)        more, in chunks           1
     ZB-H1               (p-1)(F+B-W)                                  min(m, p)                 1
-    PipeDream           (p-1)(F+B), once                              min(m, p-s)               min(m, p-s)
+    PipeDream           (p-1)(F+B), once                              min(m, p-s)               p-s
 
 Papers give the bubble in two ways: by the *whole* step, as here, or by the *ideal* time m(F+B), as Narayanan et al.:
 then it is (p-1)/m, and 1 or more where there are fewer micro-batches than stages.
@@ -87,9 +87,11 @@ def activations_in_flight(schedule: str, s: int, p: int, m: int, v: int = 1) -> 
 
 
 def weight_versions(schedule: str, s: int, p: int, m: int) -> int:
-    """How many versions of its weights stage ``s`` keeps at once, with weight stashing."""
+    """How many versions of its weights stage ``s`` keeps at once, with weight stashing: p - s with PipeDream. With few
+    micro-batches there are fewer: the n of the warm-up have all seen the first one."""
     check(p, m, 1, schedule)
-    return min(m, p - s) if schedule == "pipedream" else 1
+    n = min(m, p - s)
+    return min(n, m - n + 2) if schedule == "pipedream" else 1
 
 
 def check(p: int, m: int = 1, v: int = 1, schedule: str = SCHEDULES[0]) -> None:

@@ -73,6 +73,19 @@ def staleness(stream: Stream) -> dict[Part, int]:
     return found
 
 
+def shares(stream: Stream, sizes: Sequence[int]) -> dict[int, float]:
+    """What each micro-batch counts in the mean of its update: its examples by those of the whole update."""
+    together, found = set[int](), dict[int, float]()
+    for step in stream:
+        if isinstance(step, ENDS):
+            together.add(step.micro_batch)
+        elif isinstance(step, Update) and together:
+            examples = sum(sizes[i] for i in together)
+            found |= {i: sizes[i] / examples for i in together}
+            together = set()
+    return found
+
+
 def recomputed(stream: Stream) -> set[Part]:
     """Whose forward pass is computed twice."""
     return {part(step) for step in stream if isinstance(step, Recompute)}

@@ -17,8 +17,8 @@ and the k-th backward pass likewise, with the last chunk first. m has to be a mu
 (2) steady: one forward and one backward pass a tick
 (3) cool-down: backward passes
 
-Messages go out after a tick, not after each pass: two passes at once, as Megatron does it. With an exchange after each
-single pass, ranks whose messages are carried out in order (NCCL) wait for each other in a circle.
+Messages go out after a tick, not after each pass: those of two passes at once, as Megatron does it. With an exchange
+after each single pass, the ranks wait for each other in a circle.
 
 Source: Narayanan et al., "Efficient Large-Scale Language Model Training on GPU Clusters Using Megatron-LM", SC 2021,
 arXiv:2104.04473, section 2.2 and Figure 4.
