@@ -9,6 +9,7 @@ from lockstep.show.costs import costs
 from lockstep.show.horovod import horovod
 from lockstep.show.loss_by_bytes import loss_by_bytes
 from lockstep.show.message_times import message_times
+from lockstep.show.pipeline import pipeline
 from lockstep.show.predict import predict
 from lockstep.show.race import race
 from lockstep.show.reconcile import reconcile
@@ -32,6 +33,7 @@ __all__ = [
     "horovod",
     "loss_by_bytes",
     "message_times",
+    "pipeline",
     "predict",
     "progress",
     "race",
