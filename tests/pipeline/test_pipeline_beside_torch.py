@@ -9,9 +9,12 @@ import pytest
 from lockstep.pipeline.beside_torch import CHUNKS, STEPS, beside_torch, beside_torch_table
 
 ROUNDING = 1e-15
+SLOW = pytest.mark.slow
 
 
-@pytest.mark.parametrize(("K", "on"), [(2, "dgx-a100"), (4, "dgx-a100"), (2, "processes")])
+@pytest.mark.parametrize(
+    ("K", "on"), [pytest.param(2, "dgx-a100", marks=SLOW), (4, "dgx-a100"), pytest.param(2, "processes", marks=SLOW)]
+)
 def test_gradients_and_messages_are_torchs(K: int, on: str) -> None:
     rows = beside_torch((K,), on)
     assert [row["schedule"] for row in rows] == list(CHUNKS)
@@ -23,6 +26,7 @@ def test_gradients_and_messages_are_torchs(K: int, on: str) -> None:
         assert row["sent"].number == STEPS * 2 * 4 * borders, row
 
 
+@SLOW
 def test_the_table_names_both() -> None:
     table = beside_torch_table((2,))
     assert table.head.count("torch's") == 2

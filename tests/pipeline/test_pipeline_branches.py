@@ -68,8 +68,8 @@ def test_a_group_that_is_not_the_world() -> None:
 
 
 def large() -> None:
-    model = Branched(branch(1, 512))
-    x = inputs(512, 2048)
+    model = Branched(branch(1, 256))
+    x = inputs(256, 512)
     dist.barrier()
     model(x).sum().backward()
 

@@ -86,6 +86,7 @@ def test_interleaving_pays_where_the_bubble_is_large() -> None:
     assert halves.trace.sent(1).nbytes == 2 * plain.trace.sent(1).nbytes
 
 
+@pytest.mark.slow
 def test_tables_are_told() -> None:
     small = Flat(layers=8, width=64, batch=64, micro_batches=4)
     assert "naive" in repr(data_or_model.data_or_model_table(2, small))

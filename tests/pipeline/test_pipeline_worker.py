@@ -31,7 +31,10 @@ UNDER_TORCHRUN = Path(__file__).with_name("pipeline_under_torchrun.py")
 # ---- beside one rank
 
 
-@pytest.mark.parametrize("K", [1, 2, 3, 4, 8])
+SLOW = pytest.mark.slow
+
+
+@pytest.mark.parametrize("K", [1, pytest.param(2, marks=SLOW), 3, pytest.param(4, marks=SLOW), 8])
 def test_gradients_and_weights_are_those_of_one_rank(K: int) -> None:
     rows = beside_one_rank((K,))
     assert len(rows) == sum(case.possible(K) for case in CASES) >= 8
@@ -54,8 +57,8 @@ def test_under_torchrun_too() -> None:
     assert all(row["apart"] <= ROUNDING for row in rows), rows
 
 
-@pytest.mark.parametrize("K", [2, 4])
-def test_under_ncclss_rules_too(K: int) -> None:
+@pytest.mark.parametrize("K", [2, pytest.param(4, marks=SLOW)])
+def test_under_nccls_rules_too(K: int) -> None:
     """Without tags, with messages carried out in order, without buffers."""
     cases = [case for case in CASES if case.possible(K)]
     result = run(equality.all_cases, cases, ranks=K, on="dgx-a100", rules=replace(NCCL, eager=-1))

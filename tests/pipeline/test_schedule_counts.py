@@ -116,6 +116,41 @@ def test_a_slow_stage_sets_the_pace() -> None:
     assert total == 1 + 50 * 6 + 1 + 2  # stage 0 comes first and last; stage 1 waits once, for its first gradient
 
 
+@pytest.mark.parametrize("p", [1, 3, 5])
+def test_formulas_hold_for_few_micro_batches_too(p: int) -> None:
+    for m in range(1, 2 * p + 2):
+        for name in NAMES:
+            for v in (1, 2) if name == "interleaved" and m % p == 0 else (1,):
+                made = streams(name, p, m, v)
+                told = [formula.activations_in_flight(name, s, p, m, v) for s in range(p)]
+                assert [peak_activations(stream) for stream in made] == told, (name, m, v)
+                assert [weight_versions(stream) for stream in made] == [
+                    formula.weight_versions(name, s, p, m) for s in range(p)
+                ], (name, m, v)
+
+
+def test_how_many_micro_batches_make_the_bubble_small() -> None:
+    """GPipe: "negligible when M >= 4 K". It is 1/5 then, nearly."""
+    assert formula.bubble(8, 32) == pytest.approx(7 / 39)
+    for p in (1, 2, 4, 8, 64):
+        m = formula.micro_batches_for(p, 0.1)
+        assert m == max(1, 9 * (p - 1))
+        assert formula.bubble(p, m) <= 0.1 * (1 + 1e-9)
+    assert formula.micro_batches_for(8, 0.1, v=2) == 32
+    assert formula.bubble_by_ideal(4, 3) == 1
+    assert formula.speedup(4, 12) == 4 * 12 / 15
+
+
+@pytest.mark.parametrize("wrong", [(0, 1, 1), (1, 0, 1), (1, 1, 0)])
+def test_no_pipeline_is_told(wrong: tuple[int, int, int]) -> None:
+    with pytest.raises(UsageError, match="no pipeline of"):
+        formula.bubble(*wrong)
+    with pytest.raises(UsageError, match="between 0 and 1"):
+        formula.micro_batches_for(2, 1.0)
+    with pytest.raises(UsageError, match="no schedule 'gossip'"):
+        formula.weight_versions("gossip", 0, 2, 2)
+
+
 def test_an_order_that_waits_for_ever_is_told() -> None:
     streams_of_two = [[Forward(0), Backward(0), Forward(1), Backward(1)], [Forward(1), Forward(0), Backward(0)]]
     with pytest.raises(UsageError, match=r"stage 0 at Backward\(0\); stage 1 at Forward\(1\)"):

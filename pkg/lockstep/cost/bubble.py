@@ -52,7 +52,7 @@ def idle_seconds(p: int, forward: float, backward: float, v: int = 1) -> float:
 
 
 def zb_h1_idle_seconds(p: int, forward: float, backward_input: float, backward_weights: float) -> float:
-    """For W no longer than F or B, and m of 2p - 1 or more."""
+    """For W no longer than F and B, and 2p micro-batches or more; p are enough where the three are equally long."""
     check(p)
     return (p - 1) * (forward + backward_input - backward_weights)
 
