@@ -18,6 +18,7 @@ from lockstep.comm.rules import NCCL
 from lockstep.errors import Deadlock, RankRaised, UsageError
 from lockstep.pipeline import equality
 from lockstep.pipeline.equality import CASES, Case, alone, beside_one_rank, furthest, loss, parts
+from lockstep.pipeline.instructions import Backward, Forward, Update
 from lockstep.pipeline.schedules import stream
 from lockstep.pipeline.schedules.interleaved import interleaved
 from lockstep.pipeline.schedules.messages import with_messages
@@ -185,6 +186,25 @@ def test_places_have_their_layers_evenly() -> None:
     assert cuts(3, 3) == [range(1), range(1, 2), range(2, 3)]
     with pytest.raises(UsageError, match="3 layers cannot stand at 4 places"):
         cuts(3, 4)
+
+
+def told_to(stream_of_one: list, micro_batches: int = 1) -> None:
+    x = [torch.ones(1, 1)]
+    PipelineWorker([nn.Linear(1, 1)], [(1,)], loss, None).step(stream_of_one, [1] * micro_batches, x, x)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (([Backward(0), Forward(0), Update()],), "The backward pass of micro-batch 0 comes before its forward pass"),
+        (([Forward(0), Backward(0)],), "There is no Update"),
+        (([Forward(0), Backward(0), Update()], 2), "inputs of 1 micro-batches, and sizes of 2"),
+    ],
+)
+def test_a_stream_that_cannot_be_executed_is_told(wrong: tuple, said: str) -> None:
+    """Not by a KeyError somewhere inside, and before anything is sent."""
+    with pytest.raises(RankRaised, match=said):
+        run(told_to, *wrong, ranks=1, on="dgx-a100")
 
 
 def test_chunks_without_their_shapes_are_told() -> None:

@@ -29,6 +29,7 @@ from lockstep.pipeline.instructions import (
     Recompute,
     SendActivation,
     SendGradient,
+    Step,
     Stream,
     Update,
     is_message,
@@ -47,7 +48,9 @@ def faults(streams: Sequence[Stream], micro_batches: int, chunks: int | None = N
     parts = [(i, c) for i in range(micro_batches) for c in range(chunks)]
     found = [f"Stage {s}: {fault}" for s, stream in enumerate(streams) for fault in of_stage(stream, parts)]
     if any(is_message(step) for stream in streams for step in stream):
-        found += [*unmatched(streams, chunks), *untimely(streams, chunks)]
+        found += unmatched(streams)
+        for s, stream in enumerate(streams):
+            found += [f"Stage {s}: {fault}" for fault in untimely(stream, s, len(streams), chunks)]
     if found:
         return found
     try:
@@ -61,6 +64,14 @@ def check(streams: Sequence[Stream], micro_batches: int, chunks: int | None = No
     """Raises UsageError with the first fault, and how many there are."""
     if found := faults(streams, micro_batches, chunks):
         raise UsageError(found[0], f"Faults in all: {len(found)}.")
+
+
+def check_stage(stream: Stream, stage: int, stages: int, micro_batches: int, chunks: int) -> None:
+    """What one stage can know of its own stream: (1) (2) (3) (5). Raises UsageError with the first fault."""
+    parts = [(i, c) for i in range(micro_batches) for c in range(chunks)]
+    found = [*of_stage(stream, parts), *(untimely(stream, stage, stages, chunks) if stages > 1 else ())]
+    if found:
+        raise UsageError(f"Stage {stage}: {found[0]}", "lockstep.pipeline.validate has the rules.")
 
 
 def of_stage(stream: Stream, parts: Sequence[Part]) -> Iterator[str]:
@@ -101,7 +112,7 @@ def of_part(at: dict[type, list[int]]) -> Iterator[str]:
         yield "Recompute {} does not stand once between its forward and its backward pass"
 
 
-def unmatched(streams: Sequence[Stream], chunks: int) -> Iterator[str]:
+def unmatched(streams: Sequence[Stream]) -> Iterator[str]:
     """(4)"""
     posted: dict[tuple[int, int], list[tuple[bool, Posted]]] = defaultdict(list)  # (stage, other stage) -> in order
     for s, stream in enumerate(streams):
@@ -135,19 +146,17 @@ def envelope(step: Instruction, stage: int, stages: int) -> tuple[int, Posted]:
     return seat(there, stages)[1], ("gradient" if gradient else "activation", leaves, step.micro_batch)
 
 
-def untimely(streams: Sequence[Stream], chunks: int) -> Iterator[str]:
+def untimely(stream: Stream, stage: int, stages: int, chunks: int) -> Iterator[str]:
     """(5)"""
-    last = len(streams) * chunks - 1
-    for s, stream in enumerate(streams):
-        there = set[object]()  # what is computed or received by now
-        for step in stream:
-            if is_message(step):
-                there.add(step)
-                continue
-            missing = [r for r in needed(step, s, len(streams), last) if r not in there]
-            yield from (f"Stage {s}: {step!r} comes before {receive!r}." for receive in missing)
-            early = [send for send in given(step, s, len(streams), last) if send in there]
-            yield from (f"Stage {s}: {send!r} comes before {step!r}." for send in early)
+    last, there = stages * chunks - 1, set[Step]()  # what is sent or received by now
+    for step in stream:
+        if is_message(step):
+            there.add(step)
+            continue
+        missing = [receive for receive in needed(step, stage, stages, last) if receive not in there]
+        yield from (f"{step!r} comes before {receive!r}." for receive in missing)
+        early = [send for send in given(step, stage, stages, last) if send in there]
+        yield from (f"{send!r} comes before {step!r}." for send in early)
 
 
 def busy_twice(intervals: Sequence[Interval]) -> list[str]:

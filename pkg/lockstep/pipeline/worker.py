@@ -51,6 +51,7 @@ from lockstep.pipeline.instructions import (
 )
 from lockstep.pipeline.mailbox import Mailbox, Message
 from lockstep.pipeline.stashing import Version, WeightVersions
+from lockstep.pipeline.validate import check_stage
 
 Loss = Callable[[Tensor, Tensor], Tensor]  # (output, target) -> the mean loss of these examples
 Key = tuple[int, int]  # place, micro-batch
@@ -93,7 +94,9 @@ class PipelineWorker:
         self.stage, self.stages = dist.get_rank(group), dist.get_world_size(group)
         self.last = self.stages * len(chunks) - 1
         self.weights = [WeightVersions(chunk, stash) for chunk in chunks]
+        self.at_end = self.stage == self.stages - 1
         self.mailbox = Mailbox(group)
+        self.checked: tuple[Stream, int] | None = None
         self.like = next((p for chunk in chunks for p in chunk.parameters()), torch.empty(0))
 
     def step(
@@ -101,7 +104,8 @@ class PipelineWorker:
     ) -> Tensor | None:
         """Execute the stream. ``sizes``: how many examples each micro-batch has. ``inputs``, on the first place's rank,
         and ``targets``, on the last place's: those of each micro-batch. The last place's rank gets the mean loss (the
-        sum of those of all updates), the others None. Gradients stay until the next step."""
+        sum of those of all updates), the others None. Gradients stay until the next step. Raises UsageError."""
+        self.check(stream, sizes, inputs, targets)
         self.sizes, self.targets, self.share = sizes, targets, shares(stream, sizes)
         self.again, self.stale = recomputed(stream), weight_versions(stream) > 1
         self.activations: dict[Key, Tensor] = {(0, i): x for i, x in enumerate(inputs)}
@@ -116,6 +120,18 @@ class PipelineWorker:
                     self.compute(step)
         self.mailbox.settle()
         return self.total
+
+    def check(self, stream: Stream, sizes: Sequence[int], inputs: Sequence[Tensor], targets: Sequence[Tensor]) -> None:
+        """The stream once, as long as it and the number of micro-batches stay the same."""
+        for needed, given, what in ((self.stage == 0, inputs, "inputs"), (self.at_end, targets, "targets")):
+            if needed and len(given) != len(sizes):
+                raise UsageError(
+                    f"Stage {self.stage} got {what} of {len(given)} micro-batches, and sizes of {len(sizes)}.",
+                    "The first stage wants the inputs of each micro-batch, the last one the targets.",
+                )
+        if self.checked is None or self.checked[0] is not stream or self.checked[1] != len(sizes):
+            check_stage(stream, self.stage, self.stages, len(sizes), len(self.chunks))
+            self.checked = stream, len(sizes)
 
     def message(self, step: Step) -> Message:
         """(2) (3)"""
