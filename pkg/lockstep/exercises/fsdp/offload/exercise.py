@@ -38,7 +38,7 @@ COSTS = (
 
 
 def given(case: Case) -> Given:
-    return drawn(*TRIED[str(case)], case.seed)
+    return drawn(*TRIED[str(case)], seed=case.seed)
 
 
 def told(rules: tuple[Rule, ...], seen: Seen) -> list[Fault]:
