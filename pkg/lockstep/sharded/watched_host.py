@@ -73,7 +73,7 @@ def observed(
 # ---- what it should be
 
 
-def drawn(sizes: Sequence[int], steps: int, scale: float = 1.0, seed: int = 0) -> Given:
+def drawn(seed: int, sizes: Sequence[int], steps: int, scale: float = 1.0) -> Given:
     """Layers of ``sizes`` numbers, and gradients of about ``scale``."""
     generator = torch.Generator().manual_seed(seed)
     gradients = [[torch.randn(n, generator=generator) * scale for n in sizes] for _ in range(steps)]

@@ -38,7 +38,7 @@ COSTS = (
 
 
 def given(case: Case) -> Given:
-    return drawn(*TRIED[str(case)], seed=case.seed)
+    return drawn(case.seed, *TRIED[str(case)])
 
 
 def told(rules: tuple[Rule, ...], seen: Seen) -> list[Fault]:
