@@ -4,7 +4,7 @@ import torch
 
 from lockstep import run
 from lockstep.sharded.hosted import offload
-from lockstep.sharded.watched_host import observed
+from lockstep.sharded.watched_host import first_wrong, observed
 
 SIZES = (300, 200, 250, 1, 280)
 
@@ -28,3 +28,21 @@ def test_the_numbers_are_those_of_torch_and_the_state_is_on_the_host():
     assert (facts["most"], facts["left"]) == (1, 0)
     assert facts["held"] <= 4 * 4 * max(SIZES)  # m, v and two more; all of the state are 8 bytes for each number
     assert facts["calls"][0] == [f"{what} {layer}" for layer in range(len(SIZES)) for what in ("load", "store")]
+
+
+def puts_new_tensors_into_the_list(parameters, gradients, host, step, rate):
+    given = list(parameters)
+    offload(fresh := [w.clone() for w in given], gradients, host, step, rate)
+    parameters[:] = fresh
+
+
+def watched():
+    drawn = torch.Generator().manual_seed(3)
+    parameters = [torch.randn(n, generator=drawn) for n in SIZES]
+    facts = observed(puts_new_tensors_into_the_list, parameters, [[torch.ones_like(w) for w in parameters]], 0.01)
+    return first_wrong(facts, parameters, [[torch.ones_like(w) for w in parameters]], 0.01)["stands"]
+
+
+def test_the_tensors_that_were_given_are_to_change():
+    """New ones in their list passed: whoever else holds the parameters has the old numbers."""
+    assert run(watched, ranks=1, on="dgx-a100").values == [True]

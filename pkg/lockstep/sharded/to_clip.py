@@ -1,4 +1,4 @@
-"""Gradients to be clipped: norms far above max_norm, above it only in all, below it, not a number, and 0."""
+"""Gradients to be clipped: norms above max_norm, above it only in all, below it, not a number, 0, 0 on a rank."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import torch
 from torch import Tensor
 
 SHARDS = (7, 12, 1)  # numbers of a rank's shard of each layer
-LONG, TOGETHER, SHORT, NAN, ZERO = KINDS = (
+LONG, TOGETHER, SHORT, NAN, ZERO, QUIET = KINDS = (
     "a norm far above max_norm", "a norm above max_norm in all, and on no rank alone", "a norm below max_norm",
-    "a NaN on the last rank", "gradients of 0",
+    "a NaN on the last rank", "gradients of 0", "gradients of 0 on the last rank",
 )  # fmt: skip
 
 
@@ -28,11 +28,18 @@ class Clipping(NamedTuple):
         """Whole numbers, of which every square is exact."""
         size = 0 if kind == ZERO else 9
         shards = [[torch.randint(-size, size + 1, (n,), generator=g).float() for n in SHARDS] for g in generators]
+        if kind == QUIET:
+            shards[-1] = [torch.zeros(n) for n in SHARDS]
         norms = [float(torch.cat(own).norm()) for own in shards]
         together = sum(norm**2 for norm in norms) ** 0.5
         if kind == NAN:
             shards[-1][0][3] = nan
-        limits = {LONG: min(norms) / 2, TOGETHER: (max(norms) + together) / 2 - 0.01, SHORT: 1.01 * together}
+        limits = {
+            LONG: min(norms) / 2,
+            TOGETHER: (max(norms) + together) / 2 - 0.01,
+            SHORT: 1.01 * together,
+            QUIET: together / 2 or 2.5,
+        }
         return cls(kind, shards, limits.get(kind, 2.5))
 
     def of_rank(self, r: int) -> tuple[list[Tensor], float]:
