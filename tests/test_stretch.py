@@ -51,7 +51,7 @@ def test_where_no_rank_runs():
         pass
 
 
-def refills(on_forward):
+def refills():
     """A forward pass saves ``whole``; its storage is freed and gathered again before the backward pass."""
     whole, x = torch.empty(4), torch.ones(4, requires_grad=True)
     dist.all_gather_into_tensor(whole, torch.ones(2))
@@ -67,4 +67,4 @@ def refills(on_forward):
 def test_what_is_received_is_no_change_for_autograd(on):
     """gloo and NCCL write past autograd's version counters, and the virtual cluster did not: emptying a layer's storage
     and gathering it again, as fully_shard does, worked on processes alone."""
-    assert run(refills, None, ranks=2, on=on).values == [[0.0, 0.0, 1.0, 1.0]] * 2
+    assert run(refills, ranks=2, on=on).values == [[0.0, 0.0, 1.0, 1.0]] * 2

@@ -20,7 +20,7 @@
 #
 # **Layers.** A model is a list of layers. Each takes all its parameters in one vector:
 #
-# - `layer.numel` is N, how many numbers its parameters are. Layers differ in N.
+# - `layer.numel` is N, how many numbers its parameters are. Layers may differ in N.
 # - `layer.start()` is the vector to begin with: a new float32 tensor (N,), the same on every rank.
 # - `layer(flat, x)` is the layer's output for the input `x`, with the parameters `flat` (N,). It keeps nothing. Autograd
 #   follows it: if `flat` requires a gradient, it gets one of shape (N,).

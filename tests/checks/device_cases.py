@@ -22,7 +22,12 @@ def on_fake_gpus(fn: Callable[..., Any], acts: Sequence[Sequence[Act]]) -> list[
     backend_of = dist.ProcessGroup._get_backend  # batch_isend_irecv asks: gloo carries what fake GPUs send
     dist.ProcessGroup._get_backend = lambda group, device: backend_of(group, HOST)
     with FakeGpus():
-        return decoded(play.play([fn], "", play.returned, acts[dist.get_rank()]))
+        return left_by(fn, acts[dist.get_rank()])
+
+
+def left_by(fn: Callable[..., Any], acts: Sequence[Act]) -> list[tuple[Any, list[Any]]]:
+    """What it gives and its arguments afterwards, without the memory: a GPU's and the host's are not the same."""
+    return [(value, arguments) for value, arguments, _ in decoded(play.play([fn], "", play.returned, acts))]
 
 
 def on_fake_gpus_and_on_the_host(
@@ -32,9 +37,7 @@ def on_fake_gpus_and_on_the_host(
     there = {name: on_fake_gpus(fn, deepcopy(acts)) for name, fn in answers.items()}
     play.device_of_rank = lambda: HOST
     own = acts[dist.get_rank()]
-    return {
-        name: (there[name], decoded(play.play([fn], "", play.returned, deepcopy(own)))) for name, fn in answers.items()
-    }
+    return {name: (there[name], left_by(fn, deepcopy(own))) for name, fn in answers.items()}
 
 
 def where(*arguments: Any, group: Any = None) -> list[Any]:

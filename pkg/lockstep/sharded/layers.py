@@ -39,6 +39,9 @@ class Dense:
         self.inputs, self.outputs, self.relu, self.seed, self.index = inputs, outputs, relu, seed, index
         self.numel = (inputs + 1) * outputs
 
+    def __repr__(self) -> str:
+        return f"Dense({self.inputs}, {self.outputs})"
+
     def start(self) -> Tensor:
         drawn = linear(self.inputs, self.outputs, self.seed, self.index)
         return torch.cat([drawn.weight.detach().flatten(), drawn.bias.detach()])
@@ -65,6 +68,9 @@ class Block:
     def __init__(self, width: int, hidden: int, seed: int = 0, index: int = 0) -> None:
         self.width, self.hidden, self.seed, self.index = width, hidden, seed, index
         self.numel = 2 * width * hidden + hidden + width
+
+    def __repr__(self) -> str:
+        return f"Block({self.width}, {self.hidden})"
 
     def start(self) -> Tensor:
         up = linear(self.width, self.hidden, self.seed, 2 * self.index)

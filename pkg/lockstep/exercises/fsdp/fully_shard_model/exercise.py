@@ -1,6 +1,8 @@
 """FSDP by hand: a deep model of which no rank ever holds more than a few layers. Its gradients are exact in float32."""
 
 import random
+from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -8,6 +10,7 @@ from torch import Tensor
 from lockstep.checks.budget import Budget
 from lockstep.checks.case import Case, generator
 from lockstep.checks.exercise import Exercise
+from lockstep.checks.plain import plain
 from lockstep.checks.recognise import footprint
 from lockstep.exercises.communication.tensors import groups
 from lockstep.exercises.fsdp.counted import FLOAT, HELD, SENT, held, shards, traffic
@@ -66,6 +69,13 @@ def wanted(case: Case) -> list[tuple[Tensor, ...]]:
     return [tuple(shard_of(mean, r, K) for mean in means) for r in range(K)]
 
 
+def watch(fn: Callable[..., Any], given: tuple[Any, ...]) -> Any:
+    """The result; or that the shards are not as they were, though their numbers are."""
+    result = plain(fn(*given))
+    marked = any(shard.requires_grad or shard.grad is not None for shard in given[1])
+    return "with requires_grad or .grad left on its shards" if marked else result
+
+
 def room(case: Case) -> float:
     """A copy of the shards, those of the gradients, what goes in and out of the layers, and a few whole vectors."""
     between = sum(layer.inputs + layer.outputs for layer in model(case))
@@ -87,7 +97,7 @@ def flops(case: Case) -> int:
 EXERCISE = Exercise(
     number=1, title="FSDP in one function", points=6, minutes=40, parameters="layers, shards, x, y, group=None",
     reference="lockstep.sharded.functional:fully_shard_model", cases=cases, inputs=inputs, wanted=wanted, kept=True,
-    footprint=lambda seen: (footprint(seen), max(held(seen)) > room(seen.case)),
+    watch=watch, footprint=lambda seen: (footprint(seen), max(held(seen)) > room(seen.case)),
     asked="the list of the gradients' shards, one for each layer,", of="FSDP", worlds=(1, 2, 3, 4, 8), seconds=2.5,
     budgets=(
         Budget(HELD, room, f"twice the shards, the activations, {WHOLE} times the largest layer",

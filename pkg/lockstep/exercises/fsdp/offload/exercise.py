@@ -27,14 +27,14 @@ WHY = (
     Rule("changes-gradients", lambda e: not e["gradients"], "the gradients are changed. Leave them.", telling=True),
     Rule("wrong-values", lambda e: e["wrong"] == "w", "after step {step} number {at} of layer {layer}'s parameters is "
          " {held:.6g}, not {want:.6g}.", telling=True),
-    Rule("wrong-state", lambda e: e["wrong"], "the parameters are right after step {step}, but on the host number {at} "
+    Rule("wrong-values", lambda e: e["wrong"], "the parameters are right after step {step}, but on the host number {at} "
          "of layer {layer}'s {wrong} is {held:.6g}, not {want:.6g}.", telling=True),
 )  # fmt: skip
 COSTS = (
-    Rule("several-layers", lambda e: e["most"] > 1, "m and v of {most} layers are on the device at once. Let go of "
+    Rule("too-many-layers-held", lambda e: e["most"] > 1, "m and v of {most} layers are on the device at once. Let go of "
          "them before the next load."),
     Rule("not-offloaded", lambda e: e["left"], "m or v of {left} layer is still on the device when you have returned."),
-    Rule("too-much-held", lambda e: e["held"] > ROOM * e["largest"], "{held:,} bytes are held at once beside what was "
+    Rule("too-many-bytes-held", lambda e: e["held"] > ROOM * e["largest"], "{held:,} bytes are held at once beside what was "
          "given; one layer has {largest:,}, and six times that is enough."),
     Rule("too-many-calls", lambda e: max(map(len, e["calls"])) > 2 * e["layers"], "load and store are called more than "
          "once for a layer in a step."),
@@ -84,10 +84,10 @@ def told(rules: tuple[Rule, ...], seen: Seen) -> list[Fault]:
 
 
 def alike(seen: Seen) -> list[str]:
-    """What is left, but for rounding."""
+    """What is left, but for rounding, and what was called."""
     e = seen.returned[0][0]
     tensors = [t for of_step in e["after"] for t in of_step] + [t for s in e["state"] for mv in s for t in mv]
-    return [f"{t.double().abs().sum():.3g}" for t in tensors]
+    return [f"{t.double().abs().sum():.3g}" for t in tensors] + sorted(e["calls"][0])
 
 
 EXERCISE = Exercise(

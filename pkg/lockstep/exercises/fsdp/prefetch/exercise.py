@@ -109,7 +109,7 @@ def dear(seen: Seen) -> list[Fault]:
         told = (
             f"a rank holds {held(seen):,} bytes at once beside its arguments. {enough:,} are two layers and what they "
         )
-        return [Fault("too-much-held", f"With {seen.case}, {told}compute. Let go of what has been computed.")]
+        return [Fault("too-many-bytes-held", f"With {seen.case}, {told}compute. Let go of what has been computed.")]
     found = ((rank, *one) for rank in seen.case.members if seen.case.size > 1 for one in mistakes(seen, rank))
     return [Fault(id, f"With {seen.case}, on rank {rank} {told}") for rank, id, told in found][:1]
 

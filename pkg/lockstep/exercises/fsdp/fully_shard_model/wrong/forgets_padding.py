@@ -6,7 +6,7 @@ from torch.nn.functional import mse_loss
 
 MISCONCEPTION = "crashed:RankRaised"
 TELL = "A reduce-scatter needs as many numbers as there are ranks times those of a shard: pad the gradient with zeros to K·n."
-RAISES = "RR"
+RAISES = "^ValueError: reduce_scatter among"
 
 
 def gather(shard, N, group):
