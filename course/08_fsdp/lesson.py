@@ -175,7 +175,7 @@ driven.order_table(gather_order)
 # %% lesson="quiz collectives"
 quiz(
     "collectives",
-    "12 layers on 64 ranks, each gathered and let go by itself; the last one stays. How many collectives does a rank take "
+    "12 layers on 64 ranks, gathered and let go one by one; the last one stays. How many collectives does a rank take "
     "part in, in one step?",
     answer=35,
     because="12 + 11 all-gathers, and 12 reduce-scatters.",
@@ -413,7 +413,7 @@ offload.offload_table()
 # ## 8. torch's own · 2 minutes
 #
 # For your own models, take torch's. It has two: `FullyShardedDataParallel`, the notes' one, with a flat vector for each unit
-# as ours; and today's `fully_shard`, which cuts each parameter by itself:
+# as ours; and today's `fully_shard`, which cuts each parameter on its own:
 #
 # ```python
 # for block in model.blocks:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 
 import device_cases as cases
@@ -59,7 +60,10 @@ def test_a_model_is_moved_itself() -> None:
 def test_right_answers_make_their_tensors_where_the_given_ones_are(exercise: Exercise) -> None:
     """Right answers give on GPUs what they give on the host, and no message leaves the host's memory."""
     files = sorted(exercise.right.glob("*.py"))
-    answers = {"reference": exercise.reference_function()} | {f.stem: load(f, exercise.function) for f in files}
+    reference = exercise.reference_function()
+    answers = {f.stem: load(f, exercise.function) for f in files} | {"reference": reference}
+    if "resize_" in inspect.getsource(reference):  # a fake GPU's tensor has no storage of its own to be emptied
+        del answers["reference"]
     acts = acts_by_rank(exercise, exercise.cases(RANKS, 1))
     for of_rank in run(cases.on_fake_gpus_and_on_the_host, answers, acts, ranks=RANKS).values:
         for name, (on_gpus, on_host) in of_rank.items():

@@ -11,7 +11,7 @@ import os
 from typing import Any
 
 import torch
-from torch.utils._pytree import tree_any, tree_map_only
+from torch.utils._pytree import tree_any, tree_map
 
 from lockstep.launch import group
 from lockstep.launch.job import INSIDE
@@ -32,14 +32,14 @@ def holds_tensors(arguments: Any) -> bool:
 
 
 def moved(arguments: Any, device: torch.device) -> Any:
-    """``arguments`` with each tensor and each model on ``device``: those in lists, tuples and dicts, too. A tensor
-    becomes a leaf of the graph, as the one that it is made from; a model is moved itself. On the host: as they are."""
+    """``arguments`` with each tensor, and all else that has a method ``to``, on ``device``: in lists, tuples and dicts,
+    too. A tensor becomes a leaf of the graph, as the one that it is made from. On the host: as they are."""
     if device == HOST:
         return arguments
 
     def move(leaf: Any) -> Any:
-        if isinstance(leaf, torch.nn.Module):
-            return leaf.to(device)
-        return leaf.detach().to(device).requires_grad_(leaf.requires_grad)
+        if isinstance(leaf, torch.Tensor):
+            return leaf.detach().to(device).requires_grad_(leaf.requires_grad)
+        return leaf.to(device) if hasattr(leaf, "to") else leaf
 
-    return tree_map_only((torch.Tensor, torch.nn.Module), move, arguments)
+    return tree_map(move, arguments)

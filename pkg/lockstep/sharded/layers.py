@@ -10,8 +10,9 @@ So whoever holds the vector decides how long it lives: that is what sharding is 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from itertools import pairwise
-from typing import Protocol
+from typing import Protocol, Self
 
 import torch
 from torch import Tensor
@@ -32,7 +33,19 @@ class Layer(Protocol):
         """The layer's output for the input ``x``, with the parameters ``flat`` (N,)."""
 
 
-class Dense:
+class Placed:
+    """``start()`` gives its vector on ``device``: the host, until somebody says otherwise."""
+
+    device = torch.device("cpu")
+
+    def to(self, device: torch.device) -> Self:
+        """The same layer on another device."""
+        there = copy(self)
+        there.device = device
+        return there
+
+
+class Dense(Placed):
     """relu(x·Wᵀ + b), or without ReLU. ``flat`` holds W (outputs x inputs), row by row, and then b."""
 
     def __init__(self, inputs: int, outputs: int, relu: bool, seed: int = 0, index: int = 0) -> None:
@@ -44,7 +57,7 @@ class Dense:
 
     def start(self) -> Tensor:
         drawn = linear(self.inputs, self.outputs, self.seed, self.index)
-        return torch.cat([drawn.weight.detach().flatten(), drawn.bias.detach()])
+        return torch.cat([drawn.weight.detach().flatten(), drawn.bias.detach()]).to(self.device)
 
     def __call__(self, flat: Tensor, x: Tensor) -> Tensor:
         weight, bias = torch.split(flat, [self.inputs * self.outputs, self.outputs])
@@ -60,7 +73,7 @@ def dense(sizes: Sequence[int], seed: int = 0) -> list[Dense]:
     ]
 
 
-class Block:
+class Block(Placed):
     """x + relu(x·W1ᵀ + b1)·W2ᵀ + b2, the middle of it ``hidden`` wide. ``flat`` holds W1, W2, b1 and b2.
 
     Of a batch of B examples autograd remembers the input, (B, width), and the middle, (B, hidden)."""
@@ -75,7 +88,7 @@ class Block:
     def start(self) -> Tensor:
         up = linear(self.width, self.hidden, self.seed, 2 * self.index)
         down = linear(self.hidden, self.width, self.seed, 2 * self.index + 1)
-        return torch.cat([p.detach().flatten() for p in (up.weight, down.weight, up.bias, down.bias)])
+        return torch.cat([p.detach().flatten() for p in (up.weight, down.weight, up.bias, down.bias)]).to(self.device)
 
     def __call__(self, flat: Tensor, x: Tensor) -> Tensor:
         area = self.width * self.hidden

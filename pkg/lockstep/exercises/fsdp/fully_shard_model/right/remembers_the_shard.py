@@ -27,7 +27,7 @@ def fully_shard_model(layers, shards, x, y, group=None):
     def gather(i):
         if i not in whole:
             whole.clear()
-            out = torch.empty(dist.get_world_size(group) * len(shards[i]))
+            out = shards[i].new_empty(dist.get_world_size(group) * len(shards[i]))
             dist.all_gather_into_tensor(out, shards[i], group=group)
             whole[i] = out[: layers[i].numel]
         return whole[i]

@@ -8,16 +8,17 @@ from torch.nn.functional import mse_loss
 def make_it_fit(layers, optimizer, batches, group=None):
     r, K = dist.get_rank(group), dist.get_world_size(group)
     lengths = [-(-layer.numel // K) for layer in layers]
-    own, at = torch.empty(sum(lengths)), 0
+    device = batches[0][0].device
+    own, at = torch.empty(sum(lengths), device=device), 0
     for layer, n in zip(layers, lengths):
-        start = torch.cat([layer.start(), torch.zeros(K * n - layer.numel)])
+        start = torch.cat([layer.start(), torch.zeros(K * n - layer.numel, device=device)])
         own[at : at + n] = start[r * n : (r + 1) * n]
         at += n
     del start
     own.grad = torch.empty_like(own)
     shards, gradients = own.split(lengths), own.grad.split(lengths)
     adam = optimizer([own])
-    whole = torch.empty(K * max(lengths))
+    whole = torch.empty(K * max(lengths), device=device)
 
     def gather(i):
         part = whole[: K * lengths[i]]
