@@ -49,7 +49,7 @@ class Course:
 
     @cached_property
     def across(self) -> list[float]:
-        """Where each sample stands. Between two layers everything may go and come back in no time: that is seen, too."""
+        """Where each sample stands. Between two layers bytes may go and come back in no time: that is seen, too."""
         xs = [self.x(seconds) for seconds, _ in self.samples]
         totals = [sum(nbytes) for _, nbytes in self.samples]
         for i in range(1, len(xs)):
