@@ -166,8 +166,8 @@ wrong = {
     ]: "The first layer has gradients, too. Which one stays?",
     lambda layers: [
         *range(layers),
-        *range(layers),
-    ]: "In which direction does the backward pass go, and which layer is still there?",
+        *reversed(range(1, layers - 1)),
+    ]: "The last one stays. But the first layer has gradients, too.",
 }
 well = "Right. Where a layer stays, its second gather is saved."
 
@@ -269,10 +269,8 @@ def bytes_a_parameter(stage, ranks):
 # %% lesson="behind bytes_a_parameter"
 cases = [(stage, ranks) for ranks in (1, 4, 1024) for stage in (0, 1, 2, 3)] + [(1, 3), (2, 64), (3, 7)]
 wrong = {
-    lambda stage, ranks: 16 / ranks if stage else 16: "That divides everything. Which stage does?",
-    lambda stage, ranks: (
-        16 - (0, 2, 4, 16)[stage] * (1 - 1 / ranks)
-    ): "The optimizer's share comes first: it is the largest.",
+    lambda stage, ranks: 16 / ranks: "That divides everything. Which stage does?",
+    lambda stage, ranks: 4 + 12 / ranks: "That is stage 1. What do the others divide?",
     lambda stage, ranks: 16 - (0, 12, 14, 16)[stage]: "What is divided is not gone: a rank has its shard of it.",
     lambda stage, ranks: (0, 12, 14, 16)[stage] / ranks: "Those are the shards. What is still whole?",
     lambda stage, ranks: (
@@ -345,11 +343,11 @@ cases += [([1, 2, 3], 7), ([7, 7, 7, 7], 2), ([10, 1, 10, 1, 9, 9], 1), (list(ra
 wrong = {
     lambda sizes, ahead: max(sizes) * (ahead + 1): "Are the layers beside the largest one as large?",
     lambda sizes, ahead: max(
-        sum(sizes[i : i + max(ahead, 1)]) for i in range(len(sizes))
+        sum(sizes[i : i + ahead]) for i in range(len(sizes))
     ): "The layer that computes is whole, too.",
+    lambda sizes, ahead: max(sizes): "What is fetched ahead is whole, too.",
     lambda sizes, ahead: sum(sorted(sizes)[-ahead - 1 :]): "Those are the largest ones. Are they neighbours?",
     lambda sizes, ahead: sum(sizes[: ahead + 1]): "That is so at the beginning. And later?",
-    lambda sizes, ahead: sum(sizes): "Then nobody lets go of anything.",
 }
 well = "Right. With unequal layers it depends on which are neighbours."
 
