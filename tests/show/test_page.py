@@ -47,6 +47,7 @@ FIGURES: dict[str, Callable[[], Any]] = {
     ),
     "consensus": lambda: show.consensus([Consensus("ring", [ring(4)], [1.0, 0.4, 0.11, 0.04], 2.0)]),
     "costs": lambda: show.costs(ranks=16),
+    "pipeline": lambda: show.pipeline(micro_batches=4),
     "deadlock": lambda: show.timeline(Deadlock("A circle.", STATES, ring_trace(2))),
     "horovod": lambda: show.horovod(recording("timelines").value["late tensors"]),
     "loss_by_bytes": lambda: show.loss_by_bytes(

@@ -64,6 +64,7 @@ class Unit:
         self.whole = self.shard.new_empty(self.K * len(self.shard), dtype=precision, requires_grad=False)
         self.present = self.views(self.whole)
         self.gradient: Tensor | None = None  # (K·n,), during its backward pass
+        self.places: list[Tensor] = []  # in it, of each parameter's
         self.missing = set(self.parameters)  # whose gradients have not arrived
         self.in_backward = False
         self.transfer: Any = None  # the all-gather that is under way
@@ -108,7 +109,8 @@ class Unit:
         """``p.grad`` moves to its place in the unit's gradient."""
         if self.gradient is None:
             self.gradient = torch.zeros_like(self.whole)
-        self.views(self.gradient)[index].copy_(_gradient(p))
+            self.places = self.views(self.gradient)
+        self.places[index].copy_(_gradient(p))
         p.grad = None
         self.missing.discard(p)
 
@@ -199,7 +201,8 @@ class FullySharded(nn.Module):
         unit.free()  # 4
         self._land()
         gradient = torch.zeros_like(unit.whole) if unit.gradient is None else unit.gradient
-        unit.gradient, unit.in_backward, unit.missing = gradient, False, set(unit.parameters)
+        unit.gradient, unit.places = gradient, []
+        unit.in_backward, unit.missing = False, set(unit.parameters)
         shard = gradient.new_empty(len(unit.shard))
         transfer = dist.reduce_scatter_tensor(shard, gradient, group=unit.group, async_op=True)
         self._reducing = unit, shard, transfer

@@ -32,7 +32,9 @@ def numbers(numel: int) -> Tensor:
     return torch.arange(1.0, numel + 1)
 
 
-def observed(fn: Callable[..., Any], numel: int, old: int, new: int, rank: int) -> tuple[Any, list[list[int]]]:
-    """What ``fn`` gives, and what it has read."""
+def observed(fn: Callable[..., Any], numel: int, old: int, new: int, rank: int) -> dict[str, Any]:
+    """What ``fn`` gives, and what it has read: every read, and how many numbers."""
     read = Saved(numel, old)
-    return fn(read, numel, old, new, rank), read.reads
+    result = fn(read, numel, old, new, rank)
+    count = sum(end - begin for _, begin, end in read.reads)
+    return {"name": "shard", "result": result, "reads": read.reads, "numbers": count}

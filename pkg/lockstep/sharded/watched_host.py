@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from torch import Tensor
 from lockstep.sharded.held import held_beside
 
 Array = np.ndarray[Any, np.dtype[np.float32]]
+Given = tuple[list[Tensor], list[list[Tensor]], float]  # parameters, gradients of each step, rate
 
 
 class WatchedHost:
@@ -67,3 +68,51 @@ def observed(
         facts["after"].append([w.detach().clone() for w in own])
         facts["state"].append([[torch.from_numpy(array.copy()) for array in state] for state in host.states])
     return facts | {"held": held, "most": host.most, "largest": max(w.nbytes for w in own)}
+
+
+# ---- what it should be
+
+
+def drawn(seed: int, sizes: Sequence[int], steps: int, scale: float = 1.0) -> Given:
+    """Layers of ``sizes`` numbers, and gradients of about ``scale``."""
+    generator = torch.Generator().manual_seed(seed)
+    gradients = [[torch.randn(n, generator=generator) * scale for n in sizes] for _ in range(steps)]
+    return [torch.randn(n, generator=generator) for n in sizes], gradients, 0.0625
+
+
+def first_wrong(
+    facts: dict[str, Any], parameters: Sequence[Tensor], gradients: Sequence[Sequence[Tensor]], rate: float
+) -> dict[str, Any]:
+    """The first number that is not torch's: "wrong" is "w", "m", "v", or "" for none. "stands": nothing has changed."""
+    found: dict[str, Any] = {"wrong": "", "stands": all(map(torch.equal, facts["after"][0], parameters))}
+    for step, layer, name, want in _by_torch(parameters, gradients, rate):
+        held = facts["after"][step][layer] if name == "w" else facts["state"][step][layer]["mv".index(name)]
+        held = held if held.shape == want.shape else torch.full_like(want, torch.nan)
+        off = (~torch.isclose(held, want, rtol=1e-5, atol=float(1e-6 * want.abs().max()))).nonzero().flatten().tolist()
+        if off:
+            there = {"step": step + 1, "layer": layer, "at": off[0]}
+            return {**found, "wrong": name, **there, "is": held[off[0]].item(), "want": want[off[0]].item()}
+    return found
+
+
+def _by_torch(
+    given: Sequence[Tensor], gradients: Sequence[Sequence[Tensor]], rate: float
+) -> Iterator[tuple[int, int, str, Tensor]]:
+    """Step, layer, "w", "m" or "v", and what it is; of a step all parameters first."""
+    parameters = [w.clone().requires_grad_() for w in given]
+    adam = torch.optim.Adam(parameters, lr=rate)
+    for step, of_layers in enumerate(gradients):
+        for w, g in zip(parameters, of_layers, strict=True):
+            w.grad = g
+        adam.step()
+        yield from ((step, layer, "w", w.detach().clone()) for layer, w in enumerate(parameters))
+        for layer, w in enumerate(parameters):
+            yield step, layer, "m", adam.state[w]["exp_avg"].clone()
+            yield step, layer, "v", adam.state[w]["exp_avg_sq"].clone()
+
+
+def about(facts: dict[str, Any]) -> list[str]:
+    """What is left, but for rounding, and what was called."""
+    left = [tensor for of_step in facts["after"] for tensor in of_step]
+    left += [tensor for of_step in facts["state"] for of_layer in of_step for tensor in of_layer]
+    return [f"{tensor.double().abs().sum():.3g}" for tensor in left] + sorted(facts["calls"][0])

@@ -11,6 +11,7 @@ from lockstep.show.loss_by_bytes import loss_by_bytes
 from lockstep.show.memory_over_time import memory_over_time
 from lockstep.show.memory_stacks import memory_stacks
 from lockstep.show.message_times import message_times
+from lockstep.show.pipeline import pipeline
 from lockstep.show.predict import predict
 from lockstep.show.race import race
 from lockstep.show.reconcile import reconcile
@@ -36,6 +37,7 @@ __all__ = [
     "memory_over_time",
     "memory_stacks",
     "message_times",
+    "pipeline",
     "predict",
     "progress",
     "race",

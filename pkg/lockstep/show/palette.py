@@ -56,6 +56,16 @@ MEMORY = {
     "buffers": COLOURS["recv"],
 }
 
+# The passes of a pipeline, likewise.
+PASSES = {
+    "Forward": "all_reduce",
+    "Recompute": "gather",
+    "Backward": "broadcast",
+    "BackwardInput": "broadcast",
+    "BackwardWeights": "reduce",
+    "Update": "barrier",
+}
+
 INK = "#1F2328"  # text and arrows on the light card of a static figure
 FAINT = "#6A737D"  # axes and second lines of text
 LANE = "#F1F3F5"  # the strip behind a rank's bars
@@ -77,7 +87,7 @@ LINES = {
 
 def colour(kind: str) -> str:
     """The colour of ``kind``; that of ``compute`` for a kind that has none."""
-    return COLOURS.get(HOROVOD.get(kind, kind), COLOURS["compute"])
+    return COLOURS.get(PASSES.get(kind, HOROVOD.get(kind, kind)), COLOURS["compute"])
 
 
 def in_order(kinds: Iterable[str]) -> list[str]:

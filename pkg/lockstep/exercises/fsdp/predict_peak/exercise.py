@@ -33,10 +33,7 @@ def steps(sizes: list[int], ranks: int, stage: int) -> str:
 
 EXERCISE = arithmetic(
     {
-        "stage 0": tried(DIVIDE + LARGEST, (0,)),
-        "stage 1": tried(DIVIDE + LARGEST, (1,)),
-        "stage 2": tried(DIVIDE + LARGEST, (2,)),
-        "stage 3": tried(DIVIDE + LARGEST, (3,)),
+        **{f"stage {stage}": tried(DIVIDE + LARGEST, (stage,)) for stage in range(4)},
         "layers smaller than the number of ranks": tried(SMALL, (1, 2, 3), (3, 16)),
         "networks drawn at random": drawn,
         "one rank": tried(DIVIDE, (0, 1, 2, 3), (1,)),

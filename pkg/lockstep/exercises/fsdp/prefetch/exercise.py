@@ -1,8 +1,7 @@
 """Gather the next layer while this one computes: judged by what is computed beside each gather, and by the peak."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import pairwise
-from random import Random
 
 import torch
 from torch import Tensor
@@ -14,87 +13,62 @@ from lockstep.checks.judge import Fault
 from lockstep.checks.observation import Seen
 from lockstep.checks.overlap import beside
 from lockstep.checks.values import compare
-from lockstep.events import Event
 from lockstep.exercises.communication.tensors import groups
 from lockstep.exercises.without_waiting.evidence import case, noting, results
-from lockstep.sharded.flat import shard_length, shard_of
 from lockstep.sharded.held import held_beside
-from lockstep.sharded.layers import Dense, dense
+from lockstep.sharded.layers import Dense
+from lockstep.sharded.whole_numbers import WIDEST, Exact
 
-EXAMPLES, WIDEST = 4, 36
-LAYERS = {1: 3, 2: 6, 3: 1, 5: 2}  # by ranks; 5 elsewhere
+EXAMPLES = 4
+LAYERS = {1: [3], 2: [6], 3: [1, 5]}  # by ranks
 
 
 def cases(ranks: int, seed: int) -> list[Case]:
-    few = [LAYERS.get(ranks, 5)] + [5] * (ranks == 3)
-    rows = [(group, layers) for group in groups(ranks) for layers in few]
+    rows = [(group, layers) for group in groups(ranks) for layers in LAYERS.get(ranks, [5])]
     return [case(ranks, seed + n, group, layers=layers) for n, (group, layers) in enumerate(rows)]
 
 
-def model(case: Case) -> list[Dense]:
-    draw = Random(case.seed)
-    return dense([draw.randint(30, WIDEST) for _ in range(case.settings["layers"] + 1)])
+def layers(case: Case) -> int:
+    return int(case.settings["layers"])
+
+
+def model(case: Case) -> Exact:
+    return Exact.drawn(layers(case), case.seed)
+
+
+def batch(case: Case, rank: int) -> Tensor:
+    x = torch.randint(-2, 3, (EXAMPLES, model(case).layers[0].inputs), generator=generator(case, rank))
+    return x.float()
 
 
 def inputs(case: Case, rank: int) -> tuple[list[Dense], list[Tensor], Tensor]:
-    """Small whole numbers, of which every sum is exact. Nobody has them but in shards."""
-    layers, drawn = model(case), generator(case, -1)
-    flats = [torch.randint(-1, 2, (layer.numel,), generator=drawn).float() for layer in layers]
     at = case.members.index(rank) if rank in case.members else 0
-    x = torch.randint(-2, 3, (EXAMPLES, layers[0].inputs), generator=generator(case, rank)).float()
-    return layers, [shard_of(flat, at, case.size) for flat in flats], x
-
-
-def wanted(case: Case) -> list[Tensor]:
-    outputs = []
-    flats = [torch.cat(rows) for rows in zip(*(inputs(case, rank)[1] for rank in case.members), strict=True)]
-    for rank in case.members:
-        layers, _, x = inputs(case, rank)
-        for layer, flat in zip(layers, flats, strict=True):
-            x = layer(flat[: layer.numel], x)
-        outputs.append(x)
-    return outputs
+    return model(case).layers, model(case).shards(at, case.size), batch(case, rank)
 
 
 def examine(seen: Seen) -> Fault | None:
-    return compare(seen, results(seen), wanted(seen.case))
-
-
-def nbytes(case: Case) -> list[int]:
-    """Of each layer's whole vector."""
-    return [4 * case.size * shard_length(layer.numel, case.size) for layer in model(case)]
-
-
-def two_layers(case: Case) -> int:
-    """Bytes of two layers as large as the largest, and of what a layer takes in and gives out."""
-    return 2 * max(nbytes(case)) + 4 * EXAMPLES * 3 * WIDEST
+    return compare(seen, results(seen), [model(seen.case).output(batch(seen.case, r)) for r in seen.case.members])
 
 
 def mistakes(seen: Seen, rank: int) -> Iterator[tuple[str, str]]:
-    """Of a rank's order: what is wrong with each gather after the first, by the FLOPs before it and beside it."""
-    events = seen.trace.of_rank(rank)
+    """What is wrong with each gather after the first, by the FLOPs before it and beside it."""
+    events, products = seen.trace.of_rank(rank), model(seen.case).products(EXAMPLES)
     computing = [e for e in events if e.kind == "compute" and e.flops]
     moving = [e for e in events if e.kind not in ("compute", "barrier")]
-    products = [2 * EXAMPLES * layer.inputs * layer.outputs for layer in model(seen.case)]
     for i, ((last, now), flops) in enumerate(zip(pairwise(moving), products, strict=False)):
-        done, before, meanwhile = sum(products[:i]), *(f(now, computing) for f in (started_before, beside))
-        early = before < done if computing else meanwhile > flops
+        done, before = sum(products[:i]), sum(c.flops for c in computing if c.posted < now.posted)
+        early = before < done if computing else beside(now, computing) > flops
         rows = (
             (
                 before > done,
                 "starts-too-late",
-                f"starts when layer {i} is already computing, or later: post it before.",
+                f"starts when layer {i} computes already, or later: post it before.",
             ),
-            (meanwhile < flops, "waits-at-once", f"should travel while layer {i} computes, and does not."),
+            (beside(now, computing) < flops, "waits-at-once", f"should travel while layer {i} computes, and does not."),
             (early, "starts-too-early", f"starts before layer {i - 1} has computed: then three are whole."),
             (now.posted < last.end, "starts-too-early", f"is posted before that of layer {i} has been waited for."),
         )
         yield from ((id, f"the gather of layer {i + 1} {told}") for wrong, id, told in rows if wrong)
-
-
-def started_before(transfer: Event, computing: Sequence[Event]) -> int:
-    """FLOPs."""
-    return sum(c.flops for c in computing if c.posted < transfer.posted)
 
 
 def held(seen: Seen) -> int:
@@ -105,7 +79,8 @@ def held(seen: Seen) -> int:
 
 def dear(seen: Seen) -> list[Fault]:
     """Too much memory, or else the wrong order."""
-    if held(seen) > (enough := two_layers(seen.case)):
+    enough = 2 * max(model(seen.case).nbytes(seen.case.size)) + 4 * EXAMPLES * 3 * WIDEST
+    if held(seen) > enough:
         told = (
             f"a rank holds {held(seen):,} bytes at once beside its arguments. {enough:,} are two layers and what they "
         )
@@ -117,20 +92,13 @@ def dear(seen: Seen) -> list[Fault]:
 def footprint(seen: Seen) -> object:
     """What two answers share whose mistake is the same."""
     found = [list(mistakes(seen, rank)) for rank in seen.case.members]
-    return found, round(held(seen) / max(nbytes(seen.case))), len(seen.trace.communication)
-
-
-def layers(case: Case) -> int:
-    return int(case.settings["layers"])
+    return found, round(held(seen) / max(model(seen.case).nbytes(seen.case.size))), len(seen.trace.communication)
 
 
 GATHERS = Measure(
     lambda seen: len(seen.trace.of_kind("all_gather")) / seen.case.size,
-    "all-gather",
-    "a rank calls {}",
-    "{}",
-    "gathers",
-)
+    "all-gather", "a rank calls {}", "{}", "gathers",
+)  # fmt: skip
 EXERCISE = Exercise(
     number=2, title="Gather ahead", points=4, minutes=20, parameters="layers, shards, x, group=None",
     reference="lockstep.sharded.prefetching:prefetch", cases=cases, inputs=inputs, worlds=(1, 2, 3, 4),
@@ -138,7 +106,7 @@ EXERCISE = Exercise(
     budgets=(
         Budget("collectives", layers, "one for each layer"),
         Budget(GATHERS, layers, at_most=None, at_least=1.0),
-        Budget("collective bytes", lambda case: sum(nbytes(case)), "each layer once"),
+        Budget("collective bytes", lambda case: sum(model(case).nbytes(case.size)), "each layer once"),
     ),
     economise=dear, footprint=footprint,
 )  # fmt: skip

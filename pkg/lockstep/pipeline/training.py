@@ -1,0 +1,85 @@
+"""One training step of a flat MLP, in each way that the unit compares.
+
+It is for ``run(step, way, ...)``, and with ``fake=True`` at any size: the worker needs no data.
+
+    one rank           the whole model, the whole batch
+    data parallelism   the whole model on every rank, a share of the batch on each
+    a schedule's name  a share of the model on every rank, the whole batch through all of them
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+import torch.distributed as dist
+from torch import nn
+from torch.nn import functional as F
+
+from lockstep.data_parallel.sgd import average_gradients, training_step
+from lockstep.pipeline.schedules import stream
+from lockstep.pipeline.stages import cuts
+from lockstep.pipeline.worker import PipelineWorker
+
+ALONE, DATA = "one rank", "data parallelism"
+
+
+@dataclass(frozen=True)
+class Flat:
+    """``layers`` linear layers of ``width``, with ReLU after each; a batch in micro-batches."""
+
+    layers: int = 16
+    width: int = 4096
+    batch: int = 2048
+    micro_batches: int = 16
+
+    def chunk(self, layers: int) -> nn.Sequential:
+        return nn.Sequential(*[m for _ in range(layers) for m in (nn.Linear(self.width, self.width), nn.ReLU())])
+
+    @property
+    def activation_bytes(self) -> int:
+        """A: of one layer's output, for one micro-batch."""
+        return 4 * self.batch // self.micro_batches * self.width
+
+    @property
+    def parameter_bytes(self) -> int:
+        """Of the whole model."""
+        return 4 * self.layers * (self.width**2 + self.width)
+
+
+def step(way: str, flat: Flat = Flat(), group: dist.ProcessGroup | None = None) -> None:
+    """On a rank of ``group``. The world may have one rank: then every way is the same."""
+    if way in (ALONE, DATA):
+        model = flat.chunk(flat.layers)
+        share = flat.batch // dist.get_world_size(group)
+        sgd = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
+        training_step(model, sgd, F.mse_loss, batch(share, flat), batch(share, flat), group)
+    else:
+        pipelined(way, flat, group)
+
+
+def pipelined(
+    schedule: str,
+    flat: Flat,
+    group: dist.ProcessGroup | None = None,
+    chunks: int = 1,
+    replicas: dist.ProcessGroup | None = None,
+) -> None:
+    """``chunks``: for "interleaved". ``replicas``: the ranks that have the same stage, if there are several pipelines;
+    they average their gradients before each update, and ``flat.batch`` is the batch of one pipeline."""
+    stage, stages = dist.get_rank(group), dist.get_world_size(group)
+    parts = cuts(flat.layers, stages * chunks)
+    mine = [flat.chunk(len(parts[c * stages + stage])) for c in range(chunks)]
+    sgd = torch.optim.SGD([p for module in mine for p in module.parameters()], lr=0.01, momentum=0.9)
+    if replicas is not None:
+        parameters = [p for module in mine for p in module.parameters()]
+        sgd.register_step_pre_hook(lambda *_: average_gradients(parameters, flat.batch, replicas))
+    worker = PipelineWorker(mine, [(flat.width,)] * chunks, F.mse_loss, sgd, group)
+    m, size = flat.micro_batches, flat.batch // flat.micro_batches
+    inputs = [batch(size, flat) for _ in range(m)] if stage == 0 else []
+    targets = [batch(size, flat) for _ in range(m)] if stage == stages - 1 else []
+    worker.step(stream(schedule, stage, stages, m, chunks), [size] * m, inputs, targets)
+
+
+def batch(examples: int, flat: Flat) -> torch.Tensor:
+    return torch.ones(examples, flat.width)

@@ -1,0 +1,102 @@
+"""A schedule drawn: a lane for each stage, and in it a bar for each pass, with its micro-batch's number."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from string import ascii_lowercase
+
+from lockstep.pipeline.instructions import Instruction
+from lockstep.pipeline.simulate import Interval
+from lockstep.show import palette, svg
+from lockstep.show.pipeline_model import Schedule, told
+
+LEFT, RIGHT, TOP = 62.0, 76.0, 30.0
+ROW, GAP = 22.0, 5.0
+FOOT = 3.0  # pixels, for each chunk after the first
+LETTER = 7.2
+PASSES = {
+    "Forward": "forward",
+    "Recompute": "forward again",
+    "Backward": "backward",
+    "BackwardInput": "backward, input",
+    "BackwardWeights": "backward, weights",
+    "Update": "update",
+}
+
+
+def draw(schedule: Schedule) -> str:
+    height = TOP + schedule.stages * (ROW + GAP) + 26 + 20 * _legend_rows(schedule)
+    body = [*_lanes(schedule), *_bars(schedule), *_axis(schedule), *_legend(schedule)]
+    return svg.document(svg.WIDTH, height, "Pipeline schedule", schedule.words(), body)
+
+
+def _x(schedule: Schedule, time: float) -> float:
+    return LEFT + time / schedule.total * (svg.WIDTH - LEFT - RIGHT)
+
+
+def _y(stage: int) -> float:
+    return TOP + stage * (ROW + GAP)
+
+
+def _lanes(schedule: Schedule) -> Iterator[str]:
+    yield svg.faint(svg.WIDTH - RIGHT + 10, TOP - 10, "kept")
+    if max(schedule.versions) > 1:
+        yield svg.faint(svg.WIDTH - 8, TOP - 10, "w", text_anchor="end")
+    for stage in range(schedule.stages):
+        yield svg.text(8, _y(stage) + 15, f"stage {stage}")
+        yield svg.lane(LEFT, _y(stage), svg.WIDTH - LEFT - RIGHT, ROW)
+        yield svg.text(svg.WIDTH - RIGHT + 10, _y(stage) + 15, str(schedule.kept[stage]))
+        if max(schedule.versions) > 1:
+            yield svg.text(svg.WIDTH - 8, _y(stage) + 15, str(schedule.versions[stage]), text_anchor="end")
+
+
+def _bars(schedule: Schedule) -> Iterator[str]:
+    for bar in schedule.bars:
+        x, fill = _x(schedule, bar.start), palette.colour(type(bar.step).__name__)
+        width = _x(schedule, bar.end) - x
+        block = svg.element("rect", x=x, y=_y(bar.stage), width=max(0.5, width - 0.8), height=ROW, rx=1.5, fill=fill)
+        label = _label(bar)
+        word = svg.text(x + width / 2, _y(bar.stage) + 15, label, text_anchor="middle", fill=palette.text_on(fill))
+        foot = FOOT * bar.step.chunk if isinstance(bar.step, Instruction) else 0.0
+        if foot:
+            y = _y(bar.stage) + ROW - foot
+            block += svg.element("rect", x=x, y=y, width=max(0.5, width - 0.8), height=foot, fill=palette.INK)
+        yield svg.element("g", svg.title(told(bar)), block, word if width > LETTER * len(label) + 3 else "")
+
+
+def _label(bar: Interval) -> str:
+    step = bar.step
+    if not isinstance(step, Instruction):
+        return ""
+    return f"{step.micro_batch}{ascii_lowercase[step.chunk] if step.chunk else ''}"
+
+
+def _axis(schedule: Schedule) -> Iterator[str]:
+    y = _y(schedule.stages) + 12
+    yield svg.faint(LEFT, y, "0", text_anchor="middle")
+    yield svg.faint(_x(schedule, schedule.total), y, f"{schedule.total:g}", text_anchor="middle")
+    yield svg.faint((LEFT + svg.WIDTH - RIGHT) / 2, y, f"{schedule.idle:.0%} idle", text_anchor="middle")
+
+
+def _kinds(schedule: Schedule) -> list[str]:
+    there = {type(bar.step).__name__ for bar in schedule.bars}
+    return [name for name in PASSES if name in there]
+
+
+def _legend_rows(schedule: Schedule) -> int:
+    return 2 if max(schedule.versions) > 1 or schedule.name == "interleaved" else 1
+
+
+def _legend(schedule: Schedule) -> Iterator[str]:
+    x, y = LEFT, _y(schedule.stages) + 34
+    for name in _kinds(schedule):
+        yield svg.element("rect", x=x, y=y - 10, width=12, height=12, rx=2, fill=palette.colour(name))
+        yield svg.text(x + 17, y, PASSES[name])
+        x += 17 + LETTER * len(PASSES[name]) + 14
+    yield svg.faint(svg.WIDTH - 8, y, "kept: activations", text_anchor="end")
+    if schedule.name == "interleaved":
+        yield svg.faint(
+            LEFT, y + 20, "dark foot: the second chunk of the model on that stage (b), twice as high: the third (c)"
+        )
+    if max(schedule.versions) > 1:
+        yield svg.faint(svg.WIDTH - 8, y + 20, "w: versions of the weights", text_anchor="end")
