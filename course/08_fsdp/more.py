@@ -13,7 +13,7 @@ from lockstep.sharded import across, beside_dcp, mixed, table
 # ## All of Table 1
 #
 # The lesson shows a model of 7.5 billion parameters. Here are all three of the paper. “Not run” stands where no run
-# was recorded. (Where last digits differ, the paper cuts off, and we round.) Under stage 3, on how many GPUs with 32 GB do
+# was recorded. (For the two larger ones, the paper cuts digits off, and we round.) Under stage 3, on how many GPUs with 32 GB do
 # the model states of a trillion parameters fit?
 
 # %%
