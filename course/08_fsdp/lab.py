@@ -31,11 +31,12 @@
 # %% [markdown] lab="readonly shards"
 # **Shards.** The K shards of a layer have n = ⌈N/K⌉ numbers each: rank r has those from r·n to (r + 1)·n − 1. Where K does
 # not divide N, zeros follow the vector, so that every shard has n numbers. This **padding** is 0 in shards of gradients,
-# too. A layer may have fewer numbers than there are ranks: then some shards are nothing but padding.
+# too. A layer may have fewer numbers than there are ranks: then some shards are nothing but padding. Here N = 7, K = 4
+# and n = 2, and the shards are those of ranks 0, 1, 2, 3:
 #
 # ```
-# flat    │ w0 w1 w2 w3 w4 w5 w6 │ 0          N = 7, K = 4, n = 2
-# shards  │ w0 w1 │ w2 w3 │ w4 w5 │ w6 0 │    of ranks 0, 1, 2, 3
+# flat    │ w0 w1 w2 w3 w4 w5 w6 │ 0
+# shards  │ w0 w1 │ w2 w3 │ w4 w5 │ w6 0 │
 # ```
 #
 # **Gather and reduce.** `dist.all_gather_into_tensor(whole, shard, group=group)` puts the shards of all ranks one after
@@ -329,8 +330,8 @@ check("fsdp.predict_peak", predict_peak)
 # | 4 | 16Ψ/K + 2.5Ψ + A | 6.75 | ZeRO 3: parameters in shards, too |
 # | 5 | 16Ψ/K + 2.5Ψ + the inputs of all layers + 4a | 8 | ZeRO 3, and activations computed a second time |
 #
-# Ψ is how many numbers all layers have together. A are the bytes that autograd keeps of all layers for a batch, their inputs
-# and what lies inside, and a those of one layer. Levels 1 to 4 have small batches, level 5 a large one. Your function does
+# Ψ is how many numbers all layers have together. A is the number of bytes that autograd keeps of all layers for a batch,
+# their inputs and what lies inside; a is the same for one layer. Levels 1 to 4 have small batches, level 5 a large one. Your function does
 # not know the level: what fits under the last cap fits under all. `layer.start()` is a new vector each time, and counts as
 # long as you hold it. Nothing may be put elsewhere: in NumPy, in lists of numbers, in files. Start with level 1.
 
@@ -399,7 +400,7 @@ check("fsdp.make_it_fit", make_it_fit)
 # %% [markdown] lab="readonly about-choose_units"
 # ## 5. Choose the units ({minutes} minutes, {points} points)
 #
-# A *unit* is what is gathered at once: one layer, or several in a row. Large units need memory, small ones latency.
+# A *unit* is what is gathered at once: one layer, or several in a row. Large units need memory, small ones cost latency.
 # (Sections 4 and 6 of the lesson.)
 #
 # - **You get** `sizes`, a list: N of each layer, first to last; `memory`, the bytes of a rank; the number of `ranks` K;

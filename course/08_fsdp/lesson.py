@@ -26,12 +26,12 @@ from lockstep.sharded import table, trainings, wrapping
 # %% [markdown]
 # ## 1. What a replica holds · 4 minutes · short path
 #
-# Of data parallelism the notes say: “Memory inefficiency (each GPU stores the full model)”. What is the full model? For
+# The notes say of data parallelism: “Memory inefficiency (each GPU stores the full model)”. What is the full model? For
 # each parameter a rank keeps the parameter, its gradient, and what the optimizer remembers: with Adam two numbers.
 # Together these are the **model states**.
 #
 # In **mixed precision**, parameters and gradients have 2 bytes. The optimizer keeps Adam's two numbers in 4 bytes each,
-# and a **master copy** of the parameter in 4, too: small steps would be lost in 2.
+# and a **master copy** of the parameter in 4, too: in 2, small steps would be lost.
 
 # %% lesson="predict replica"
 predict(
@@ -57,10 +57,10 @@ reconcile("replica", simulated=bytes_each * 1.5)
 # With DDP, all ranks make the same update. **ZeRO** (Rajbhandari et al., 2020) divides that work. Cut the vector of all
 # parameters into K equal **shards**. Rank r updates the r-th.
 #
-# - **Stage 1**: so it keeps the optimizer's state of this shard only. After the update, an **all-gather** brings it all
+# - **Stage 1**: it keeps the optimizer's state of this shard only. After the update, an **all-gather** brings it all
 #   other shards.
 # - **Stage 2**: it needs the gradient of this shard only. A **reduce-scatter** leaves it there, layer by layer, during the
-#   backward pass. The rest of the gradient goes.
+#   backward pass. The rest of the gradient is freed.
 
 # %% lesson="predict halves"
 predict(
@@ -80,8 +80,9 @@ trainings.stages_table(last=2)
 # all-reduce behind the backward pass. The all-gather of stage 2 comes after the update: here nothing hides it.
 
 # %% [markdown] lesson="after halves"
-# Read the table from top to bottom: first Adam's 8 bytes become 2, then the gradient's 4 become fewer. *rest* is
-# activations, and what is on its way.
+# Read the table from top to bottom: first Adam's 8 bytes become 2, then the gradient's 4 become 0.8. With all
+# shards it would be 1, but the worst moment comes before the end of the backward pass. *rest* is activations, and what is
+# on its way.
 
 # %% lesson="quiz stage-1"
 quiz(
@@ -129,6 +130,7 @@ trainings.stages_table()
 # **Our reason.** Two all-gathers and a reduce-scatter: three halves of an all-reduce, where DDP sends two. The notes list
 # “Reduces sync time” as a benefit. FSDP sends more, not less. What it saves is memory. Its all-gathers can hide behind
 # computing, but a layer cannot begin before its own has ended: a slow link is felt sooner than with DDP.
+# And why are parameters 2.3 bytes in the last row, not 1? Layers that compute are whole.
 
 # %% [markdown]
 # Look at the parameters below, through one step of one rank. Their floor is its shards. Each tooth is a layer that is
@@ -164,8 +166,8 @@ wrong = {
     ]: "The first layer has gradients, too. Which one stays?",
     lambda layers: [
         *range(layers),
-        *range(layers),
-    ]: "In which direction does the backward pass go, and which layer is still there?",
+        *reversed(range(1, layers - 1)),
+    ]: "The last one stays. But the first layer has gradients, too.",
 }
 well = "Right. Where a layer stays, its second gather is saved."
 
@@ -267,10 +269,8 @@ def bytes_a_parameter(stage, ranks):
 # %% lesson="behind bytes_a_parameter"
 cases = [(stage, ranks) for ranks in (1, 4, 1024) for stage in (0, 1, 2, 3)] + [(1, 3), (2, 64), (3, 7)]
 wrong = {
-    lambda stage, ranks: 16 / ranks if stage else 16: "That divides everything. Which stage does?",
-    lambda stage, ranks: (
-        16 - (0, 2, 4, 16)[stage] * (1 - 1 / ranks)
-    ): "The optimizer's share comes first: it is the largest.",
+    lambda stage, ranks: 16 / ranks: "That divides everything. Which stage does?",
+    lambda stage, ranks: 4 + 12 / ranks: "That is stage 1. What do the others divide?",
     lambda stage, ranks: 16 - (0, 12, 14, 16)[stage]: "What is divided is not gone: a rank has its shard of it.",
     lambda stage, ranks: (0, 12, 14, 16)[stage] / ranks: "Those are the shards. What is still whole?",
     lambda stage, ranks: (
@@ -284,7 +284,7 @@ table.table_1(bytes_a_parameter, models=("7.5B",))
 
 # %% [markdown]
 # The published numbers are those of the formula, rounded, and the runs held just as much. Now set a stage below, and move
-# K. For each stage: how low does the stack get, with any number of ranks?
+# K. For each stage: how low does the stack get, with any number of ranks? (Ψ, psi, is the number of parameters.)
 
 # %%
 show.memory_stacks()
@@ -292,15 +292,15 @@ show.memory_stacks()
 # %% lesson="quiz never"
 quiz(
     "never",
-    "GPT-3 has 175 billion parameters. In mixed precision, from how many GPUs with 80 GB each do its model states fit "
+    "GPT-3 has 175 billion parameters. In mixed precision, how many GPUs with 80 GB each are enough for its model states "
     "under stage 2?",
-    choices=["5", "35", "41", "under no number"],
-    answer="under no number",
+    choices=["5", "31", "35", "no number"],
+    answer="no number",
     because="2 bytes of each parameter stay whole: 350 GB on each GPU.",
     wrong={
         "5": "350/80 is 4.4. But stage 2 does not divide those 350 GB.",
+        "31": "2,450/80 is 30.6: 14 bytes of each parameter are divided. Where are the other 2?",
         "35": "2,800/80 = 35 is right for stage 3. What does stage 2 leave whole?",
-        "41": "Look at the figure, stage 2: where does the stack end for a large K?",
     },
 )
 
@@ -343,13 +343,13 @@ cases += [([1, 2, 3], 7), ([7, 7, 7, 7], 2), ([10, 1, 10, 1, 9, 9], 1), (list(ra
 wrong = {
     lambda sizes, ahead: max(sizes) * (ahead + 1): "Are the layers beside the largest one as large?",
     lambda sizes, ahead: max(
-        sum(sizes[i : i + max(ahead, 1)]) for i in range(len(sizes))
+        sum(sizes[i : i + ahead]) for i in range(len(sizes))
     ): "The layer that computes is whole, too.",
+    lambda sizes, ahead: max(sizes): "What is fetched ahead is whole, too.",
     lambda sizes, ahead: sum(sorted(sizes)[-ahead - 1 :]): "Those are the largest ones. Are they neighbours?",
     lambda sizes, ahead: sum(sizes[: ahead + 1]): "That is so at the beginning. And later?",
-    lambda sizes, ahead: sum(sizes): "Then nobody lets go of anything.",
 }
-well = "Right. With unequal layers it depends on who stands beside whom."
+well = "Right. With unequal layers it depends on which are neighbours."
 
 # %% lesson="after most_whole"
 driven.ahead_table(most_whole)
@@ -365,7 +365,7 @@ quiz(
     "forward pass take?",
     unit="ms",
     answer=88,
-    because="The first gather hides behind nothing; the other seven do: 8 + 8 · 10.",
+    because="Nothing hides the first gather; computing hides the other seven: 8 + 8 · 10.",
     wrong={
         144: "That is without prefetching: 8 · 18.",
         80: "What does the first layer wait for?",
@@ -399,7 +399,7 @@ recomputed.recomputed_table()
 # **Our reason.** A backward pass computes two gradients, of the layer's input and of its parameters: about two forward
 # passes. So a step is 3, and one more makes 4: a third; here a little less, since the last layer is not computed again. The
 # table shows what that buys. Segments of √16 = 4 layers leave half of what was alive. A segment for each layer leaves as
-# much as none: these layers have nothing inside. A block of a transformer has much inside, and pays at once.
+# much as none: these layers have nothing inside. A block of a transformer has much inside, and gains at once.
 
 # %% [markdown]
 # What is needed once in a step may also live on the **host**, in the memory of the CPU. The notes' sample does that:

@@ -12,8 +12,9 @@ from lockstep.sharded import across, beside_dcp, mixed, table
 # %% [markdown]
 # ## All of Table 1
 #
-# The lesson shows a model of 7.5 billion parameters. Here are all three of the paper. A dash stands where no run was
-# recorded. On how many GPUs with 32 GB can a model of a trillion parameters be trained, by stage 3?
+# The lesson shows a model of 7.5 billion parameters. Here are all three of the paper. “Not run” stands where no run
+# was recorded. (For the two larger ones, the paper cuts digits off, and we round.) Under stage 3, on how many GPUs with 32 GB do
+# the model states of a trillion parameters fit?
 
 # %%
 table.table_1()
@@ -43,8 +44,8 @@ beside_dcp.dcp_table()
 # ## Clipping
 #
 # Clipping by the norm keeps one wild batch from ruining a training: if the gradient's norm exceeds a limit, the whole gradient
-# is scaled down. With shards, each rank sees a part of the gradient. A rank that clips by its part's norm scales *its* part:
-# then the direction changes, and on each rank by another factor. The norm of the whole is the root of the sum of all ranks'
+# is scaled down. With shards, each rank sees a part of the gradient. A rank that clips by its part's norm scales *its*
+# part, each by another factor: then the direction changes. The norm of the whole is the root of the sum of all ranks'
 # squares, so one number must travel. The lab has a program that forgets it.
 #
 # ## Mixed precision as it is stored

@@ -72,7 +72,7 @@ def test_the_notes_beside_counts() -> None:
     told = [" ".join(row) for row in notes_table().rows]
     assert "9 of the 12 bytes" in told[2]
     assert "1.5 times" in told[5]
-    assert "100 % of the model whole at once; in two units 50 %" in told[6]
+    assert "100 % of the model whole at once; in two units, without prefetching, 50 %" in told[6]
     assert fits(175 * 10**9, 80e9) == 35
     assert booked(SIZES, 4, 3)["all_gather"].number == 8
 

@@ -16,7 +16,7 @@ from lockstep.models import gpt_layers, next_token_loss
 from lockstep.sharded.fsdp import FullySharded
 from lockstep.sharded.states import RANKS
 from lockstep.show import memory_stacks, quantities
-from lockstep.show.memory_over_time import BOTTOM, LEFT, RIGHT, TOP
+from lockstep.show.memory_over_time import BOTTOM, LEFT, NOTCH, RIGHT, TOP
 from lockstep.show.memory_stacks import KINDS, MANY, MODELS, Stacks
 
 # ---- stacks
@@ -86,8 +86,10 @@ def test_the_course_is_drawn_to_scale() -> None:
     teeth = {round((BOTTOM - y) / per_byte) for y in heights}
     assert teeth == {20, 80}
     assert len(heights) == 1 + 2 * 3
+    thirds = [LEFT + (RIGHT - LEFT) * third / 3 for third in (1, 2, 3)]
     across = [float(x) for x in re.findall(r"H([\d.]+)", ways["parameters"])]
-    assert across == pytest.approx([LEFT + (RIGHT - LEFT) * third / 3 for third in (1, 2, 3)], abs=0.1)
+    notched = [thirds[0], thirds[0] + NOTCH, thirds[1], thirds[1] + NOTCH, thirds[2]]
+    assert across == pytest.approx(notched, abs=0.1), "a unit goes and the next one comes at once: two teeth, not one"
 
 
 def test_collectives_stand_below_and_peaks_are_told() -> None:

@@ -17,7 +17,7 @@ OTHER, ACTIVATION, GRADIENT, OPTIMIZER, PARAMETER, BUFFER = range(6)  # a storag
 COLUMN = [MEMORY_KINDS.index(name) for name in (
     "buffers", "activations", "gradients", "optimizer state", "parameters", "buffers",
 )]  # fmt: skip
-SAMPLES = 512  # of a run's time line of memory
+SAMPLES = 768  # of a run's time line of memory
 
 
 def reckon(log: Sequence[float], kinds: Mapping[int, int], carried: int = 0) -> Memory:
@@ -45,12 +45,14 @@ def by_kind(nbytes: Sequence[int]) -> dict[str, int]:
 
 def extremes(total: np.ndarray[tuple[int, ...], np.dtype[np.int64]], limit: int) -> list[int]:
     """At most ``limit`` places of ``total``: the highest and the lowest of each stretch, so that no peak is lost, and
-    no valley of a sawtooth."""
+    no valley of a sawtooth; and what follows the lowest, so that a valley lasts no longer than it did."""
     if len(total) <= limit:
         return list(range(len(total)))
-    edges = np.linspace(0, len(total), limit // 2 + 1).astype(int)
-    found = {int(a + place(total[a:b])) for a, b in pairwise(edges) for place in (np.argmax, np.argmin)}
-    return sorted(found)
+    edges = np.linspace(0, len(total), limit // 3 + 1).astype(int)
+    stretches = [(a, total[a:b]) for a, b in pairwise(edges)]
+    lowest = {int(a + part.argmin()) for a, part in stretches}
+    after = {i + 1 for i in lowest if i + 1 < len(total)}
+    return sorted({int(a + part.argmax()) for a, part in stretches} | lowest | after)
 
 
 def merged(before: Memory | None, after: Memory) -> Memory:

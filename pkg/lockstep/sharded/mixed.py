@@ -25,15 +25,21 @@ class MixedAdam(torch.optim.Optimizer):
     One parameter's gradient in float32 exists at a time."""
 
     def __init__(
-        self, params: Iterable[Tensor], lr: float = 1e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8
+        self,
+        params: Iterable[Tensor],
+        lr: float = 1e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
     ) -> None:
         super().__init__(params, {"lr": lr, "betas": betas, "eps": eps})
         self.steps = 0
         for p in self._parameters():
             master = p.detach().float()
             self.state[p] = {
-                "master": master, "momentum": torch.zeros_like(master), "variance": torch.zeros_like(master)
-            }  # fmt: skip
+                "master": master,
+                "momentum": torch.zeros_like(master),
+                "variance": torch.zeros_like(master),
+            }
 
     @torch.no_grad()
     def step(self, closure: Any = None) -> None:  # type: ignore[override]

@@ -75,11 +75,13 @@ def notes_table() -> Table:
     one, two = (wrapped(units) for units in (1, 2))
     rows = [
         ("Data parallelism", "Memory inefficiency (each GPU stores the full model)",
-         f"{sum(whole):g} bytes a parameter", f"Right, and the model is the least of it: {whole[0]:g} bytes are "
-         f"parameters, {whole[1]:g} gradients, {whole[2]:g} the optimizer's."),
+         f"{sum(whole):g} bytes a parameter", f"Right, and most of it is the optimizer's: {whole[0]:g} bytes are "
+         f"parameters, {whole[1]:g} gradients, {whole[2]:g} its state."),
         ("", "Slow communication overhead (synchronizing gradients across GPUs)",
-         f"{traffic[0]:g}Ψ numbers sent", "It grows no more than to 2Ψ, and the backward pass can hide it."),
-        ("FSDP", "shards both model parameters and gradients",
+         f"{traffic[0]:g}Ψ numbers sent", "So it is with torch.nn.DataParallel, which they name: unit 05. In a ring "
+         "it is at most 2Ψ with any number of ranks, and the backward pass can hide it."),
+        ("FSDP", "shards both model parameters and gradients across GPUs, unlike traditional Data Parallelism, which "
+         "keeps full copies.",
          f"{cut[0]:g} + {cut[1]:g} + {cut[2]:g} bytes", "And the optimizer state, its largest share: "
          f"{whole[2] - cut[2]:g} of the {saved:g} bytes that it saves."),
         ("", "Lower Memory Usage - Each GPU stores only a part of the model.",
@@ -91,11 +93,11 @@ def notes_table() -> Table:
          f"{traffic[3]:g}Ψ numbers sent: {traffic[3] / traffic[0]:g} times", "Right of the gradients alone: half an "
          "all-reduce. But parameters are gathered for both passes. What it saves is memory."),
         ("the sample", "model = FSDP(model, …)",
-         f"{100 * one:.0f} % of the model whole at once; in two units {100 * two:.0f} %",
+         f"{100 * one:.0f} % of the model whole at once; in two units, without prefetching, {100 * two:.0f} %",
          "Without a wrap policy all is one unit: at its peak each GPU stores the full model, again."),
     ]  # fmt: skip
     head = ["", "the notes", f"we count, {K} ranks", "why"]
-    return Table("FSDP in the notes, and by count", head, [list(row) for row in rows])
+    return Table("FSDP in the notes, and by count (Ψ: the number of parameters)", head, [list(row) for row in rows])
 
 
 def _each(held: Held) -> tuple[float, float, float]:

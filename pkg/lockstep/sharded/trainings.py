@@ -136,7 +136,7 @@ def stages_table(last: int = 3) -> Table:
         rest = each(row.memory.peak - sum(row.memory.at_peak[kind] for kind in KEPT))
         rows.append([row.method, *(f"{n:.1f}" for n in (*kept, rest, each(row.memory.peak))),
                      f"{row.port / 1e6:.2f}", f"{row.port / ddp.port:.2f}"])  # fmt: skip
-    head = ["", *KEPT, "rest", "sum", "MB through a port", "times DDP"]
+    head = ["", *KEPT, "rest", "sum", "MB through a port", "× DDP"]
     title = f"A GPT, float32 and Adam, {RANKS} ranks: bytes a parameter at the worst moment; MB of a step"
     return Table(title, head, rows)
 

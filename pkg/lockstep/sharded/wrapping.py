@@ -99,9 +99,11 @@ def deep() -> nn.Module:
 
 
 def in_units(units: int) -> Wrapping:
-    """``units`` equal stretches of layers, each a unit."""
+    """``units`` equal stretches of layers, each a unit; one is the model's own, and stays, as in the notes' sample."""
 
     def wrap(model: nn.Module) -> nn.Module:
+        if units == 1:
+            return FullySharded(model)
         layers = list(model.children())
         each = len(layers) // units
         return FullySharded(nn.Sequential(*layers[i : i + each]) for i in range(0, len(layers), each))

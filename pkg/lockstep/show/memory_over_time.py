@@ -18,6 +18,7 @@ from lockstep.show.picture import Picture
 
 WIDTH = svg.WIDTH
 LEFT, RIGHT, TOP, BOTTOM = 70.0, 530.0, 66.0, 296.0
+NOTCH, DEEP = 2.0, 0.05  # a valley so deep, as a part of the peak, is at least so wide, however short it lasts
 LANES, PITCH = 326.0, 13.0  # of the collectives, a lane for each kind
 NAME = "Memory of a rank over time"
 
@@ -45,6 +46,18 @@ class Course:
 
     def x(self, seconds: float) -> float:
         return LEFT + (RIGHT - LEFT) * (min(max(seconds, self.begin), self.end) - self.begin) / (self.end - self.begin)
+
+    @cached_property
+    def across(self) -> list[float]:
+        """Where each sample stands. Between two layers bytes may go and come back in no time: that is seen, too."""
+        xs = [self.x(seconds) for seconds, _ in self.samples]
+        totals = [sum(nbytes) for _, nbytes in self.samples]
+        for i in range(1, len(xs)):
+            xs[i] = max(xs[i], xs[i - 1])
+            walls = min(totals[i], totals[i - 2]) if i > 1 else 0
+            if walls - totals[i - 1] > DEEP * sum(self.peak[1]):
+                xs[i] = min(max(xs[i], xs[i - 1] + NOTCH), RIGHT)
+        return xs
 
     def y(self, nbytes: float) -> float:
         return BOTTOM - (BOTTOM - TOP) * nbytes / (1.06 * sum(self.peak[1]))
@@ -125,7 +138,8 @@ def _axes(course: Course) -> Iterator[str]:
 def _areas(course: Course) -> Iterator[str]:
     """The highest first, each down to the axis: the next one covers what is not its own."""
     for kind in reversed(course.kinds):
-        points = [(course.x(t), course.y(sum(nbytes[: kind + 1]))) for t, nbytes in course.samples]
+        heights = [course.y(sum(nbytes[: kind + 1])) for _, nbytes in course.samples]
+        points = list(zip(course.across, heights, strict=True))
         way = [f"M{points[0][0]:.1f},{BOTTOM:.1f}V{points[0][1]:.1f}"]
         for (x0, y0), (x, y) in zip(points, [*points[1:], (course.x(course.end), points[-1][1])], strict=True):
             way.append((f"H{x:.1f}" if f"{x:.1f}" != f"{x0:.1f}" else "") + (f"V{y:.1f}" if y != y0 else ""))
