@@ -30,3 +30,11 @@ def test_there_is_nothing_to_read_outside_of_a_shard():
     for rank, begin, end in [(3, 0, 1), (0, 1, 1), (0, 2, 4), (-1, 0, 1)]:
         with pytest.raises(IndexError):
             Saved(7, 3)(rank, begin, end)
+
+
+def test_a_read_that_is_refused_is_a_read():
+    """Who asked every old rank, and caught the errors, had called it once for each needed shard, it seemed."""
+    read = Saved(7, 3)
+    with pytest.raises(IndexError):
+        read(0, 1, 1)
+    assert read.reads == [[-1, 0, 0]]

@@ -7,6 +7,7 @@ import pytest
 
 from lockstep.cost.units import Model, best_units, choose_units, most_bytes, step_seconds
 from lockstep.errors import UsageError
+from lockstep.sharded.regret import units_of
 
 
 def all_choices(layers):
@@ -50,3 +51,9 @@ def test_what_cannot_be():
         choose_units([100, 100], 10, 4, 1.0, 1.0, [1.0, 1.0])
     with pytest.raises(UsageError, match="2 sizes and 1 seconds"):
         choose_units([100, 100], 10, 4, 1.0, 1.0, [1.0])
+
+
+def test_numbers_of_layers_are_whole_numbers():
+    """[[0.0], [1.0]] is equal to [[0], [1]]. It went on as slices, which raised in the check: nobody got a grade."""
+    assert units_of([[0], [1]], 2) == [(0, 1), (1, 2)]
+    assert units_of([[0.0], [1.0]], 2) == []

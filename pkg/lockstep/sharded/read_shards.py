@@ -12,7 +12,8 @@ from lockstep.sharded.flat import shard_length, shard_of
 
 
 class Saved:
-    """The numbers 1 to N as ``ranks`` ranks have saved them. ``reads``: every read, [rank, begin, end]."""
+    """The numbers 1 to N as ``ranks`` ranks have saved them. ``reads``: every read, [rank, begin, end]; of one that is
+    refused [-1, 0, 0]."""
 
     def __init__(self, numel: int, ranks: int) -> None:
         self.numel, self.ranks = numel, ranks
@@ -20,11 +21,12 @@ class Saved:
 
     def __call__(self, rank: int, begin: int, end: int) -> Tensor:
         n = shard_length(self.numel, self.ranks)
+        self.reads.append([-1, 0, 0])
         if not 0 <= rank < self.ranks:
             raise IndexError(f"there is no rank {rank}: {self.ranks} saved")
         if not 0 <= begin < end <= n:
             raise IndexError(f"a shard has {n} numbers: there is nothing to read from {begin} to {end}")
-        self.reads.append([rank, begin, end])
+        self.reads[-1] = [rank, begin, end]
         return shard_of(numbers(self.numel), rank, self.ranks)[begin:end].clone()
 
 

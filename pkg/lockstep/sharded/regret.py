@@ -42,9 +42,11 @@ def beside_the_best(call: Call, answer: Any) -> tuple[float, str]:
 
 
 def units_of(answer: Any, layers: int) -> list[Unit]:
-    """None that is empty, each layer once, in order; nothing where it is not so."""
+    """None that is empty, each layer once, in order, by whole numbers; nothing where it is not so."""
     units = answer if isinstance(answer, list) and all(isinstance(u, list) and u for u in answer) else []
-    return [(u[0], u[-1] + 1) for u in units] if [i for u in units for i in u] == list(range(layers)) else []
+    named = [i for u in units for i in u]  # 1.0 is equal to 1, and no layer's number
+    whole = all(isinstance(i, int) for i in named)
+    return [(u[0], u[-1] + 1) for u in units] if whole and named == list(range(layers)) else []
 
 
 @cache

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import weakref
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -67,7 +68,19 @@ def observed(
         facts["calls"].append([f"{what} {layer}" for what, layer in calls])
         facts["after"].append([w.detach().clone() for w in own])
         facts["state"].append([[torch.from_numpy(array.copy()) for array in state] for state in host.states])
+    facts |= {"often": "", "missing": ""} | _miscounted(facts["calls"], len(own))
     return facts | {"held": held, "most": host.most, "largest": max(w.nbytes for w in own)}
+
+
+def _miscounted(calls: Sequence[Sequence[str]], layers: int) -> dict[str, str]:
+    """What comes "often" in a step, and what is "missing" in one: of each layer one load and one store are wanted."""
+    wanted = [f"{what} {layer}" for layer in range(layers) for what in ("load", "store")]
+    found = {}
+    for counted in map(Counter, calls):
+        for call in wanted:
+            if counted[call] != 1:
+                found["often" if counted[call] else "missing"] = call.replace(" ", " of layer ")
+    return found
 
 
 # ---- what it should be

@@ -32,8 +32,9 @@ COSTS = (
     Rule("not-offloaded", lambda e: e["left"], "m or v of {left} layer is still on the device when you have returned."),
     Rule("too-many-bytes-held", lambda e: e["held"] > ROOM * e["largest"], "{held:,} bytes are held at once beside "
          "what was given; one layer has {largest:,}, and six times that is enough."),
-    Rule("too-many-calls", lambda e: max(map(len, e["calls"])) > 2 * e["layers"], "load and store are called more than "
-         "once for a layer in a step."),
+    Rule("too-many-calls", lambda e: e["often"], "the {often} comes more than once in a step."),
+    Rule("too-few-calls", lambda e: e["missing"], "there is a step without the {missing}. The state lives on the host: "
+         "it comes from there in each step, and goes back."),
 )  # fmt: skip
 
 
