@@ -81,3 +81,9 @@ def test_a_layer_costs_two_gathers_and_a_reduce_scatter():
     assert {(rank, kind): count.number for (rank, kind), count in counts.items() if kind != "compute"} == {
         (rank, kind): 2 * passes for rank in (0, 2) for kind, passes in (("all_gather", 2), ("reduce_scatter", 1))
     }
+
+
+def test_a_layer_says_which_vector_it_takes():
+    """A vector with its padding was refused in torch's words, of a split that the learner had not written."""
+    with pytest.raises(ValueError, match=r"Dense\(3, 2\) takes .* shape \(8,\), and this has \(9,\)"):
+        dense([3, 2])[0](torch.ones(9), torch.ones(1, 3))

@@ -44,6 +44,13 @@ class Placed:
         there.device = device
         return there
 
+    def cut(self, flat: Tensor, sizes: list[int]) -> Sequence[Tensor]:
+        """``flat`` in pieces of ``sizes`` numbers. ValueError if it has more or fewer."""
+        if flat.shape != (sum(sizes),):
+            have, want = tuple(flat.shape), (sum(sizes),)
+            raise ValueError(f"{self!r} takes its parameters in a vector of shape {want}, and this has {have}")
+        return torch.split(flat, sizes)
+
 
 class Dense(Placed):
     """relu(x·Wᵀ + b), or without ReLU. ``flat`` holds W (outputs x inputs), row by row, and then b."""
@@ -60,7 +67,7 @@ class Dense(Placed):
         return torch.cat([drawn.weight.detach().flatten(), drawn.bias.detach()]).to(self.device)
 
     def __call__(self, flat: Tensor, x: Tensor) -> Tensor:
-        weight, bias = torch.split(flat, [self.inputs * self.outputs, self.outputs])
+        weight, bias = self.cut(flat, [self.inputs * self.outputs, self.outputs])
         out = F.linear(x, weight.view(self.outputs, self.inputs), bias)
         return F.relu(out) if self.relu else out
 
@@ -92,6 +99,6 @@ class Block(Placed):
 
     def __call__(self, flat: Tensor, x: Tensor) -> Tensor:
         area = self.width * self.hidden
-        W1, W2, b1, b2 = torch.split(flat, [area, area, self.hidden, self.width])
+        W1, W2, b1, b2 = self.cut(flat, [area, area, self.hidden, self.width])
         middle = F.relu(F.linear(x, W1.view(self.hidden, self.width), b1))
         return x + F.linear(middle, W2.view(self.width, self.hidden), b2)

@@ -4,7 +4,7 @@ import torch
 import torch.distributed as dist
 
 MISCONCEPTION = "lets-nan-pass"
-TELL = "A norm that is NaN is not larger than max_norm, and you leave the gradients alone. Then only the rank that has the NaN notices."
+TELL = "A NaN anywhere makes the norm NaN, and here all other numbers stay as they were. Then only the rank that has the NaN notices. Mind that `nan > max_norm` is False."
 
 
 def mend_local_clipping(gradients, max_norm, group=None):
