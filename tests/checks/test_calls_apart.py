@@ -1,4 +1,4 @@
-"""What one call does to its arguments is not seen by the next one."""
+"""What one call of predict_peak does to its list is not seen by the next one."""
 
 from lockstep import checks
 

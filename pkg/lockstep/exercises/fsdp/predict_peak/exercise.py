@@ -13,13 +13,13 @@ SMALL = [[5, 3, 1, 2, 40], [1], [2, 2]]  # smaller than there are ranks
 
 
 def tried(rows: list[list[int]], stages: tuple[int, ...], ranks: tuple[int, ...] = (2, 4, 8)) -> Calls:
-    return [(sizes, K, stage) for sizes, K, stage in product(rows, ranks, stages)]
+    return [(sizes[:], K, stage) for sizes, K, stage in product(rows, ranks, stages)]
 
 
 def drawn(dice: Random) -> Calls:
     """Networks that have nothing plain about them."""
     rows = [[dice.randint(1, 10 ** dice.randint(1, 4)) for _ in range(dice.randint(2, 9))] for _ in range(8)]
-    return [(sizes, dice.choice((2, 3, 4, 7, 8, 16)), stage) for sizes, stage in product(rows, range(4))]
+    return [(sizes[:], dice.choice((2, 3, 4, 7, 8, 16)), stage) for sizes, stage in product(rows, range(4))]
 
 
 def steps(sizes: list[int], ranks: int, stage: int) -> str:

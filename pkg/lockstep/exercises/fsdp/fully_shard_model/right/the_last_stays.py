@@ -9,7 +9,7 @@ def fully_shard_model(layers, shards, x, y, group=None):
     K = dist.get_world_size(group)
     inputs, out = [], []
     for i, layer in enumerate(layers):
-        flat = torch.empty(K * shards[i].numel())
+        flat = shards[i].new_empty(K * shards[i].numel())
         dist.all_gather_into_tensor(flat, shards[i], group=group)
         inputs.append(x.clone())
         with torch.no_grad():
@@ -17,7 +17,7 @@ def fully_shard_model(layers, shards, x, y, group=None):
     delta = None
     for i in reversed(range(len(layers))):
         if i < len(layers) - 1:
-            flat = torch.empty(K * shards[i].numel())
+            flat = shards[i].new_empty(K * shards[i].numel())
             dist.all_gather_into_tensor(flat, shards[i], group=group)
         flat.requires_grad_(True)
         h = inputs[i].requires_grad_(True)
