@@ -69,6 +69,12 @@ def test_the_last_cycles_of_a_rank_may_be_empty_when_all_is_reduced() -> None:
     assert any(len(of_rank) > 1 + max(complete(case).values()) for case in several() for of_rank in cycles(case))
 
 
+def test_a_cycle_in_which_nobody_has_anything_is_not_the_last() -> None:
+    """A coordinator that stopped at the first cycle which was empty on all ranks passed."""
+    empty = [all(not of_rank[1] for of_rank in cycles(case)) and max(complete(case).values()) > 1 for case in several()]
+    assert any(empty)
+
+
 def test_groups_dtypes_and_shapes() -> None:
     assert {case.group for case in cases()} == {None, (1, 3), (1, 2, 4), (1, 3, 4, 6)}
     plain = next(case for case in cases() if not case.settings["alike"])

@@ -134,6 +134,8 @@ def compared(found: dict[str, Any], task: Task) -> dict[str, Any]:
         "strayed": strayed(events, old, task),
         "commits": sum(e["what"] == "commit" for e in mine),
         "wanted": task.steps // task.every,
+        "untimely": next((made for made in committed(mine) if made % task.every and made != task.steps), None),
+        "every": task.every,
         "whole": next((e for e in events if e["what"] == "step" and whole(e) and not alone(events, e["worker"])), None),
         "stale": next((s for e in events if e["what"] == "step" and (s := misread(e))), None),
         "rows": next((e for e in events if e["what"] == "step" and share(e) is None), None),
@@ -146,6 +148,17 @@ def compared(found: dict[str, Any], task: Task) -> dict[str, Any]:
         "right": right,
         "old": old,
     }
+
+
+def committed(mine: Moves) -> list[int]:
+    """After how many steps each commit was made, those before the first step left out."""
+    made, found = 0, []
+    for event in mine:
+        if event["what"] == "step":
+            made = event["step"] + 1
+        elif event["what"] == "commit" and made:
+            found.append(made)
+    return found
 
 
 def strayed(events: Moves, old: int, task: Task) -> tuple[int, int, int] | None:

@@ -23,7 +23,7 @@ NAMES = tuple(f"encoder.layer7.{layer}.{part}" for layer in LAYERS for part in (
 
 
 def case_of(ranks: int, seed: int, group: tuple[int, ...] | None, together: bool = False, alike: bool = False) -> Case:
-    """``together``: each tensor is ready in the same cycle on all ranks, of which the last has two empty ones more.
+    """``together``: each tensor is ready in the same cycle on all ranks, none in the second one; the last has two more.
     ``alike``: all tensors have one shape.
 
     Otherwise the ranks have different numbers of cycles, the first of them the fewest. One tensor is ready on the first
@@ -37,7 +37,7 @@ def case_of(ranks: int, seed: int, group: tuple[int, ...] | None, together: bool
     for seat, of_rank in enumerate(cycles):
         first = 1 if seat == K - 1 > 0 and not together else 0
         for name in draw.sample(names, len(names)):
-            at = common[name] if together else draw.randrange(first, len(of_rank))
+            at = (0, 2, 2, 3)[common[name]] if together else draw.randrange(first, len(of_rank))
             extreme = name == names[0] and not together
             of_rank[(0 if seat == 0 else -1) if extreme else at].append(name)
     where = f"the group {list(group)} of {ranks} ranks" if group else counted(ranks, "rank")

@@ -14,7 +14,7 @@ TRIED: Tried = {
     "10 layers and little memory": partial(networks, 10, 1.2),
     "12 layers and much memory": partial(networks, 12, 8.0),
     "12 layers, alpha 0 and little memory": partial(networks, 12, 1.0, alpha=0.0),
-    "30 layers": partial(networks, 30, 2.0, number=2),
+    "30 layers": partial(networks, 30, 2.0, number=1),
     "one rank": [([50, 20, 70], 16 * 140 + 4 * 90, 1, 1e-5, BETA, [1e-5, 2e-5, 1e-5])],
 }
 
