@@ -7,7 +7,7 @@
 # %%
 import inspect
 
-from lockstep.sharded import across, beside_dcp, mixed, table
+from lockstep.sharded import across_nodes, beside_dcp, mixed, table
 
 # %% [markdown]
 # ## All of Table 1
@@ -22,12 +22,13 @@ table.table_1()
 # %% [markdown]
 # ## What leaves a node
 #
-# Inside a node links are fast, between nodes they are slow. **Hybrid sharding** gathers within a node only. A rank then keeps
-# 1/8 of the model in place of 1/128, and only gradients leave the node. By formula, if each collective goes in two steps,
-# first within nodes and then across:
+# Inside a node links are fast, between nodes they are slow. **Hybrid sharding** gathers within a node only. With W
+# ranks, G of them in a node, each then keeps 1/G of the model in place of 1/W, and only gradients leave the node. Below are 8
+# ranks in nodes of 2; M is the bytes of all parameters. The FSDP paper counts whatever a group sends as traffic between
+# nodes if the group spans nodes. So does our count. For hybrid sharding the paper has W − 1 = 7 where we count W − G = 6.
 
 # %%
-across.across_table()
+across_nodes.across_table()
 
 # %% [markdown]
 # ## Checkpoints for another number of ranks

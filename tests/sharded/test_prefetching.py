@@ -5,8 +5,8 @@ import torch
 import torch.distributed as dist
 
 from lockstep import run
+from lockstep.residency import booked
 from lockstep.sharded.flat import shard_of
-from lockstep.sharded.held import held_beside
 from lockstep.sharded.layers import dense
 from lockstep.sharded.prefetching import one_after_the_other, prefetch
 
@@ -18,7 +18,8 @@ def forward(gather, group=None):
     r, K = dist.get_rank(group), dist.get_world_size(group)
     shards = [shard_of(layer.start(), r, K) for layer in layers]
     x = torch.randn(512, WIDTHS[0], generator=torch.Generator().manual_seed(r))
-    return (*held_beside(lambda *given: gather(*given, group=group), (layers, shards, x)), x)
+    out, held = booked(lambda *given: gather(*given, group=group), layers, shards, x)
+    return out, held["peak"], x
 
 
 def alone(x):

@@ -6,12 +6,12 @@ import io
 import pytest
 import torch
 
-from lockstep.cost.sharding import MIXED, STAGES, booked, model_states, sent
+from lockstep.cost.sharding import MIXED, STAGES, booked, bytes_a_parameter, model_states, sent
 from lockstep.models import GPT, parameters_of
 from lockstep.sharded.mixed import MixedAdam
 from lockstep.sharded.small_runs import held
 from lockstep.sharded.states import FILE, NUMBERS, RANKS, SIZES, recorded, written
-from lockstep.sharded.table import by_formula, by_trace, fits, notes_table, table_1
+from lockstep.sharded.table import by_trace, fits, notes_table, table_1
 from lockstep.tables import published
 
 
@@ -55,8 +55,8 @@ def test_all_runs_give_what_is_recorded(stage: int, ranks: int) -> None:
 def test_formula_and_trace_agree_where_nothing_is_padded() -> None:
     traced = by_trace()
     for (stage, ranks), each in traced.items():
-        assert each == pytest.approx(by_formula(stage, ranks), rel=1e-4)
-    assert [by_formula(stage, 4) for stage in STAGES] == [16, 7, 5.5, 4]
+        assert each == pytest.approx(bytes_a_parameter(stage, ranks), rel=1e-4)
+    assert [bytes_a_parameter(stage, 4) for stage in STAGES] == [16, 7, 5.5, 4]
 
 
 def test_table_1_has_published_line_and_traces() -> None:

@@ -6,9 +6,8 @@ the same schedule, and one of ranks that have the whole model, which is what com
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Mapping, Sequence
-from statistics import median
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import torch
@@ -16,12 +15,9 @@ import torch.distributed as dist
 from torch import Tensor
 from torch.nn import functional as F
 
-from lockstep.bench.ddp import Seconds, slowest
 from lockstep.bench.table import Row, Table
 from lockstep.bench.timing import Size
-from lockstep.launch import pool
-from lockstep.launch.host import cores
-from lockstep.launch.job import Job
+from lockstep.bench.turns import RANKS, RATIO, Seconds, Step, Steps, crowded, measured, times
 from lockstep.pipeline.beside_torch import torchs_step
 from lockstep.pipeline.schedules import stream
 from lockstep.pipeline.stages import chunk, chunks_of_stage
@@ -45,9 +41,7 @@ class Case(NamedTuple):
         return f"{self.schedule}, v = {self.chunks}" if self.chunks > 1 else self.schedule
 
 
-RANKS: Mapping[Size, tuple[int, ...]] = {"quick": (2,), "normal": (2, 4), "full": (2, 4, 8)}
 REPEATS: Mapping[Size, int] = {"quick": 2, "normal": 15, "full": 101}
-WARM = 3  # steps of each before it counts: torch asks for the shapes in its first
 SMALL = [Case("gpipe", 64, 2, 8, 16), Case("one_f_one_b", 64, 2, 8, 16), Case("interleaved", 64, 2, 8, 16, 2)]
 LARGE = [Case("gpipe", 512, 4, 8, 64), Case("one_f_one_b", 512, 4, 8, 64), Case("interleaved", 512, 4, 8, 64, 2)]
 CASES: Mapping[Size, Sequence[Case]] = {"quick": SMALL[1:2], "normal": SMALL + LARGE, "full": SMALL + LARGE}
@@ -58,51 +52,23 @@ def tables(size: Size) -> list[Table]:
 
 
 def table(ranks: int, size: Size) -> Table:
-    rows = [row(case, measured(case, ranks, REPEATS[size])) for case in CASES[size]]
+    rows = [row(case, measured(steps(case), ranks, REPEATS[size])) for case in CASES[size]]
     notes = [
         f"Medians of {REPEATS[size]} steps, in turn: the slowest rank's time. Alone: each rank has the whole model and "
-        "the whole batch. Ratio: the median over the turns, of a step of ours by the step of torch's beside it; or of "
-        "the two least times.",
+        f"the whole batch. {RATIO}",
     ]
-    if ranks > cores().usable:
-        notes.append(f"{ranks} ranks share {cores().usable} cores: waiting for a turn of a core is in these times.")
-    return Table(f"pipeline: a training step of {ranks} stages on this machine", rows, notes)
+    return Table(f"pipeline: a training step of {ranks} stages on this machine", rows, notes + crowded(ranks))
 
 
 def row(case: Case, found: Seconds) -> Row:
-    ours, theirs = found["ours"], found["torch's"]
-    return {
-        "schedule": str(case),
-        "layers": f"{case.layers * case.chunks} of {case.width}",
-        "ours [ms]": median(ours) * 1e3,
-        "torch's [ms]": median(theirs) * 1e3,
-        "alone [ms]": median(found["alone"]) * 1e3,
-        "ratio to torch's": median(a / b for a, b in zip(ours, theirs, strict=True)),
-        "least's ratio": min(ours) / min(theirs),
-    }
+    return {"schedule": str(case), "layers": f"{case.layers * case.chunks} of {case.width}", **times(found)}
 
 
-def measured(case: Case, ranks: int, repeats: int) -> Seconds:
-    """All steps of each, on processes. Nothing is recorded: recording costs time."""
-    job = Job.pack(taking_turns, (case, repeats), {}, ranks, timeout=600.0, record=False)
-    return slowest(pool.run_processes(job).values)
+def steps(case: Case) -> Steps:
+    return {"ours": partial(ours, case), "torch's": partial(torchs, case), "alone": partial(alone, case)}
 
 
-def taking_turns(case: Case, repeats: int) -> Seconds:
-    """On a rank: seconds of each step, ``repeats`` times over; A B C, C B A. Ranks meet before each."""
-    steps = {"ours": ours(case), "torch's": torchs(case), "alone": alone(case)}
-    found: Seconds = {name: [] for name in steps}
-    for turn in range(WARM + repeats):
-        for name in list(steps)[:: -1 if turn % 2 else 1]:
-            dist.barrier()
-            begin = time.perf_counter()
-            steps[name]()
-            if turn >= WARM:
-                found[name].append(time.perf_counter() - begin)
-    return found
-
-
-def ours(case: Case) -> Callable[[], None]:
+def ours(case: Case) -> Step:
     stage, stages = dist.get_rank(), dist.get_world_size()
     chunks, shapes = chunks_of_stage(case.widths(stages), stage, stages, case.chunks)
     sgd = torch.optim.SGD([p for module in chunks for p in module.parameters()], lr=0.01)
@@ -116,7 +82,7 @@ def ours(case: Case) -> Callable[[], None]:
     return step
 
 
-def torchs(case: Case) -> Callable[[], None]:
+def torchs(case: Case) -> Step:
     stage, stages = dist.get_rank(), dist.get_world_size()
     chunks, _ = chunks_of_stage(case.widths(stages), stage, stages, case.chunks)
     sgd = torch.optim.SGD([p for module in chunks for p in module.parameters()], lr=0.01)
@@ -130,7 +96,7 @@ def torchs(case: Case) -> Callable[[], None]:
     return step
 
 
-def alone(case: Case) -> Callable[[], None]:
+def alone(case: Case) -> Step:
     widths = case.widths(dist.get_world_size())
     model, (x, target) = chunk(widths, range(len(widths) - 1)), batch(case)
     sgd = torch.optim.SGD(model.parameters(), lr=0.01)

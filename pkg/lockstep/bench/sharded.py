@@ -7,8 +7,7 @@ rank that holds the whole model and talks to nobody.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from statistics import median
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import torch.distributed as dist
@@ -16,10 +15,10 @@ from torch import nn
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import fully_shard
 
-from lockstep.bench.ddp import RANKS, REPEATS, Models, Seconds, on_processes
+from lockstep.bench.ddp import REPEATS
 from lockstep.bench.table import Row, Table
 from lockstep.bench.timing import Size
-from lockstep.launch.host import cores
+from lockstep.bench.turns import RANKS, RATIO, Seconds, Steps, crowded, measured, steps_of, times
 from lockstep.models import mlp, parameters_of
 from lockstep.sharded.fsdp import FullySharded
 
@@ -49,40 +48,26 @@ def tables(size: Size) -> list[Table]:
 
 
 def table(ranks: int, size: Size) -> Table:
-    found = {case: measured(case, ranks, REPEATS[size]) for case in CASES[size]}
+    rows = [row(case, measured(wrapped(case), ranks, REPEATS[size])) for case in CASES[size]]
     notes = [
-        f"Medians of {REPEATS[size]} steps, in turn: the slowest rank's time. Ratio: the median over the turns, of a "
-        "step of ours by the step of torch's beside it; or of the two least times. At most 1.5 is wanted.",
+        f"Medians of {REPEATS[size]} steps, in turn: the slowest rank's time. {RATIO} At most 1.5 is wanted.",
     ]
-    if ranks > cores().usable:
-        notes.append(f"{ranks} ranks share {cores().usable} cores: waiting for a turn of a core is in these times.")
     title = f"sharded: a training step of {ranks} ranks, FullySharded beside fully_shard"
-    return Table(title, [row(case, seconds) for case, seconds in found.items()], notes)
+    return Table(title, rows, notes + crowded(ranks))
 
 
 def row(case: Case, found: Seconds) -> Row:
-    ours, theirs = found["ours"], found["torch's"]
-    return {
-        "layers": f"{case.layers} of {case.width}",
-        "parameters": parameters_of(case.model),
-        "ours [ms]": median(ours) * 1e3,
-        "torch's [ms]": median(theirs) * 1e3,
-        "whole [ms]": median(found["whole"]) * 1e3,
-        "ratio to torch's": median(a / b for a, b in zip(ours, theirs, strict=True)),
-        "least's ratio": min(ours) / min(theirs),
-    }
+    size: Row = {"layers": f"{case.layers} of {case.width}", "parameters": parameters_of(case.model)}
+    return {**size, **times(found)}
 
 
-def measured(case: Case, ranks: int, repeats: int) -> Seconds:
-    return on_processes(wrapped(case), (case.examples, case.width), ranks, repeats)
-
-
-def wrapped(case: Case) -> Models:
-    return {
+def wrapped(case: Case) -> Steps:
+    models: Mapping[str, Callable[[], nn.Module]] = {
         "ours": lambda: FullySharded(iter(case.model)),
         "torch's": lambda: in_torchs(case),
         "whole": lambda: case.model,
     }
+    return steps_of(models, (case.examples, case.width))
 
 
 def in_torchs(case: Case) -> nn.Module:

@@ -144,11 +144,13 @@ def published_across(nbytes: float, ranks: int, per_node: int) -> dict[str, floa
     }
 
 
-def zero_table_1(parameters: float, ranks: int) -> dict[str, float]:
-    """Gigabytes of the model states as in ZeRO's Table 1: mixed precision, Adam, nothing padded."""
-    each = bytes_of(MIXED)
-    cut = {"Pos": each.optimizer, "Pos_g": each.optimizer + each.gradients, "Pos_g_p": each.total}
-    return {name: parameters * (each.total - part + part / ranks) / 1e9 for name, part in cut.items()}
+def bytes_a_parameter(stage: int, ranks: int, recipe: Recipe = MIXED) -> float:
+    """Of the model states on a rank, nothing padded: what the stage cuts is there in ``ranks`` parts. Times the
+    parameters it is ZeRO's Table 1."""
+    _check(stage)
+    each = bytes_of(recipe)
+    cut = sum((each.optimizer, each.gradients, each.parameters)[:stage])
+    return each.total - cut + cut / ranks
 
 
 def _total(sizes: Sizes) -> int:

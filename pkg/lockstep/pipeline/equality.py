@@ -19,7 +19,6 @@ from lockstep.pipeline.one_rank import stale, synchronous
 from lockstep.pipeline.schedules import stream, streams
 from lockstep.pipeline.stages import chunk, chunks_of_stage, cuts
 from lockstep.pipeline.worker import PipelineWorker
-from lockstep.tables import Table
 from lockstep.worlds import run
 
 WIDTHS = (7, 6, 5, 8, 6, 7, 5, 6, 6, 3)
@@ -69,17 +68,6 @@ def beside_one_rank(ranks: Sequence[int] = (1, 2, 3, 4, 8), on: str = "dgx-a100"
             row = {"schedule": str(case), "K": K, "m": case.micro_batches, "apart": furthest(found, wanted)}
             rows.append(row)
     return rows
-
-
-def beside_one_rank_table(ranks: Sequence[int] = (1, 2, 3, 4, 8), on: str = "dgx-a100") -> Table:
-    """``beside_one_rank``, a column for each K."""
-    rows = beside_one_rank(ranks, on)
-    by_case: dict[tuple[str, int], dict[int, str]] = {(str(case), case.micro_batches): {} for case in CASES}
-    for row in rows:
-        by_case[row["schedule"], row["m"]][row["K"]] = f"{row['apart']:.0e}"
-    head = ["schedule", "micro-batches", *(f"K = {K}" for K in ranks)]
-    told = [[name, str(m), *(by_K.get(K, "") for K in ranks)] for (name, m), by_K in by_case.items()]
-    return Table("The largest difference from one rank: two steps with momentum, float64", head, told)
 
 
 def all_cases(cases: Sequence[Case], group: dist.ProcessGroup | None = None) -> list[State]:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection
 
 import torch
 
-from lockstep.cost.sharding import MIXED, STAGES, bytes_of
+from lockstep.cost.sharding import MIXED, STAGES, bytes_a_parameter
 from lockstep.cost.training import RECIPES, training_memory
 from lockstep.models import mlp
 from lockstep.residency import peak_of
@@ -27,21 +27,14 @@ GPT_3, CARD = 175 * 10**9, 80e9
 BytesAParameter = Callable[[int, int], float]
 
 
-def by_formula(stage: int, ranks: int) -> float:
-    """Bytes a parameter, mixed precision with Adam: 16, of which the stage's share is cut in ``ranks``."""
-    each = bytes_of(MIXED)
-    cut = sum((each.optimizer, each.gradients, each.parameters)[:stage])
-    return each.total - cut + cut / ranks
-
-
 def by_trace() -> dict[tuple[int, int], float]:
     """The same from the recorded runs, by (stage, ranks)."""
     return {(one.stage, one.ranks): one.states / NUMBERS for one in recorded()}
 
 
-def table_1(bytes_a_parameter: BytesAParameter = by_formula, models: Collection[str] = tuple(MODELS)) -> Table:
-    """GB a device of the model states of ``models``: as published, and by ``bytes_a_parameter(stage, ranks)``; and how
-    far the traces are from the latter, at most, of the three stages."""
+def table_1(line: BytesAParameter = bytes_a_parameter, models: Collection[str] = tuple(MODELS)) -> Table:
+    """GB a device of the model states of ``models``: as published, and by ``line(stage, ranks)`` bytes a parameter; and
+    how far the traces are from the latter, at most, of the three stages."""
     traced, rows = by_trace(), []
     for row in published("sharded", "zero_table1_memory.csv"):
         if row["model"] not in models:
@@ -49,9 +42,9 @@ def table_1(bytes_a_parameter: BytesAParameter = by_formula, models: Collection[
         ranks, giga = int(row["Nd"]), MODELS[row["model"]] / 1e9
         cells, apart = [row["model"], row["Nd"]], list[float]()
         for stage, cell in enumerate(CELLS, start=1):
-            line = bytes_a_parameter(stage, ranks)
-            cells += [row[cell], _gb(line * giga)]
-            apart += [abs(line / traced[stage, ranks] - 1)] if (stage, ranks) in traced else []
+            each = line(stage, ranks)
+            cells += [row[cell], _gb(each * giga)]
+            apart += [abs(each / traced[stage, ranks] - 1)] if (stage, ranks) in traced else []
         rows.append([*cells, f"{100 * max(apart):.3g} %" if apart else "not run"])
     columns = [told for name in ("Pos", "Pos+g", "Pos+g+p") for told in (name, "by the line")]
     caption = "ZeRO's Table 1: GB a device, published and by the line; and traces of a small GPT beside it"

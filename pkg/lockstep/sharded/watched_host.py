@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from lockstep.sharded.held import held_beside
+from lockstep.residency import booked
 
 Array = np.ndarray[Any, np.dtype[np.float32]]
 Given = tuple[list[Tensor], list[list[Tensor]], float]  # parameters, gradients of each step, rate
@@ -60,8 +60,8 @@ def observed(
     facts: dict[str, Any] = {"after": [], "state": [], "calls": [], "left": 0, "gradients": True, "returned": False}
     for step, given in enumerate(gradients, start=1):
         mine = [g.clone() for g in given]
-        result, most = held_beside(fn, ([*own], mine, host, step, rate))  # who puts new tensors into the list is seen
-        held, host.calls, calls = max(held, most), [], host.calls
+        result, most = booked(fn, [*own], mine, host, step, rate)  # who puts new tensors into the list is seen
+        held, host.calls, calls = max(held, most["peak"]), [], host.calls
         facts["left"] = max(facts["left"], host.on_device())
         facts["returned"] |= result is not None
         facts["gradients"] &= all(map(torch.equal, mine, given))

@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 from lockstep.checks.observation import Seen
 from lockstep.events import MEMORY_KINDS
+from lockstep.show.palette import MEMORY
 from lockstep.show.svg import WIDTH, document, element, faint, line, text
 
-COLOURS = ("#1A3E96", "#A24D85", "#E69F00", "#56B4E9", "#B5B9BF")  # as MEMORY_KINDS
 LEFT, BAR = 8, 26  # pixels
 
 
@@ -27,7 +27,7 @@ def draw(seen: Seen, levels: Sequence[Level]) -> str:
     said = f"{seen.case}: rank {rank} holds {sum(kinds.values()):,} bytes at its worst moment, {given:,} were given"
     parts, x = [text(LEFT, 16, said)], float(LEFT)
     for row, (kind, nbytes) in enumerate(kinds.items()):
-        colour, y = COLOURS[row], 110 + 18 * row
+        colour, y = MEMORY[kind], 110 + 18 * row
         parts.append(element("rect", x=x, y=50, width=nbytes * scale, height=BAR, fill=colour))
         parts.append(element("rect", x=LEFT, y=y - 10, width=10, height=10, fill=colour))
         parts.append(faint(LEFT + 16, y, f"{nbytes:,} bytes of {kind}"))

@@ -61,8 +61,8 @@ COSTS = (
          "model and the optimizer's state, and waits for all ranks."),
     Rule("commits-too-seldom", lambda e: e["commits"] < e["wanted"], "state.commit() was called {commits} times; "
          "{wanted} were asked for, after every `every` steps. A failure takes back all steps since the last one."),
-    Rule("commits-untimely", lambda e: e["untimely"], "state.commit() was called when {untimely} of the steps were "
-         "made, and `every` is {every}."),
+    Rule("commits-untimely", lambda e: e["untimely"], "state.commit() was called after step number {untimely}, and "
+         "`every` is {every}."),
 )  # fmt: skip
 
 

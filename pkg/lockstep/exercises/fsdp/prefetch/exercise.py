@@ -12,10 +12,9 @@ from lockstep.checks.exercise import Exercise
 from lockstep.checks.judge import Fault
 from lockstep.checks.observation import Seen
 from lockstep.checks.overlap import beside
-from lockstep.checks.values import compare
 from lockstep.exercises.communication.tensors import groups
-from lockstep.exercises.without_waiting.evidence import case, noting, results
-from lockstep.sharded.held import held_beside
+from lockstep.exercises.fsdp.counted import held
+from lockstep.exercises.without_waiting.evidence import case
 from lockstep.sharded.layers import Dense
 from lockstep.sharded.whole_numbers import WIDEST, Exact
 
@@ -46,8 +45,8 @@ def inputs(case: Case, rank: int) -> tuple[list[Dense], list[Tensor], Tensor]:
     return model(case).layers, model(case).shards(at, case.size), batch(case, rank)
 
 
-def examine(seen: Seen) -> Fault | None:
-    return compare(seen, results(seen), [model(seen.case).output(batch(seen.case, r)) for r in seen.case.members])
+def wanted(case: Case) -> list[Tensor]:
+    return [model(case).output(batch(case, rank)) for rank in case.members]
 
 
 def mistakes(seen: Seen, rank: int) -> Iterator[tuple[str, str]]:
@@ -71,18 +70,17 @@ def mistakes(seen: Seen, rank: int) -> Iterator[tuple[str, str]]:
         yield from ((id, f"the gather of layer {i + 1} {told}") for wrong, id, told in rows if wrong)
 
 
-def held(seen: Seen) -> int:
+def most(seen: Seen) -> int:
     """Bytes on the rank that holds the most; on processes gloo's threads let go of a vector when they come to it."""
-    most = max(seen.returned[rank]["found"] for rank in seen.case.members)
-    return most if seen.trace.world == "virtual" else 0
+    return max(held(seen)) if seen.trace.world == "virtual" else 0
 
 
 def dear(seen: Seen) -> list[Fault]:
     """Too much memory, or else the wrong order."""
     enough = 2 * max(model(seen.case).nbytes(seen.case.size)) + 4 * EXAMPLES * 3 * WIDEST
-    if held(seen) > enough:
+    if most(seen) > enough:
         told = (
-            f"a rank holds {held(seen):,} bytes at once beside its arguments. {enough:,} are two layers and what they "
+            f"a rank holds {most(seen):,} bytes at once beside its arguments. {enough:,} are two layers and what they "
         )
         return [Fault("too-many-bytes-held", f"With {seen.case}, {told}compute. Let go of what has been computed.")]
     found = ((rank, *one) for rank in seen.case.members if seen.case.size > 1 for one in mistakes(seen, rank))
@@ -92,7 +90,7 @@ def dear(seen: Seen) -> list[Fault]:
 def footprint(seen: Seen) -> object:
     """What two answers share whose mistake is the same."""
     found = [list(mistakes(seen, rank)) for rank in seen.case.members]
-    return found, round(held(seen) / max(model(seen.case).nbytes(seen.case.size))), len(seen.trace.communication)
+    return found, round(most(seen) / max(model(seen.case).nbytes(seen.case.size))), len(seen.trace.communication)
 
 
 GATHERS = Measure(
@@ -102,7 +100,7 @@ GATHERS = Measure(
 EXERCISE = Exercise(
     number=2, title="Gather ahead", points=4, minutes=20, parameters="layers, shards, x, group=None",
     reference="lockstep.sharded.prefetching:prefetch", cases=cases, inputs=inputs, worlds=(1, 2, 3, 4),
-    watch=noting(held_beside), examine=examine, alike=results, kept=True, of="gathering ahead", seconds=2.5,
+    wanted=wanted, kept=True, of="gathering ahead", seconds=2.5,
     budgets=(
         Budget("collectives", layers, "one for each layer"),
         Budget(GATHERS, layers, at_most=None, at_least=1.0),
