@@ -11,7 +11,7 @@ from statistics import median
 import pytest
 
 from lockstep import bench, places
-from lockstep.bench import against, all_reduces, ddp, hogwild, launch, predict, timing
+from lockstep.bench import against, all_reduces, hogwild, launch, predict, timing, turns
 from lockstep.bench.bus_bandwidth import LONG, measurements
 from lockstep.bench.table import Row, Table, size_of
 from lockstep.bench.timing import Measured, Size
@@ -95,7 +95,7 @@ def test_a_step_of_ours_is_compared_with_the_one_of_torchs_beside_it() -> None:
     """The machine was three times as slow in the second turn: the ratio stays. Of each step the slowest rank counts."""
     by_rank = [{"ours": [2.0, 1.0], "torch's": [1.0, 3.0], "alone": [1.0, 1.0]}]
     by_rank += [{"ours": [1.0, 6.0], "torch's": [1.0, 1.0], "alone": [1.0, 1.0]}]
-    row = ddp.row(ddp.SMALL, ddp.slowest(by_rank))
+    row = turns.times(turns.slowest(by_rank))
     assert (row["ours [ms]"], row["torch's [ms]"]) == (4000, 2000)
     assert (row["ratio to torch's"], row["least's ratio"]) == (2, 2)
 
