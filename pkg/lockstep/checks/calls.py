@@ -17,6 +17,7 @@ from lockstep.checks.exercise import Exercise
 
 SHORT = 8  # characters of a float that is told as it is
 MOST = 6  # items of a list
+MOST_TEXT = 20  # characters of a string
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ def told_call(exercise: Exercise, arguments: tuple[Any, ...]) -> str:
 def _told(value: Any) -> str:
     if isinstance(value, float):
         return repr(value) if len(repr(value)) <= SHORT else f"{value:.6g}"
-    if isinstance(value, (bool, int)):
+    if isinstance(value, (bool, int)) or (isinstance(value, str) and len(value) <= MOST_TEXT):
         return repr(value)
     if isinstance(value, list) and all(isinstance(v, (int, float)) for v in value):
         return f"[{', '.join([_told(v) for v in value[:MOST]] + (['...'] if len(value) > MOST else []))}]"

@@ -56,6 +56,16 @@ def slowest(costs: Sequence[float], sizes: Sequence[int]) -> float:
     return max(sum(costs[a:b]) for a, b in pairwise(ends))
 
 
+def beside_the_best(costs: Sequence[float], sizes: Sequence[int]) -> str:
+    """What is wrong with a cut of that many layers a stage, in words; empty if none is better."""
+    if sum(sizes) != len(costs):
+        return f"these are {sum(sizes)} layers; there are {len(costs)}."
+    found, least = slowest(costs, sizes), slowest(costs, partition_layers(costs, len(sizes)))
+    ends = [0, *accumulate(sizes)]
+    worst = next(stage for stage, (a, b) in enumerate(pairwise(ends)) if sum(costs[a:b]) == found)
+    return f"stage {worst} costs {found:g} µs; {least:g} is possible." if found > least else ""
+
+
 def check(costs: Sequence[float], stages: int) -> None:
     if not 1 <= stages <= len(costs):
         raise UsageError(f"{len(costs)} layers cannot stand on {stages} stages.", "A stage has one layer or more.")

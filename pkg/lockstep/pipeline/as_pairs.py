@@ -1,0 +1,67 @@
+"""1F1B and interleaved 1F1B as plain lists, and what is wrong with a stream that should be one of them.
+
+The algorithms: ``schedules/one_f_one_b.py`` and ``schedules/interleaved.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lockstep.errors import UsageError
+from lockstep.pipeline import schedules
+from lockstep.pipeline.counts import peak_activations
+from lockstep.pipeline.pairs import Pair, Triple, instructions, orders, triples
+from lockstep.pipeline.simulate import Times, simulate
+
+
+def one_f_one_b(stage: int, stages: int, micro_batches: int) -> list[Pair]:
+    """("F", 0), ..., ("B", m - 1)."""
+    return orders(schedules.stream("one_f_one_b", stage, stages, micro_batches))
+
+
+def interleaved(stage: int, stages: int, micro_batches: int, chunks: int) -> list[Triple]:
+    """("F", i, c) and ("B", i, c), in turn."""
+    return triples(schedules.stream("interleaved", stage, stages, micro_batches, chunks))
+
+
+def not_one_f_one_b(streams: Sequence[Sequence[Pair]], micro_batches: int) -> tuple[int, str]:
+    """(stage, what is wrong with it), of the streams of all stages; the sentence is empty if nothing is."""
+    m, p = micro_batches, len(streams)
+    for stage, stream in enumerate(streams):
+        for kind in "FB":
+            found = [i for of, i in stream if of == kind]
+            if found != list(range(m)):
+                return stage, f"has {kind} of {_listed(found)}, in this order; each of 0 to {m - 1} is wanted once."
+        at = {pair: n for n, pair in enumerate(stream)}
+        if early := next((i for i in range(m) if at["B", i] < at["F", i]), None):
+            return stage, f"has B of {early} before F of {early}."
+    own = [instructions(stream) for stream in streams]
+    try:
+        length = round(max(interval.end for interval in simulate(own, Times.equal())))
+    except UsageError as error:
+        return 0, f"and the streams of the other stages can't be followed. {error.message}"
+    for stage, steps in enumerate(own):
+        if (kept := peak_activations(steps)) > (enough := min(m, p - stage)):
+            return stage, f"keeps {kept} micro-batches at once; {enough} are enough."
+    return 0, f"and the others take {length} slots; {2 * (m + p - 1)} are enough." if length > 2 * (m + p - 1) else ""
+
+
+def not_interleaved(stream: Sequence[Triple], stage: int, stages: int, micro_batches: int, chunks: int) -> str:
+    """What is wrong with a stage's stream; empty if nothing is."""
+    right = interleaved(stage, stages, micro_batches, chunks)
+    for kind in "FB":
+        found, wanted = ([step for step in steps if step[0] == kind] for steps in (stream, right))
+        if len(found) != len(wanted):
+            return f"has {len(found)} {kind}; there are {len(wanted)}, one for each micro-batch and chunk."
+        for n, (is_there, should) in enumerate(zip(found, wanted, strict=True)):
+            if is_there != should:
+                return f"has {is_there} as its {kind} number {n}, counted from 0; {should} is wanted."
+    first, warm = ([step[0] for step in steps].index("B") for steps in (stream, right))
+    if first != warm:
+        return f"has {first} F before its first B; {warm} are wanted."
+    at = next((n for n, (a, b) in enumerate(zip(stream, right, strict=True)) if a != b), None)
+    return "" if at is None else f"has {stream[at]} as step {at}, counted from 0; {right[at]} is wanted."
+
+
+def _listed(numbers: Sequence[int]) -> str:
+    return f"[{', '.join([*map(str, numbers[:12]), *(['...'] if len(numbers) > 12 else [])])}]"
