@@ -55,7 +55,7 @@ def legal_somewhere(length: int, cap: int) -> bool:
     ("change", "cap", "sentence"),
     [
         ((0, 1, "F0"), 2, "rule 1, stage 0, slot 1: F0 stands in slot 0 already"),
-        ((1, 2, "F2"), 2, "rule 1, stage 1, slot 2: 'F2' is none of the cells F0 to F1, B0 to B1 and .."),
+        ((1, 2, "F2"), 2, "rule 1, stage 1, slot 2: 'F2' is none of the cells F0 to F1, B0 to B1, '..'"),
         ((1, 2, "F01"), 2, "rule 1, stage 1, slot 2: 'F01' is none of the cells"),
         ((0, 5, ".."), 2, "rule 1, stage 0: B0 is missing"),
         ((), 1, "rule 4, stage 0, slot 1: the stage keeps 2 micro-batches; the cap is 1"),

@@ -58,7 +58,7 @@ def _not_once_each(rows: Rows, m: int, cap: int) -> Iterator[Illegal]:
             if cell in IDLE:
                 continue
             if not re.fullmatch(r"[FB](0|[1-9]\d{0,5})", cell) or int(cell[1:]) >= m:
-                why = f"{cell!r:.40} is none of the cells F0 to F{m - 1}, B0 to B{m - 1} and .."
+                why = f"{cell!r:.40} is none of the cells F0 to F{m - 1}, B0 to B{m - 1}, '..'"
                 yield Illegal(1, stage, slot, cell, why)
             elif cell in seen:
                 yield Illegal(1, stage, slot, cell, f"{cell} stands in slot {seen[cell]} already")

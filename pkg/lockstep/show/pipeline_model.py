@@ -33,6 +33,7 @@ class Schedule:
     micro_batches: int = 8
     chunks: int = 2
     times: Times = field(default_factory=Times)
+    caption: str = ""
 
     def __post_init__(self) -> None:
         if not 1 <= self.stages <= MOST_STAGES or not 1 <= self.micro_batches <= MOST_MICRO_BATCHES:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from string import ascii_lowercase
+from typing import Protocol
 
 from lockstep.pipeline.instructions import Instruction
 from lockstep.pipeline.simulate import Interval
 from lockstep.show import palette, svg
-from lockstep.show.pipeline_model import Schedule, told
+from lockstep.show.pipeline_model import told
 
 LEFT, RIGHT, TOP = 62.0, 76.0, 30.0
 ROW, GAP = 22.0, 5.0
@@ -24,13 +25,35 @@ PASSES = {
 }
 
 
-def draw(schedule: Schedule) -> str:
+class Drawn(Protocol):
+    """What is drawn: a schedule by its name, or rows of cells."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def caption(self) -> str: ...
+    @property
+    def stages(self) -> int: ...
+    @property
+    def bars(self) -> list[Interval]: ...
+    @property
+    def total(self) -> float: ...
+    @property
+    def idle(self) -> float: ...
+    @property
+    def kept(self) -> list[int]: ...
+    @property
+    def versions(self) -> list[int]: ...
+    def words(self) -> str: ...
+
+
+def draw(schedule: Drawn) -> str:
     height = TOP + schedule.stages * (ROW + GAP) + 26 + 20 * _legend_rows(schedule)
     body = [*_lanes(schedule), *_bars(schedule), *_axis(schedule), *_legend(schedule)]
     return svg.document(svg.WIDTH, height, "Pipeline schedule", schedule.words(), body)
 
 
-def _x(schedule: Schedule, time: float) -> float:
+def _x(schedule: Drawn, time: float) -> float:
     return LEFT + time / schedule.total * (svg.WIDTH - LEFT - RIGHT)
 
 
@@ -38,7 +61,8 @@ def _y(stage: int) -> float:
     return TOP + stage * (ROW + GAP)
 
 
-def _lanes(schedule: Schedule) -> Iterator[str]:
+def _lanes(schedule: Drawn) -> Iterator[str]:
+    yield svg.text(LEFT, TOP - 10, schedule.caption)
     yield svg.faint(svg.WIDTH - RIGHT + 10, TOP - 10, "kept")
     if max(schedule.versions) > 1:
         yield svg.faint(svg.WIDTH - 8, TOP - 10, "w", text_anchor="end")
@@ -50,7 +74,7 @@ def _lanes(schedule: Schedule) -> Iterator[str]:
             yield svg.text(svg.WIDTH - 8, _y(stage) + 15, str(schedule.versions[stage]), text_anchor="end")
 
 
-def _bars(schedule: Schedule) -> Iterator[str]:
+def _bars(schedule: Drawn) -> Iterator[str]:
     for bar in schedule.bars:
         x, fill = _x(schedule, bar.start), palette.colour(type(bar.step).__name__)
         width = _x(schedule, bar.end) - x
@@ -71,23 +95,23 @@ def _label(bar: Interval) -> str:
     return f"{step.micro_batch}{ascii_lowercase[step.chunk] if step.chunk else ''}"
 
 
-def _axis(schedule: Schedule) -> Iterator[str]:
+def _axis(schedule: Drawn) -> Iterator[str]:
     y = _y(schedule.stages) + 12
     yield svg.faint(LEFT, y, "0", text_anchor="middle")
     yield svg.faint(_x(schedule, schedule.total), y, f"{schedule.total:g}", text_anchor="middle")
     yield svg.faint((LEFT + svg.WIDTH - RIGHT) / 2, y, f"{schedule.idle:.0%} idle", text_anchor="middle")
 
 
-def _kinds(schedule: Schedule) -> list[str]:
+def _kinds(schedule: Drawn) -> list[str]:
     there = {type(bar.step).__name__ for bar in schedule.bars}
     return [name for name in PASSES if name in there]
 
 
-def _legend_rows(schedule: Schedule) -> int:
+def _legend_rows(schedule: Drawn) -> int:
     return 2 if max(schedule.versions) > 1 or schedule.name == "interleaved" else 1
 
 
-def _legend(schedule: Schedule) -> Iterator[str]:
+def _legend(schedule: Drawn) -> Iterator[str]:
     x, y = LEFT, _y(schedule.stages) + 34
     for name in _kinds(schedule):
         yield svg.element("rect", x=x, y=y - 10, width=12, height=12, rx=2, fill=palette.colour(name))
