@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from lockstep.checks.case import Case, Inputs
+from lockstep.comm.rules import RENDEZVOUS, Rules
 from lockstep.errors import UsageError
 
 if TYPE_CHECKING:
@@ -93,6 +94,7 @@ class Exercise:
 
     # ---- how it is observed
     worlds: tuple[int, ...] = (1, 2, 3, 4, 5, 8)
+    rules: Rules = RENDEZVOUS  # of the backend that the virtual cluster stands for
     jitter: float = 0.0  # how much messages' times vary on the virtual cluster; each case then has a run of its own
     any_source: bool = False  # whether it has to receive from any source, as NCCL cannot: tensors stay on the host
     seconds: float = 5.0  # of host time for a case on the virtual cluster: a learner with an endless loop waits for it

@@ -48,12 +48,12 @@ def observe(
     fn: Callable[..., Any],
     on: str | None = None,
     limit: float = LIMIT,
-    rules: Rules = RENDEZVOUS,
+    rules: Rules | None = None,
     cases: Sequence[Case] | None = None,
     guarded: bool = True,
 ) -> Observation:
     """What ``fn`` does in the world ``on``: by default the launcher's, or else a virtual cluster, the same for
-    everyone. ``rules``: of the backend that the virtual cluster stands for. ``cases``: these alone. Where it calls the
+    everyone. ``rules``: in place of the exercise's. ``cases``: these alone. Where it calls the
     library's own answer, or is one, that raises LibraryAnswer, if it is ``guarded``."""
     world = on or ("spmd" if choose_world(None) == "spmd" else home(exercise))
     check_world(world)
@@ -63,6 +63,7 @@ def observe(
         return Observation(exercise.id, world, problem=problem)
     _warm_up(world, exercise)
     longest = max(limit, exercise.seconds) if exercise.pure else limit
+    rules = rules or (RENDEZVOUS if world in ("processes", "spmd") else exercise.rules)
     refused = exercise.reference.partition(":")[0] if guarded else ""
     stage = _Stage(exercise, fn, refused, world, time.monotonic() + longest, rules)
     for size in stage.sizes() if cases is None else sorted({case.ranks for case in cases}):
@@ -73,7 +74,7 @@ def observe(
 
 
 def observe_reference(
-    exercise: Exercise, on: str | None = None, limit: float = LIMIT, rules: Rules = RENDEZVOUS
+    exercise: Exercise, on: str | None = None, limit: float = LIMIT, rules: Rules | None = None
 ) -> Observation:
     """What the exercise's own reference does: in the same way, only that nothing is refused."""
     return observe(exercise, exercise.reference_function(), on, limit, rules, guarded=False)
@@ -89,7 +90,8 @@ def observe_each(exercise: Exercise, fns: Sequence[Callable[..., Any]], case: Ca
         outcome = run_sealed(play_each_pure, fns, refused, watch, own=calls, on=CLUSTER, timeout=seconds)
         by_answer = _opened(0, outcome.values[0])
         return [_called(case, values, outcome) for values in by_answer]
-    outcome = run_sealed(play, fns, refused, watch, own=acts_by_rank(exercise, [case]), on=CLUSTER, timeout=seconds)
+    own, rules = acts_by_rank(exercise, [case]), exercise.rules
+    outcome = run_sealed(play, fns, refused, watch, own=own, on=CLUSTER, timeout=seconds, rules=rules)
     by_rank = [_opened(rank, blob) for rank, blob in enumerate(outcome.values)]
     return _parted([case] * len(fns), by_rank, outcome)
 

@@ -42,6 +42,8 @@ RENDEZVOUS = Rules("rendezvous")
 MPI = Rules("mpi", eager=64 * 1024)
 NCCL = Rules("nccl", eager=512 * 1024, tags=False, any_source=False, in_order=True)
 
+STRICT = Rules("strict", in_order=True)  # what is right under them is right under all, but for tags and any source
+
 _KNOWN = {rules.name: rules for rules in (RENDEZVOUS, MPI, NCCL)}
 
 

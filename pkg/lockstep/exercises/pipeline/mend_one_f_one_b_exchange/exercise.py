@@ -1,0 +1,81 @@
+"""Mend the exchange of 1F1B: the same passes in the same order, the same messages, and nobody waits in a circle."""
+
+from collections.abc import Callable
+from typing import Any
+
+from lockstep.checks.budget import Budget
+from lockstep.checks.case import Case
+from lockstep.checks.exercise import Exercise
+from lockstep.checks.judge import Fault
+from lockstep.checks.observation import Seen
+from lockstep.checks.values import compare, told
+from lockstep.comm.rules import STRICT
+from lockstep.exercises.communication.tensors import groups
+from lockstep.exercises.without_waiting.evidence import case, noting, results
+from lockstep.pipeline.as_pairs import one_f_one_b
+from lockstep.pipeline.noted_passes import Passes, observed, results_of
+
+SHAPE = (2, 3)
+MICRO_BATCHES = {1: (3,), 2: (1, 4), 3: (1, 2, 3, 7), 4: (6,), 5: (3,)}  # by ranks
+HINT = (
+    "In the steady state a stage has an activation for the next stage when that one has a gradient for it. Post what "
+    "crosses as one batch_isend_irecv."
+)
+
+
+def cases(ranks: int, seed: int) -> list[Case]:
+    rows = [(group, m) for group in groups(ranks) for m in MICRO_BATCHES[ranks]]
+    return [case(ranks, seed + n, group, f"m = {m}", m=m) for n, (group, m) in enumerate(rows)]
+
+
+def stage(case: Case, rank: int) -> int:
+    return case.members.index(rank) if rank in case.members else 0
+
+
+def inputs(case: Case, rank: int) -> tuple[Callable[..., Any], Callable[..., Any], int, tuple[int, ...]]:
+    passes = Passes(stage(case, rank), case.size, SHAPE)
+    return passes.forward, passes.backward, case.settings["m"], SHAPE
+
+
+def examine(seen: Seen) -> Fault | None:
+    m, held = seen.case.settings["m"], results(seen)
+    for value in held:
+        if not (isinstance(value, list) and len(value) == m):
+            return Fault("wrong-type", f"With {seen.case}: a rank returns {told(value)}; a list of {m} is wanted.")
+    wanted = results_of(seen.case.size, m, SHAPE)
+    for i in range(m):
+        if fault := compare(seen, [row[i] for row in held], [row[i] for row in wanted]):
+            return Fault(fault.misconception, f"{fault.message} This is dx of micro-batch {i}.")
+    return None
+
+
+def economise(seen: Seen) -> list[Fault]:
+    """The first pass of a rank that comes in another place than in the program given."""
+    for s, rank in enumerate(seen.case.members):
+        made = [tuple(call) for call in seen.returned[rank]["found"]]
+        order = one_f_one_b(s, seen.case.size, seen.case.settings["m"])
+        if made != order:
+            at = next((n for n, (a, b) in enumerate(zip(made, order, strict=False)) if a != b), len(order))
+            calls = [f"{kind}{i}" for kind, i in made[: at + 1]]
+            message = f"With {seen.case}, rank {rank} calls {' '.join(calls[-8:])}"
+            right = " ".join(f"{kind}{i}" for kind, i in order[: at + 1][-8:])
+            return [Fault("another-order", f"{message}; in the program given it is {right}.", telling=True)]
+    return []
+
+
+def messages(case: Case) -> int:
+    return 2 * int(case.settings["m"]) * (case.size - 1)
+
+
+EXERCISE = Exercise(
+    number=4, kind="mend", title="Mend the exchange", points=3, minutes=20, seconds=2.5, rules=STRICT,
+    parameters="forward, backward, micro_batches, shape, group=None", worlds=tuple(MICRO_BATCHES), cases=cases,
+    inputs=inputs, of="1F1B", hints=[("crashed:Deadlock", HINT)],
+    reference="lockstep.pipeline.exchange:mend_one_f_one_b_exchange", examine=examine, economise=economise,
+    watch=noting(observed), alike=lambda seen: [seen.returned[rank] for rank in seen.case.members],
+    budgets=(
+        Budget("collectives", lambda case: 0, advice="Messages between neighbours are enough."),
+        Budget("all messages", messages, "2·m·(p-1)"),
+        Budget("all bytes", lambda case: 4 * 6 * messages(case), "each tensor once", at_least=1),
+    ),
+)  # fmt: skip
