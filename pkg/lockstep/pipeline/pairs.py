@@ -36,7 +36,12 @@ def pairs(stream: Sequence[Step]) -> list[Pair]:
 
 def orders(stream: Sequence[Step]) -> list[Pair]:
     """Forward and backward passes alone."""
-    return [pair for pair in pairs(stream) if pair[0] in "FB"]
+    return orders_of(pairs(stream))
+
+
+def orders_of(stream: Sequence[Pair]) -> list[Pair]:
+    """The same of pairs."""
+    return [pair for pair in stream if pair[0] in "FB"]
 
 
 def triples(stream: Sequence[Step]) -> list[Triple]:

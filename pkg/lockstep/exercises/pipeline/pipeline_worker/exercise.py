@@ -1,0 +1,107 @@
+"""A worker for any schedule: gradients of one rank, passes and messages in the order of the stream, and its memory."""
+
+from collections.abc import Iterator
+
+from lockstep.checks.budget import Budget
+from lockstep.checks.case import Case
+from lockstep.checks.exercise import Exercise
+from lockstep.checks.judge import Fault
+from lockstep.checks.observation import Seen
+from lockstep.checks.standard import forgiven
+from lockstep.checks.values import compare, told
+from lockstep.comm.rules import STRICT
+from lockstep.events import POINT_TO_POINT
+from lockstep.exercises.communication.tensors import SUBGROUPS
+from lockstep.exercises.without_waiting.evidence import case, noting, results
+from lockstep.pipeline.observed_worker import LONG, Task, observed, tasks
+from lockstep.pipeline.pairs import orders_of
+
+ROUNDING = 1e-5
+HINT = "Autograd follows a tensor only if it asks for its gradient: x.requires_grad_()."
+
+
+def cases(ranks: int, seed: int) -> list[Case]:
+    group = SUBGROUPS[ranks] if ranks in (4, 5) else None
+    return [case(ranks, seed, group, name, task=name) for name in tasks(ranks, seed)]
+
+
+def task(case: Case) -> Task:
+    return tasks(case.ranks, case.seed)[case.settings["task"]]
+
+
+def examine(seen: Seen) -> Fault | None:
+    own = task(seen.case)
+    for turn in range(len(own.turns)):
+        held, wanted = [rows[turn] for rows in results(seen)], own.gradients(turn)
+        for stage, (value, want) in enumerate(zip(held, wanted, strict=True)):
+            if not (isinstance(value, list) and len(value) == len(want)):
+                asked = f"a list of {len(want)} is wanted, one for each parameter"
+                return Fault("wrong-type", f"With {seen.case}: stage {stage} returns {told(value)}; {asked}.")
+        for n in range(max(map(len, wanted))):
+            rows = [(h[n], w[n]) if n < len(w) else (None, None) for h, w in zip(held, wanted, strict=True)]
+            off = [forgiven(h, w, ROUNDING) for h, w in rows]
+            if fault := compare(seen, [h for h, _ in rows], off):
+                again = f" on call {turn + 1}, with another stream" if turn else ""
+                return Fault(fault.misconception, f"{fault.message} This is the gradient of parameter {n}{again}.")
+    return None
+
+
+def astray(seen: Seen) -> Iterator[tuple[str, str]]:
+    """Where a stage leaves its stream, or holds too much."""
+    own = task(seen.case)
+    for stage, rank in enumerate(seen.case.members):
+        found, streams = seen.returned[rank]["found"], [turn[stage] for turn in own.turns]
+        for made, stream in zip(found["passes"], streams, strict=True):
+            order = [f"{kind}{i}" for kind, i in orders_of(stream)]
+            if made != order:
+                yield "another-order", f"stage {stage} computes {_parting(made, order)}"
+        sent = [(e.kind, e.peer) for e in seen.trace.of_rank(rank) if e.kind in POINT_TO_POINT]
+        asked = [_message(pair, stage, seen.case) for stream in streams for pair in stream if pair[0] not in "FB"]
+        if sent != asked:
+            posted, wanted = ([f"{kind} {peer}" for kind, peer in row] for row in (sent, asked))
+            yield "other-messages", f"rank {rank} posts {_parting(posted, wanted)}"
+        for turn, held in enumerate(found["held"] if seen.case.settings["task"] == LONG else []):
+            if seen.trace.world == "virtual" and held > (room := own.room(stage, turn)):
+                yield (
+                    "too-many-bytes-held",
+                    f"stage {stage} holds {held:,} bytes at once beside its arguments; {room:,} are enough. Let go of "
+                    "what belongs to a micro-batch after its last pair.",
+                )
+
+
+def _message(pair: tuple[str, int], stage: int, case: Case) -> tuple[str, int]:
+    way, what = pair[0].split()
+    peer = stage + (1 if (way == "send") == (what == "activation") else -1)
+    return {"send": "send", "receive": "recv"}[way], case.members[peer]
+
+
+def _parting(made: list[str], order: list[str]) -> str:
+    """As in "F0 F1 F2; in its stream it is F0 F1 B0"."""
+    at = next((n for n, (a, b) in enumerate(zip(made, order, strict=False)) if a != b), min(len(made), len(order)))
+    there, should = (", ".join(row[max(0, at - 4) : at + 1]) or "nothing" for row in (made, order))
+    return f"{there}; in its stream it is {should}"
+
+
+def economise(seen: Seen) -> list[Fault]:
+    return [Fault(id, f"With {seen.case}: {message}", telling=True) for id, message in astray(seen)][:1]
+
+
+def posted(case: Case) -> int:
+    return sum(kind not in "FB" for turn in task(case).turns for stream in turn for kind, _ in stream) // 2
+
+
+def inputs(case: Case, rank: int) -> tuple[Task, int]:
+    return task(case), case.members.index(rank) if rank in case.members else 0
+
+
+EXERCISE = Exercise(
+    number=3, title="A worker for any schedule", points=7, minutes=45, seconds=2.5, rules=STRICT, values=0.6,
+    parameters="module, stream, inputs, targets, loss, shape, group=None", worlds=(1, 2, 3, 4, 5), cases=cases,
+    reference="lockstep.pipeline.plain_worker:pipeline_worker", inputs=inputs, watch=noting(observed), alike=results,
+    examine=examine, economise=economise, of="the stream", hints=[("does not require grad", HINT)],
+    footprint=lambda seen: [sorted(dict(astray(seen))), len(seen.trace.communication)],
+    budgets=(
+        Budget("collectives", lambda case: 0, advice="All messages are in the stream."),
+        Budget("all messages", posted, "one for each send in the streams"),
+    ),
+)  # fmt: skip
