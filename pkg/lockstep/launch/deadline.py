@@ -82,9 +82,9 @@ class Deadline:
 
 @contextlib.contextmanager
 def terminable() -> Iterator[None]:
-    """The first SIGTERM of the launcher raises Terminated, so that the rank can say why; the next one ends it. Where the
-    rank leaves with an error, what calls it has a few seconds to tell that: other ranks end of the same error, and the
-    launcher then ends this one."""
+    """The first SIGTERM of the launcher raises Terminated, so that the rank can say why; the next one ends it. Where
+    the rank leaves with an error, its caller has a few seconds to tell that: other ranks may have ended of the same
+    error, and the launcher ends this one for it."""
     ours = threading.current_thread() is threading.main_thread()
     if not ours or signal.getsignal(signal.SIGTERM) not in (signal.SIG_DFL, end_soon):
         yield
