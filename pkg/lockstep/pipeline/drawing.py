@@ -140,14 +140,13 @@ def kept(rows: Rows) -> list[list[int]]:
         at = when(row)
         spans = [(slot, at["B" + cell[1:]]) for cell, slot in at.items() if cell[0] == "F" and "B" + cell[1:] in at]
         whole = [sum(f <= slot <= b for f, b in spans) for slot in range(len(row))]
-        begun, ended = _alone(row, "FB"), _alone(row[::-1], "BF")[::-1]
+        begun, ended = _alone(row, "F", "B"), _alone(row[::-1], "B", "F")[::-1]
         found.append([sum(counts) for counts in zip(whole, begun, ended, strict=True)])
     return found
 
 
-def _alone(row: Sequence[str], kinds: str) -> list[int]:
-    """How many passes of the first of the kinds have been there without the other one, and had no empty cell for it."""
-    one, other = kinds
+def _alone(row: Sequence[str], one: str, other: str) -> list[int]:
+    """How many passes ``one`` have been there without their ``other``, and had no empty cell for it."""
     now, found = 0, []
     for cell in row:
         now += cell.startswith(one) and other + cell[1:] not in row
