@@ -19,7 +19,7 @@ function render({ model, el }) {
   function build() {
     const { cells } = drawn();
     grid.style.setProperty("--ls-slots", cells[0].length);
-    grid.style.setProperty("--ls-least", drawn().most > 10 ? "29px" : "21px");
+    grid.style.setProperty("--ls-least", drawn().most > 10 ? "29px" : "20px");
     const head = make("div", { role: "row" }, make("span", { role: "columnheader" }, "slot"),
       ...cells[0].map((_, slot) => make("span", { role: "columnheader" }, String(slot))));
     nodes = cells.map((row, stage) => {
