@@ -159,8 +159,8 @@ def test_only_a_complete_and_legal_drawing_trains() -> None:
 def test_a_drawing_trains_what_one_rank_trains_until_it_is_changed() -> None:
     shown = board(2, 2, 2, SHORT)
     drawn = send(shown, train=True)
-    assert drawn["message"].startswith("The drawing trains a model: on 2 ranks the loss goes from ")
-    assert "One rank with the whole model" in drawn["message"]
+    assert drawn["message"].startswith("The drawing trains a model: on 2 ranks the loss went from ")
+    assert "one rank with the whole model" in drawn["message"]
     assert len(drawn["losses"]) == 4
     assert all(here == alone for here, alone in drawn["losses"]), "to four digits"
     assert ElementTree.fromstring(drawn["picture"]).tag.endswith("svg")

@@ -32,11 +32,11 @@ function render({ model, el }) {
 
   /** `fresh`: Python has just said something of what was placed; else a marked cell says why it is marked. */
   function draw(fresh = false) {
-    const { cells, marks, kept, cap, colours, legal } = drawn(), had = grid.contains(document.activeElement);
+    const { cells, marks, kept, colours, legal } = drawn(), had = grid.contains(document.activeElement);
     if (nodes[0]?.cells.length !== cells[0].length) build();
     at = [at[0], Math.min(at[1], cells[0].length - 1)];
     cells.forEach((row, stage) => {
-      nodes[stage].keeps.textContent = `keeps ${kept[stage]}/${cap}`;
+      nodes[stage].keeps.textContent = `keeps ${kept[stage]}`;
       row.forEach((cell, slot) => {
         const here = at[0] === stage && at[1] === slot, why = marks[stage][slot], [back, ink] = colours[cell[0]] ?? ["", ""];
         const one = nodes[stage].cells[slot], empty = cell === "..";

@@ -8,7 +8,7 @@ import traitlets
 
 from lockstep.pipeline.drawing import Rows
 from lockstep.pipeline.drawn_training import trained
-from lockstep.show import board_svg, palette, pipeline_drawing
+from lockstep.show import board_svg, palette, pipeline_drawing, quantities
 from lockstep.show.board_model import NOTHING, Board
 from lockstep.show.figure import Figure, script
 
@@ -48,15 +48,16 @@ class DrawingBoard(Figure):
         if wanting := self.model.wanting():
             self.drawn = self._shown(wanting)
             return
-        self.drawn = self._shown("Your drawing trains a model.")
+        self.drawn = self._shown("Your drawing is training a model.")
         found = trained(self.model.rows)
-        last = f"the loss goes from {found.losses[0]:.3f} to {found.losses[-1]:.3f}"
-        apart = f"{found.apart:.0e}" if found.apart else "0"
-        told = f"The drawing trains a model: on {self.model.stages} ranks {last}."
-        same = f"One rank with the whole model and the whole batch: weights differ by {apart} at most."
-        picture = pipeline_drawing.draw(self.model.rows, told)
-        losses = [[f"{here:.4f}", f"{alone:.4f}"] for here, alone in zip(found.losses, found.alone, strict=True)]
-        self.drawn = self._shown(f"{told} {same}") | {"picture": picture, "losses": losses}
+        ranks, losses = quantities.count(self.model.stages, "rank"), found.losses
+        went = f"on {ranks} the loss went from {losses[0]:.3f} to {losses[-1]:.3f}"
+        apart = f"Its weights and those of one rank with the whole model differ by at most {found.apart:.0e}."
+        beside = [[f"{here:.4f}", f"{alone:.4f}"] for here, alone in zip(found.losses, found.alone, strict=True)]
+        self.drawn = self._shown(f"The drawing trains a model: {went}. {apart}") | {
+            "picture": pipeline_drawing.draw(self.model.rows, f"{went.capitalize()}, as on one rank."),
+            "losses": beside,
+        }
 
     def _become(self, model: Board) -> None:
         before, self.model = self.model, model
@@ -67,7 +68,6 @@ class DrawingBoard(Figure):
         return {
             "task": m.task,
             "most": m.micro_batches,
-            "cap": m.cap,
             "cells": [list(row) for row in m.cells],
             "marks": [
                 [m.marks.get((stage, slot), "") for slot in range(len(row))] for stage, row in enumerate(m.cells)
