@@ -51,6 +51,14 @@ def test_what_is_placed_is_counted() -> None:
     assert begun.put(0, 0, "..").rows == [["..", "..", ".."], ["..", "F0", "B0"]]
 
 
+def test_a_letter_alone_takes_the_next_number() -> None:
+    row = Board.of(1, 2, 2, ".. F0")
+    assert row.put(0, 2, "F").put(0, 3, "B").rows == [["..", "F0", "F1", "B0"]]
+    full = Board.of(1, 1, 1, "F0 B0")
+    assert full.put(0, 2, "F") == full
+    assert full.put(0, 0, "F") == full
+
+
 def test_the_last_column_is_always_empty() -> None:
     wide = Board.of(1, 1, 1).put(0, 2, "F0")
     assert len(wide.cells[0]) == 4

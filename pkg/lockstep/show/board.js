@@ -92,10 +92,9 @@ function render({ model, el }) {
     draw();
   }
 
-  /** The lowest number that the row still needs, for the letter that was typed. */
+  /** Only the letter goes to Python: it knows the first number that the row still needs. */
   function next() {
-    const cell = drawn().missing[at[0]].find((pass) => pass[0] === letter);
-    if (cell) put(at, cell);
+    put(at, letter);
     letter = "";
   }
 

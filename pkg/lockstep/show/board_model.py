@@ -47,10 +47,14 @@ class Board:
         return cls(stages, micro_batches, cap, ())._with(given)
 
     def put(self, stage: int, slot: int, cell: str) -> Board:
-        """The board with ``cell`` there in place of what stood there. ".." clears; any other text is kept, too."""
+        """The board with ``cell`` there in place of what stood there. ".." clears it; "F" and "B" are the first F and B
+        that the row doesn't have yet. Any other text is kept, too, and marked.
+        """
         if not self.has(stage, slot):
             raise UsageError(f"This board has no slot {slot} on stage {stage}.")
         rows = [list(row) for row in self.cells]
+        if cell in ("F", "B"):
+            cell = next((absent for absent in self.missing[stage] if absent[0] == cell), rows[stage][slot])
         rows[stage][slot] = (cell.split() or [NOTHING])[0][:4]
         return self._with(rows)
 
@@ -124,7 +128,7 @@ class Board:
     def task(self) -> str:
         stages = quantities.count(self.stages, "stage")
         parts = quantities.count(self.micro_batches, "micro-batch", "micro-batches")
-        return f"Draw a schedule: {stages}, {parts}, at most {self.cap} kept on a stage at once"
+        return f"Draw a schedule: {stages}, {parts}, cap {self.cap}"
 
     def counts(self) -> str:
         """As in "6 slots so far; the shortest legal drawing takes 6. 4 of 12 cells are idle: a bubble of 33%."."""
