@@ -35,7 +35,10 @@ class DrawingBoard(Figure):
         return self.model.text
 
     def put(self, stage: int, slot: int, cell: str) -> None:
-        """Write "F3" or "B3" into a cell, "F" or "B" for the next one, or ".." to clear it. UsageError for a cell that the board hasn't got."""
+        """Write "F3" or "B3" into a cell, "F" or "B" for the next of the row, or ".." for nothing.
+
+        Raises UsageError for a cell that the board hasn't got.
+        """
         self._become(self.model.put(stage, slot, cell))
 
     def move(self, stage: int, slot: int, to_stage: int, to_slot: int) -> None:
