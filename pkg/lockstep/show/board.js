@@ -62,7 +62,7 @@ function render({ model, el }) {
 
   /** The passes that the chosen row still needs. */
   function offer() {
-    const stage = at[0], row = drawn().missing[stage], words = row.length ? `stage ${stage} still needs` : `stage ${stage} has all its passes`;
+    const stage = at[0], row = drawn().missing[stage], words = `stage ${stage} ${row.length ? "still needs" : "has all its passes"}`;
     const chip = (cell) => make("button", { type: "button", draggable: "true", "aria-pressed": String(cell === armed), "data-cell": cell,
       onclick: () => take(cell) }, cell);
     const focused = needs.contains(document.activeElement) && document.activeElement.dataset.cell;
@@ -72,7 +72,7 @@ function render({ model, el }) {
   }
 
   function take(cell) {
-    armed = armed === cell ? "" : cell;
+    [armed, letter, written] = [armed === cell ? "" : cell, "", ""];
     draw();
     if (armed) said.textContent = `Now choose a cell for ${armed}.`;
   }
