@@ -73,6 +73,13 @@ def astray(seen: Seen) -> Iterator[tuple[str, str]]:
                 )
 
 
+def shares_of_room(seen: Seen) -> list[int]:
+    """What each stage holds where memory counts, in halves of what is enough: alike where the same is kept."""
+    own, large = task(seen.case), seen.case.settings["task"] == LONG
+    held = [seen.returned[rank]["found"]["held"][0] for rank in seen.case.members]
+    return [round(2 * bytes / own.room(stage, 0)) for stage, bytes in enumerate(held)] if large else []
+
+
 def _message(pair: tuple[str, int], stage: int, case: Case) -> tuple[str, int]:
     way, what = pair[0].split()
     peer = stage + (1 if (way == "send") == (what == "activation") else -1)
@@ -103,7 +110,7 @@ EXERCISE = Exercise(
     parameters="module, stream, inputs, targets, loss, shape, group=None", worlds=(1, 2, 3, 4, 5), cases=cases,
     reference="lockstep.pipeline.plain_worker:pipeline_worker", inputs=inputs, watch=noting(observed), alike=results,
     examine=examine, economise=economise, of="the stream", hints=HINTS,
-    footprint=lambda seen: [sorted(dict(astray(seen))), len(seen.trace.communication)],
+    footprint=lambda seen: [sorted(dict(astray(seen))), shares_of_room(seen), len(seen.trace.communication)],
     budgets=(
         Budget("collectives", lambda case: 0, advice="All messages are in the stream."),
         Budget("all messages", posted, "one for each send in the streams"),
