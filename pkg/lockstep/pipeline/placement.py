@@ -24,6 +24,8 @@ from lockstep.tables import Table
 from lockstep.worlds import run
 
 SIDE = 4  # stages, and pipelines
+MANY_WEIGHTS = Flat(batch=512, micro_batches=8)
+FEW_WEIGHTS = Flat(layers=8, width=1024, batch=32768, micro_batches=16)
 PLACEMENTS = ("pipeline inside, data across", "data inside, pipeline across")
 
 
@@ -36,7 +38,7 @@ class Placed(NamedTuple):
 
 def measured(flat: Flat | None = None, on: str = "dgx-a100", schedule: str = "one_f_one_b") -> list[Placed]:
     """One row for each placement. ``flat.batch`` is that of one pipeline; ``on`` has 8 ranks on a machine."""
-    flat, found = flat or Flat(batch=512, micro_batches=8), list[Placed]()
+    flat, found = flat or MANY_WEIGHTS, list[Placed]()
     for placement in PLACEMENTS:
         result = run(step, placement, flat, schedule, ranks=SIDE**2, on=on, fake=True)
         middle = SIDE if placement == PLACEMENTS[1] else 1  # stage 1 of pipeline 0

@@ -2,6 +2,7 @@
 
 from lockstep.show.amdahl import amdahl
 from lockstep.show.audit import audit
+from lockstep.show.balance import balance
 from lockstep.show.batch_and_rate import batch_and_rate
 from lockstep.show.chart import chart
 from lockstep.show.consensus import consensus
@@ -11,6 +12,7 @@ from lockstep.show.loss_by_bytes import loss_by_bytes
 from lockstep.show.memory_over_time import memory_over_time
 from lockstep.show.memory_stacks import memory_stacks
 from lockstep.show.message_times import message_times
+from lockstep.show.old_weights import old_weights
 from lockstep.show.pipeline import pipeline
 from lockstep.show.predict import predict
 from lockstep.show.race import race
@@ -28,6 +30,7 @@ from lockstep.tally import counted as progress
 __all__ = [
     "amdahl",
     "audit",
+    "balance",
     "batch_and_rate",
     "chart",
     "consensus",
@@ -37,6 +40,7 @@ __all__ = [
     "memory_over_time",
     "memory_stacks",
     "message_times",
+    "old_weights",
     "pipeline",
     "predict",
     "progress",
