@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -206,23 +207,30 @@ def test_under_torchrun_it_is_the_same_program_and_a_deadlock_is_told_alike(tmp_
     file = tmp_path / "program.py"
     file.write_text(
         textwrap.dedent("""
+        import json, os, sys
+        from pathlib import Path
         import waits_cases as cases
         from lockstep.errors import Deadlock
         from lockstep.with_horovod.ranks import run_horovod
 
+        told = []
         for turn in range(2):
-            print([v["rank"] for v in run_horovod(cases.place).values], flush=True)
+            told.append([v["rank"] for v in run_horovod(cases.place).values])
             try:
                 run_horovod(cases.in_different_orders)
             except Deadlock as error:
-                print([s.operation for s in error.states], flush=True)
+                told.append([s.operation for s in error.states])
+        Path(sys.argv[1], os.environ["RANK"]).write_text(json.dumps(told))
         """)
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(HERE), *sys.path])}
-    command = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", str(file)]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=200, check=False)
-    told = ["[0, 1]", "[\"allreduce 'a'\", \"allreduce 'b'\"]"]
-    assert sorted(done.stdout.splitlines()) == sorted(told * 4), done.stderr
+    torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
+    done = subprocess.run(
+        [*torchrun, str(file), str(tmp_path)], env=environment, capture_output=True, text=True, timeout=200, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    for rank in range(2):
+        assert json.loads((tmp_path / str(rank)).read_text()) == [[0, 1], ["allreduce 'a'", "allreduce 'b'"]] * 2
 
 
 @pytest.mark.horovod

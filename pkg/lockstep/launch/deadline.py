@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import signal
 import sys
 import threading
@@ -18,6 +19,7 @@ from typing import Any
 from lockstep.launch.watchdog import Stack
 
 AGAIN = 1.0  # seconds
+LAST_WORDS = 5.0  # seconds that a rank has from the launcher's SIGTERM, to tell an error that it knows
 
 
 @dataclass(frozen=True)
@@ -80,8 +82,11 @@ class Deadline:
 
 @contextlib.contextmanager
 def terminable() -> Iterator[None]:
-    """The first SIGTERM of the launcher raises Terminated, so that the rank can say why; the next one ends it."""
-    if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGTERM) != signal.SIG_DFL:
+    """The first SIGTERM of the launcher raises Terminated, so that the rank can say why; the next one ends it. Where
+    the rank leaves with an error, its caller has a few seconds to tell that: other ranks may have ended of the same
+    error, and the launcher ends this one for it."""
+    ours = threading.current_thread() is threading.main_thread()
+    if not ours or signal.getsignal(signal.SIGTERM) not in (signal.SIG_DFL, end_soon):
         yield
         return
 
@@ -89,11 +94,23 @@ def terminable() -> Iterator[None]:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         raise Terminated
 
+    afterwards: Any = signal.SIG_DFL
     signal.signal(signal.SIGTERM, tell)
     try:
         yield
+    except Exception:
+        afterwards = end_soon
+        raise
     finally:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        signal.signal(signal.SIGTERM, afterwards)
+
+
+def end_soon(*_: Any) -> None:
+    """On SIGTERM: it takes effect after the last words, and the next one at once."""
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    timer = threading.Timer(LAST_WORDS, os.kill, (os.getpid(), signal.SIGTERM))
+    timer.daemon = True
+    timer.start()
 
 
 def stack_of(thread: int) -> Stack:

@@ -33,7 +33,8 @@ def not_one_f_one_b(streams: Sequence[Sequence[Pair]], micro_batches: int) -> tu
             if found != list(range(m)):
                 return stage, f"has {kind} of {_listed(found)}, in this order; each of 0 to {m - 1} is wanted once."
         at = {pair: n for n, pair in enumerate(stream)}
-        if early := next((i for i in range(m) if at["B", i] < at["F", i]), None):
+        early = next((i for i in range(m) if at["B", i] < at["F", i]), None)
+        if early is not None:
             return stage, f"has B of {early} before F of {early}."
     own = [instructions(stream) for stream in streams]
     try:

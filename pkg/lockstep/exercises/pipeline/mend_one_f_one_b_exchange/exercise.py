@@ -25,7 +25,7 @@ HINT = (
 
 def cases(ranks: int, seed: int) -> list[Case]:
     rows = [(group, m) for group in groups(ranks) for m in MICRO_BATCHES[ranks]]
-    return [case(ranks, seed + n, group, f"m = {m}", m=m) for n, (group, m) in enumerate(rows)]
+    return [case(ranks, seed + n, group, f"m = {m}", trivial=m == 1, m=m) for n, (group, m) in enumerate(rows)]
 
 
 def stage(case: Case, rank: int) -> int:

@@ -17,7 +17,11 @@ from lockstep.pipeline.observed_worker import LONG, Task, observed, tasks
 from lockstep.pipeline.pairs import orders_of
 
 ROUNDING = 1e-5
-HINT = "Autograd follows a tensor only if it asks for its gradient: x.requires_grad_()."
+HINTS = [
+    ("does not require grad", "Autograd follows a tensor only if it asks for its gradient: x.requires_grad_()."),
+    ("NoneType", "x.grad is None unless x.requires_grad_() stood before its F."),
+    ("backward through the graph a second time", "Several outputs wait for their B at once: keep each by its number."),
+]
 
 
 def cases(ranks: int, seed: int) -> list[Case]:
@@ -54,12 +58,12 @@ def astray(seen: Seen) -> Iterator[tuple[str, str]]:
         for made, stream in zip(found["passes"], streams, strict=True):
             order = [f"{kind}{i}" for kind, i in orders_of(stream)]
             if made != order:
-                yield "another-order", f"stage {stage} computes {_parting(made, order)}"
+                yield "another-order", f"stage {stage} computes {_parting(made, order)}."
         sent = [(e.kind, e.peer) for e in seen.trace.of_rank(rank) if e.kind in POINT_TO_POINT]
         asked = [_message(pair, stage, seen.case) for stream in streams for pair in stream if pair[0] not in "FB"]
         if sent != asked:
             posted, wanted = ([f"{kind} {peer}" for kind, peer in row] for row in (sent, asked))
-            yield "other-messages", f"rank {rank} posts {_parting(posted, wanted)}"
+            yield "other-messages", f"rank {rank} posts {_parting(posted, wanted)}."
         for turn, held in enumerate(found["held"] if seen.case.settings["task"] == LONG else []):
             if seen.trace.world == "virtual" and held > (room := own.room(stage, turn)):
                 yield (
@@ -98,7 +102,7 @@ EXERCISE = Exercise(
     number=3, title="A worker for any schedule", points=7, minutes=45, seconds=2.5, rules=STRICT, values=0.6,
     parameters="module, stream, inputs, targets, loss, shape, group=None", worlds=(1, 2, 3, 4, 5), cases=cases,
     reference="lockstep.pipeline.plain_worker:pipeline_worker", inputs=inputs, watch=noting(observed), alike=results,
-    examine=examine, economise=economise, of="the stream", hints=[("does not require grad", HINT)],
+    examine=examine, economise=economise, of="the stream", hints=HINTS,
     footprint=lambda seen: [sorted(dict(astray(seen))), len(seen.trace.communication)],
     budgets=(
         Budget("collectives", lambda case: 0, advice="All messages are in the stream."),

@@ -22,7 +22,8 @@ def pipeline_worker(module, stream, inputs, targets, loss, shape, group=None):
             x = inputs[i] if stage == 0 else coming.pop(i).requires_grad_()
             output = module(x)
             kept[i] = x, output
-            outgoing[i] = output.detach()
+            if stage < stages - 1:
+                outgoing[i] = output.detach()
         elif what == "B":
             flush()
             x, output = kept.pop(i)

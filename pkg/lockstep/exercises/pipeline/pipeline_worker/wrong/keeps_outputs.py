@@ -1,6 +1,6 @@
 """The learner thought: an output is small."""
 
-MISCONCEPTION = "keeps-all-outputs"
+MISCONCEPTION = "keeps-all-micro-batches"
 TELL = "You keep the output of each micro-batch to the end. After its last pair nobody needs it."
 
 

@@ -1,6 +1,6 @@
 """The learner thought: autograd finds its way to the input by itself."""
 
-MISCONCEPTION = "x-without-gradient"
+MISCONCEPTION = "crashed:RankRaised"
 
 
 from itertools import groupby

@@ -1,7 +1,7 @@
 """The learner thought: one output at a time is enough."""
 
-MISCONCEPTION = "keeps-the-newest-output"
-TELL = "You keep only the newest y. Between F of i and B of i other F may come: keep y for each i."
+MISCONCEPTION = "crashed:RankRaised"
+TELL = "Several outputs wait for their B at once: keep each by its number."
 
 
 from itertools import groupby
