@@ -178,8 +178,9 @@ print(*faults(forgetful, 2), sep="\n")
 equality.gradients_table((2, 4))
 
 # %% [markdown]
-# Now draw a schedule yourself. 3 stages have 3 micro-batches, but memory for the activations of 2 at once: GPipe would need
-# 3. Put F and B into slots. The board says what is not possible, and counts slots. How few can you do with?
+# Now draw a schedule yourself: 3 stages, 3 micro-batches. GPipe keeps the activations of all 3 and takes 10 slots. Here a
+# stage has memory for 2 at once. Put F and B into slots. The board says what is not possible, and counts. How many slots
+# does that cost?
 
 # %%
 show.board(3, 3, 2)
@@ -284,8 +285,8 @@ except Deadlock as deadlock:
 driven.exchange_table()
 
 # %% [markdown]
-# Each of two neighbours sends, and neither receives. A short message gets through all the same: a buffer takes it. So a
-# small test passes, and the large model hangs. What crosses belongs in *one* batch: `dist.batch_isend_irecv` posts both,
+# Each of two neighbours sends, and neither receives. A short message gets through all the same: NCCL has a buffer for it. So
+# a small test passes, and the large model hangs. What crosses belongs in *one* batch: `dist.batch_isend_irecv` posts both,
 # and nobody is first.
 
 # %% [markdown]
@@ -342,8 +343,8 @@ print(drawn(streams("pipedream", 4, 6), Times.equal()))
 
 # %% [markdown] lesson="reason versions"
 # **Our reason.** Stage 0 has 8 minibatches under way, as with 1F1B. Each began after another update, so each has seen other
-# weights. What the number does not show is what that does to memory: 1F1B saves activations, and PipeDream on stage 0 pays
-# with weights, 8 times over. In the drawing, look for idle slots in the middle. There are none.
+# weights. What the number does not show is that PipeDream pays with memory for weights on stage 0, 8 times over. What it buys
+# stands in the drawing: stages are idle at the beginning and at the end of the training, not of each step.
 
 # %% [markdown]
 # **Your turn.** How old is a gradient? Your line stands beside the streams of 4 stages.
@@ -373,8 +374,8 @@ driven.delay_table(delay)
 
 # %% [markdown]
 # What do old weights do to training? Below, 4 stages learn the digits, with momentum 0.9. The loss of blind guessing is
-# ln 10 = 2.3. Which line learns? Then look at the table: with a smaller rate, old weights are nearly the newest ones.
-# Does stashing help there?
+# ln 10 = 2.3. Which line learns? Then look at the table: with a smaller rate, old weights are nearly the newest ones. Stashing
+# makes a gradient exact, but not fresh. Does it help there?
 
 # %%
 display(show.old_weights())
@@ -447,8 +448,9 @@ placement.placement_table(placement.FEW_WEIGHTS)
 # What sends more belongs inside. The numbers don't show *when*: activations hide behind computing, these gradients do not.
 
 # %% [markdown]
-# Now the notes' table, whole, each cell beside our count; and below it what else they say of pipelines. All but two cells of the
-# first table agree with what we count. Both are right of some model parallelism: which?
+# Now the notes' table, whole, each cell beside our count; and below it what else they say of pipelines. The rows on
+# implementation and on use agree with what we count. Look at throughput: which model parallelism is meant? And at communication:
+# for stages it is the other way round.
 
 # %% lesson="after gradients"
 display(the_notes.data_or_model_table())
@@ -462,7 +464,8 @@ the_notes.corrections_table()
 # - why stages without micro-batches are as fast as one GPU;
 # - what share of a step is bubble, with p stages and m micro-batches;
 # - what a stage keeps with GPipe, with 1F1B and with PipeDream;
-# - why two stages can wait for each other, and what sends more: a pipeline or data parallelism.
+# - why two stages can wait for each other for ever;
+# - what a rank sends in a pipeline, and what with data parallelism.
 #
 # In practice: `torch.distributed.pipelining`, or Megatron-LM.
 #

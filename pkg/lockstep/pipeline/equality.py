@@ -80,7 +80,8 @@ def gradients_table(ranks: Sequence[int] = (1, 2, 3, 4, 8)) -> Table:
         for name, m in dict.fromkeys((str(case), case.micro_batches) for case in CASES)
     ]
     head = ["schedule", "micro-batches", *(f"K = {K}" for K in ranks)]
-    return Table("Largest difference of any gradient or weight from one rank's, after two steps", head, rows)
+    title = "Two steps in float64: the largest difference of any gradient or weight from one rank’s"
+    return Table(f"{title} (pipedream: from one rank’s with weights as old)", head, rows)
 
 
 def all_cases(cases: Sequence[Case], group: dist.ProcessGroup | None = None) -> list[State]:

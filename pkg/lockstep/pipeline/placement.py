@@ -15,6 +15,7 @@ wins where weights are few and batches large. (``cost.pipeline`` has the bytes; 
 
 from __future__ import annotations
 
+from functools import cache
 from typing import NamedTuple
 
 import torch.distributed as dist
@@ -36,6 +37,7 @@ class Placed(NamedTuple):
     gradients: float  # bytes that each rank sends to average its gradients
 
 
+@cache
 def measured(flat: Flat | None = None, on: str = "dgx-a100", schedule: str = "one_f_one_b") -> list[Placed]:
     """One row for each placement. ``flat.batch`` is that of one pipeline; ``on`` has 8 ranks on a machine."""
     flat, found = flat or MANY_WEIGHTS, list[Placed]()
@@ -68,4 +70,6 @@ def placement_table(flat: Flat | None = None) -> Table:
         [p.placement, f"{p.seconds * 1e3:.1f} ms", f"{p.activations / 1e6:.0f} MB", f"{p.gradients / 1e6:.0f} MB"]
         for p in measured(flat)
     ]
-    return Table("4 pipelines of 4 stages on two machines with 8 simulated A100 each", head, rows)
+    what = flat or MANY_WEIGHTS
+    size = f"{what.parameter_bytes / 1e9:.2f} GB of weights, {what.batch:,} examples a pipeline"
+    return Table(f"4 pipelines of 4 stages on two machines with 8 simulated A100 each: {size}", head, rows)

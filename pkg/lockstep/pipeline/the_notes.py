@@ -35,7 +35,7 @@ def data_or_model_table(K: int = 8) -> Table:
         ("Implementation", "Data parallel: Relatively straightforward", f"{data.code} lines of our library", "Right."),
         ("", "Model parallel: More difficult", f"{pipe.code} lines", "Right; and the model has to be cut."),
         ("Communication", "Data parallel: Low to moderate", f"{data.sent / 1e6:,.0f} MB sent by a rank",
-         "As much as twice the gradients, however small the batch is."),
+         "Twice the gradients, nearly, however small the batch is."),
         ("", "Model parallel: High", f"{pipe.sent / 1e6:,.0f} MB",
          "Stages send activations where the model is cut, and nothing else. It is high where each layer is cut: unit "
          "10."),
