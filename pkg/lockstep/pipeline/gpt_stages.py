@@ -53,7 +53,7 @@ def chunks_of(stage: int, stages: int, chunks: int) -> tuple[list[nn.Module], li
     layers, context, width = list(gpt_layers(**SIZES)), SIZES["context"], SIZES["width"]
     parts = cuts(len(layers), stages * chunks)
     mine = [parts[place(c, stage, stages)] for c in range(chunks)]
-    shapes = [(context, width) if part.start else (context,) for part in mine]
+    shapes: list[tuple[int, ...]] = [(context, width) if part.start else (context,) for part in mine]
     return [nn.Sequential(*layers[part.start : part.stop]) for part in mine], shapes
 
 

@@ -1,7 +1,7 @@
 """PipeDream's partitioner at work: VGG-16, profiled on a simulated V100, planned for slower and faster networks.
 
-The paper's plan for 16 V100s and 10 Gbit/s is "15-1": its convolutions 15 times, its dense layers once (Narayanan et al.,
-SOSP 2019, Table 1; there four GPUs share a machine, here all links are alike). Layers: Simonyan and Zisserman,
+The paper's plan for 16 V100s and 10 Gbit/s is "15-1": convolutions 15 times, dense layers once (Narayanan et al., SOSP
+2019, Table 1; there four GPUs share a machine, here all links are alike). Layers: Simonyan and Zisserman,
 arXiv:1409.1556, column D.
 """
 
