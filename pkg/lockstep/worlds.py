@@ -48,9 +48,9 @@ class Result(Outcome):
 
     def show(self) -> Timeline:
         """The timeline of this run."""
-        from lockstep import show
+        from lockstep.show.timeline import timeline
 
-        return show.timeline(self)
+        return timeline(self)
 
     def __repr__(self) -> str:
         sent = len(self.trace.communication)

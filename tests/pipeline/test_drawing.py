@@ -3,7 +3,19 @@ from random import Random
 
 import pytest
 
-from lockstep.pipeline.drawing import best_slots, drawing, idle, illegal, kept, slots, streams_of, told, when
+from lockstep.pipeline.drawing import (
+    best_slots,
+    broken,
+    drawing,
+    idle,
+    illegal,
+    kept,
+    missing,
+    slots,
+    streams_of,
+    told,
+    when,
+)
 
 
 def rows_of(text: str) -> list[list[str]]:
@@ -111,3 +123,48 @@ def test_messages_go_after_the_slot_in_which_they_were_made() -> None:
     p, m = dice.randint(2, 5), dice.randint(1, 6)
     for stream in streams_of(drawing(p, m, 2)):
         assert sum(kind.startswith("send") for kind, _ in stream) in (m, 2 * m)
+
+
+@pytest.mark.parametrize(
+    ("text", "cap", "sentences"),
+    [
+        ("", 1, []),
+        ("F0\n.. ..", 1, []),
+        ("F0 F1\n..", 2, []),
+        (".. B1\n..", 1, []),
+        ("F0 .. F1 .. .. ..\nF0", 1, ["rule 2, stage 1, slot 0: F0 stands there, and F0 of stage 0 stands in slot 0"]),
+        ("B0 F0\n..", 1, ["rule 3, stage 0, slot 0: B0 stands there, and F0 of stage 0 stands in slot 1"]),
+        ("..\n.. B0 F0", 1, ["rule 3, stage 1, slot 1"]),
+        ("F0\n..\nF0", 1, ["rule 2, stage 2, slot 0: F0 stands there, and F0 of stage 0 stands in slot 0"]),
+        ("F0 F1 F1\n.. F9", 3, ["rule 1, stage 0, slot 2: F1 stands", "rule 1, stage 1, slot 1: 'F9' is none"]),
+        ("F0 F1\n..", 1, ["rule 4, stage 0, slot 1: the stage keeps 2 micro-batches; the cap is 1"]),
+        ("F0 .. F1 .. F2\n..", 1, []),
+        ("F0 F1 .. F2 F3\n..", 2, ["rule 4, stage 0, slot 4: the stage keeps 3 micro-batches"]),
+        ("F0 F1 F2 .. B0 B1\n..", 1, ["rule 4, stage 0, slot 1: the stage keeps 2", "rule 4, stage 0, slot 2"]),
+        (".. .. .. B0 B1\n..", 1, ["rule 4, stage 0, slot 2: the stage keeps 2"]),
+        ("F0 F1 F2\n.. .. .. F2 F0", 3, ["rule 5, stage 1, slot 3: F2 stands where stage 0 has F0"]),
+        ("F1\n.. F0 F1\n.. .. .. F1 F0", 3, ["rule 5, stage 2, slot 3: F1 stands where stage 1 has F0"]),
+    ],
+)  # fmt: skip
+def test_a_drawing_in_the_making_breaks_only_what_its_cells_break(text: str, cap: int, sentences: list[str]) -> None:
+    found = [told(place) for place in broken([line.split() for line in text.splitlines()], 4, cap)]
+    assert len(found) == len(sentences), found
+    for said, sentence in zip(found, sentences, strict=True):
+        assert said.startswith(sentence)
+
+
+def test_no_part_of_a_legal_drawing_breaks_a_rule() -> None:
+    dice = Random(5)
+    for p, m, cap in ((3, 2, 1), (3, 4, 4), (4, 6, 3), (4, 6, 4)):
+        whole = drawing(p, m, cap)
+        for share in (0.2, 0.5, 0.9):
+            part = [[cell if dice.random() < share else ".." for cell in row] for row in whole]
+            assert list(broken(part, m, cap)) == []
+            assert all(
+                few <= many for of in zip(kept(part), kept(whole), strict=True) for few, many in zip(*of, strict=True)
+            )
+
+
+def test_what_is_missing_is_told() -> None:
+    assert missing(["F1", "..", "B0"], 2) == ["F0", "B1"]
+    assert missing(GPIPE[1], 2) == []

@@ -45,6 +45,7 @@ FIGURES: dict[str, Callable[[], Any]] = {
     "batch_and_rate": lambda: show.batch_and_rate(
         [(16, "as for the small batch", 3.0), (1024, "as for the small batch", 9.0)], [(128, "linear", 23.5)]
     ),
+    "board": lambda: show.board(4, 6, 3, "F0 F1\nF0\n..\n.."),
     "consensus": lambda: show.consensus([Consensus("ring", [ring(4)], [1.0, 0.4, 0.11, 0.04], 2.0)]),
     "costs": lambda: show.costs(ranks=16),
     "pipeline": lambda: show.pipeline(micro_batches=4),

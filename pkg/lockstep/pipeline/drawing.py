@@ -18,7 +18,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache
-from itertools import product
+from itertools import chain, pairwise, product
 from typing import NamedTuple
 
 from lockstep.pipeline.pairs import Pair
@@ -39,10 +39,25 @@ class Illegal(NamedTuple):
 
 def illegal(rows: Rows, micro_batches: int, cap: int) -> Illegal | None:
     """None if a drawing of a row for each stage is legal."""
-    for rule in (_not_once_each, _too_early, _over_cap, _out_of_order):
-        if found := next(rule(rows, micro_batches, cap), None):
-            return found
-    return None
+    absent = (
+        Illegal(1, stage, -1, cell, f"{cell} is missing")
+        for stage, row in enumerate(rows)
+        for cell in missing(row, micro_batches)
+    )
+    return next(chain(_unfit(rows, micro_batches), absent, broken(rows, micro_batches, cap)), None)
+
+
+def broken(rows: Rows, micro_batches: int, cap: int) -> Iterator[Illegal]:
+    """All places of a drawing in the making that break a rule already. What is missing breaks none."""
+    yield from _unfit(rows, micro_batches)
+    yield from _too_early(rows, micro_batches)
+    yield from _over_cap(rows, cap)
+    yield from _out_of_order(rows)
+
+
+def missing(row: Sequence[str], micro_batches: int) -> list[str]:
+    """The passes that a row doesn't have yet: F0, B0, F1, ..."""
+    return [cell for cell in (f"{kind}{i}" for i in range(micro_batches) for kind in "FB") if cell not in row]
 
 
 def told(found: Illegal) -> str:
@@ -51,7 +66,7 @@ def told(found: Illegal) -> str:
     return f"rule {found.rule}, stage {found.stage}{slot}: {found.why}"
 
 
-def _not_once_each(rows: Rows, m: int, cap: int) -> Iterator[Illegal]:
+def _unfit(rows: Rows, m: int) -> Iterator[Illegal]:
     for stage, row in enumerate(rows):
         seen = dict[str, int]()
         for slot, cell in enumerate(row):
@@ -63,43 +78,46 @@ def _not_once_each(rows: Rows, m: int, cap: int) -> Iterator[Illegal]:
             elif cell in seen:
                 yield Illegal(1, stage, slot, cell, f"{cell} stands in slot {seen[cell]} already")
             seen[cell] = slot
-        for cell in (f"{kind}{i}" for i in range(m) for kind in "FB"):
-            if cell not in seen:
-                yield Illegal(1, stage, -1, cell, f"{cell} is missing")
 
 
-def _too_early(rows: Rows, m: int, cap: int) -> Iterator[Illegal]:
-    at, last = [when(row) for row in rows], len(rows) - 1
-    for stage, i in product(range(len(rows)), range(m)):
-        if stage and at[stage][f"F{i}"] <= at[stage - 1][f"F{i}"]:
-            yield _awaits(2, stage, at[stage][f"F{i}"], f"F{i}", stage - 1, at[stage - 1][f"F{i}"])
-    for stage, i in product(reversed(range(len(rows))), range(m)):
-        source, cell = (stage, f"F{i}") if stage == last else (stage + 1, f"B{i}")
-        if at[stage][f"B{i}"] <= at[source][cell]:
-            yield _awaits(3, stage, at[stage][f"B{i}"], f"B{i}", source, at[source][cell], cell)
+def _too_early(rows: Rows, m: int) -> Iterator[Illegal]:
+    """A micro-batch goes forward through all stages, and backward through all. Each of its passes stands later than
+    the one before, or in a drawing in the making than the last one before it that is there."""
+    at, stages = [when(row) for row in rows], range(len(rows))
+    way = [*((stage, "F") for stage in stages), *((stage, "B") for stage in reversed(stages))]
+    for (done, (stage, kind)), i in product(enumerate(way), range(m)):
+        before = [(s, f"{k}{i}") for s, k in way[:done] if f"{k}{i}" in at[s]]
+        cell = f"{kind}{i}"
+        if not before or cell not in at[stage]:
+            continue
+        source, awaited = before[-1]
+        slot, there = at[stage][cell], at[source][awaited]
+        if slot <= there:
+            why = f"{cell} stands there, and {awaited} of stage {source} stands in slot {there}: {cell} has to be later"
+            yield Illegal(2 if kind == "F" else 3, stage, slot, cell, why)
 
 
-def _awaits(rule: int, stage: int, slot: int, cell: str, source: int, there: int, awaited: str = "") -> Illegal:
-    why = f"{cell} stands there, and {awaited or cell} of stage {source} stands in slot {there}: {cell} has to be later"
-    return Illegal(rule, stage, slot, cell, why)
-
-
-def _over_cap(rows: Rows, m: int, cap: int) -> Iterator[Illegal]:
+def _over_cap(rows: Rows, cap: int) -> Iterator[Illegal]:
+    """Where a stage goes over the cap, and where it goes on to still more."""
     for stage, of_stage in enumerate(kept(rows)):
-        for slot, number in enumerate(of_stage):
-            if number > cap:
+        for slot, (before, number) in enumerate(pairwise([0, *of_stage])):
+            if number > max(cap, before):
                 why = f"the stage keeps {number} micro-batches; the cap is {cap}"
                 yield Illegal(4, stage, slot, rows[stage][slot], why)
 
 
-def _out_of_order(rows: Rows, m: int, cap: int) -> Iterator[Illegal]:
-    for kind, (stage, row) in product("FB", enumerate(rows)):
-        first, here = ([(slot, c) for slot, c in enumerate(r) if c.startswith(kind)] for r in (rows[0], row))
-        for (_, wanted), (slot, cell) in zip(first, here, strict=True):
-            if cell != wanted:
-                yield Illegal(
-                    5, stage, slot, cell, f"{cell} stands where stage 0 has {wanted}: {kind} in another order"
-                )
+def _out_of_order(rows: Rows) -> Iterator[Illegal]:
+    """For each row, where it first differs from a row above it, of the passes that both have."""
+    at = [when(row) for row in rows]
+    for kind, stage in product("FB", range(len(rows))):
+        for above in range(stage):
+            both = [cell for cell in at[stage] if cell.startswith(kind) and cell in at[above]]
+            ordered = zip(sorted(both, key=at[above].__getitem__), sorted(both, key=at[stage].__getitem__), strict=True)
+            if other := next(((wanted, cell) for wanted, cell in ordered if cell != wanted), None):
+                wanted, cell = other
+                why = f"{cell} stands where stage {above} has {wanted}: {kind} in another order"
+                yield Illegal(5, stage, at[stage][cell], cell, why)
+                break
 
 
 def when(row: Sequence[str]) -> dict[str, int]:
@@ -113,15 +131,27 @@ def slots(rows: Rows) -> int:
 
 
 def kept(rows: Rows) -> list[list[int]]:
-    """Of each stage: how many micro-batches it keeps in each slot. F counts from its slot on, B to its slot."""
+    """Of each stage: how many micro-batches it keeps in each slot. F counts from its slot on, B to its slot.
+
+    In a drawing in the making that is so many at least: an F may get its B, and a B its F, in the nearest empty cell.
+    """
     found = []
     for row in rows:
-        now, of_stage = 0, list[int]()
-        for cell in row:
-            now += cell.startswith("F")
-            of_stage.append(now)
-            now -= cell.startswith("B")
-        found.append(of_stage)
+        at = when(row)
+        spans = [(slot, at["B" + cell[1:]]) for cell, slot in at.items() if cell[0] == "F" and "B" + cell[1:] in at]
+        whole = [sum(f <= slot <= b for f, b in spans) for slot in range(len(row))]
+        begun, ended = _alone(row, "F", "B"), _alone(row[::-1], "B", "F")[::-1]
+        found.append([sum(counts) for counts in zip(whole, begun, ended, strict=True)])
+    return found
+
+
+def _alone(row: Sequence[str], one: str, other: str) -> list[int]:
+    """How many passes ``one`` have been there without their ``other``, and had no empty cell for it."""
+    now, found = 0, []
+    for cell in row:
+        now += cell.startswith(one) and other + cell[1:] not in row
+        found.append(now)
+        now -= cell in IDLE and now > 0
     return found
 
 

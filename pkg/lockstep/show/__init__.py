@@ -4,6 +4,7 @@ from lockstep.show.amdahl import amdahl
 from lockstep.show.audit import audit
 from lockstep.show.balance import balance
 from lockstep.show.batch_and_rate import batch_and_rate
+from lockstep.show.board import board
 from lockstep.show.chart import chart
 from lockstep.show.consensus import consensus
 from lockstep.show.costs import costs
@@ -32,6 +33,7 @@ __all__ = [
     "audit",
     "balance",
     "batch_and_rate",
+    "board",
     "chart",
     "consensus",
     "costs",
