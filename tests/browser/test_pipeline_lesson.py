@@ -14,7 +14,11 @@ LINES = {
     "kept": "def kept(s, p, m):\n    return p - s if p - s < m else m",
     "delay": "def delay(s, p):\n    return p - 1 - s",
 }
-SHOWN = {"driven.bubble_table": "30.4%", "driven.kept_table": "1F1B by your line", "driven.delay_table": "versions kept"}
+SHOWN = {
+    "driven.bubble_table": "30.4%",
+    "driven.kept_table": "1F1B by your line",
+    "driven.delay_table": "versions kept",
+}
 
 
 @pytest.mark.slow
