@@ -25,9 +25,9 @@ from lockstep.data_parallel import sgd
 from lockstep.errors import UsageError
 from lockstep.pipeline import instructions, mailbox, worker
 from lockstep.pipeline.schedules import messages
-from lockstep.pipeline.training import ALONE, DATA, Flat, step
+from lockstep.pipeline.training import ALONE, DATA, Flat, executed
 from lockstep.tables import Table
-from lockstep.worlds import Result, run
+from lockstep.worlds import Result
 
 WAYS = (ALONE, DATA, "naive", "gpipe", "one_f_one_b")
 MACHINERY = (instructions, messages, mailbox, worker)
@@ -41,13 +41,13 @@ class Row(NamedTuple):
     code: int  # lines of the library that it takes, without comments
 
 
-def measured(K: int = 8, flat: Flat | None = None, on: str = "dgx-a100") -> list[Row]:
+def measured(K: int = 8, flat: Flat | None = None) -> list[Row]:
     """A row for each way. Raises UsageError for a single rank, where all ways are one."""
     if K < 2:
         raise UsageError("Data and model parallelism differ from two ranks on.", "Choose K = 2 or more.")
     flat, rows, alone = flat or Flat(), list[Row](), 0.0
     for way in WAYS:
-        result = run(step, way, flat, ranks=1 if way == ALONE else K, on=on, fake=True)
+        result = executed(way, 1 if way == ALONE else K, flat)
         alone = alone or result.time
         most = max(sent_bytes(result, rank) for rank in range(result.trace.ranks))
         rows.append(Row(way, alone / result.time, max(result.peak_memory), most, lines_of(code_of(way))))

@@ -19,6 +19,7 @@ from lockstep.pipeline.one_rank import stale, synchronous
 from lockstep.pipeline.schedules import stream, streams
 from lockstep.pipeline.stages import chunk, chunks_of_stage, cuts
 from lockstep.pipeline.worker import PipelineWorker
+from lockstep.tables import Table
 from lockstep.worlds import run
 
 WIDTHS = (7, 6, 5, 8, 6, 7, 5, 6, 6, 3)
@@ -68,6 +69,19 @@ def beside_one_rank(ranks: Sequence[int] = (1, 2, 3, 4, 8), on: str = "dgx-a100"
             row = {"schedule": str(case), "K": K, "m": case.micro_batches, "apart": furthest(found, wanted)}
             rows.append(row)
     return rows
+
+
+def gradients_table(ranks: Sequence[int] = (1, 2, 3, 4, 8)) -> Table:
+    """``beside_one_rank`` on the virtual cluster: a column for each number of ranks, a dash where the schedule does not
+    allow it."""
+    apart = {(row["schedule"], row["m"], row["K"]): row["apart"] for row in beside_one_rank(ranks)}
+    rows = [
+        [name, str(m), *(f"{apart[name, m, K]:.0e}" if (name, m, K) in apart else "–" for K in ranks)]
+        for name, m in dict.fromkeys((str(case), case.micro_batches) for case in CASES)
+    ]
+    head = ["schedule", "micro-batches", *(f"K = {K}" for K in ranks)]
+    title = "Two steps in float64: the largest difference of any gradient or weight from one rank’s"
+    return Table(f"{title} (pipedream: from one rank’s with weights as old)", head, rows)
 
 
 def all_cases(cases: Sequence[Case], group: dist.ProcessGroup | None = None) -> list[State]:

@@ -15,6 +15,7 @@ wins where weights are few and batches large. (``cost.pipeline`` has the bytes; 
 
 from __future__ import annotations
 
+from functools import cache
 from typing import NamedTuple
 
 import torch.distributed as dist
@@ -24,6 +25,8 @@ from lockstep.tables import Table
 from lockstep.worlds import run
 
 SIDE = 4  # stages, and pipelines
+MANY_WEIGHTS = Flat(batch=512, micro_batches=8)
+FEW_WEIGHTS = Flat(layers=8, width=1024, batch=32768, micro_batches=16)
 PLACEMENTS = ("pipeline inside, data across", "data inside, pipeline across")
 
 
@@ -34,9 +37,10 @@ class Placed(NamedTuple):
     gradients: float  # bytes that each rank sends to average its gradients
 
 
+@cache
 def measured(flat: Flat | None = None, on: str = "dgx-a100", schedule: str = "one_f_one_b") -> list[Placed]:
     """One row for each placement. ``flat.batch`` is that of one pipeline; ``on`` has 8 ranks on a machine."""
-    flat, found = flat or Flat(batch=512, micro_batches=8), list[Placed]()
+    flat, found = flat or MANY_WEIGHTS, list[Placed]()
     for placement in PLACEMENTS:
         result = run(step, placement, flat, schedule, ranks=SIDE**2, on=on, fake=True)
         middle = SIDE if placement == PLACEMENTS[1] else 1  # stage 1 of pipeline 0
@@ -66,4 +70,6 @@ def placement_table(flat: Flat | None = None) -> Table:
         [p.placement, f"{p.seconds * 1e3:.1f} ms", f"{p.activations / 1e6:.0f} MB", f"{p.gradients / 1e6:.0f} MB"]
         for p in measured(flat)
     ]
-    return Table("4 pipelines of 4 stages on two machines with 8 simulated A100 each", head, rows)
+    what = flat or MANY_WEIGHTS
+    size = f"{what.parameter_bytes / 1e9:.2f} GB of weights, {what.batch:,} examples a pipeline"
+    return Table(f"4 pipelines of 4 stages on two machines with 8 simulated A100 each: {size}", head, rows)

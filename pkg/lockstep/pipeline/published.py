@@ -96,8 +96,10 @@ def table(predictions: Sequence[Prediction], caption: str) -> Table:
     return Table(caption, head, rows)
 
 
-def throughput_table() -> Table:
-    return table([*throughputs(), *torchgpipes()], "GPipe's Tables 2 and 3, and torchgpipe's: throughput, predicted")
+def throughput_table(model: str = "") -> Table:
+    """Rows whose model begins so; all, if nothing is said."""
+    found = [p for p in (*throughputs(), *torchgpipes()) if p.model.startswith(model)]
+    return table(found, "GPipe's Tables 2 and 3, and torchgpipe's: throughput, predicted")
 
 
 def largest_model_table() -> Table:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import cache
 from typing import NamedTuple
 
 import torch
@@ -47,22 +48,32 @@ def staleness(stages: Sequence[int] = (2, 4, 8), rate: float = RATE, momentum: f
 
 
 def trained(way: str, p: int, rate: float = RATE, momentum: float = MOMENTUM) -> float:
-    losses: list[float] = run(train, way, rate, momentum, ranks=p, on="dgx-a100").values[-1]
-    return sum(losses[-TAIL:]) / TAIL
+    return tail(losses(way, p, rate, momentum))
+
+
+@cache
+def losses(way: str, p: int, rate: float = RATE, momentum: float = MOMENTUM) -> list[float]:
+    """Of all minibatches, each before its update."""
+    found: list[float] = run(train, way, rate, momentum, ranks=p, on="dgx-a100").values[-1]
+    return found
+
+
+def tail(found: Sequence[float]) -> float:
+    return sum(found[-TAIL:]) / TAIL
 
 
 def train(way: str, rate: float, momentum: float) -> list[float]:
-    """On a rank: the losses of all minibatches, on the last stage's."""
+    """On a rank: the losses of all minibatches; the last stage alone sees them."""
     stage, stages = dist.get_rank(), dist.get_world_size()
     chunks, shapes = chunks_of_stage(WIDTHS, stage, stages)
     for module in chunks:
         widen(module)
     sgd = torch.optim.SGD([p for module in chunks for p in module.parameters()], rate, momentum)
-    losses = list[float]()
+    seen = list[float]()
 
     def loss(output: Tensor, target: Tensor) -> Tensor:
         found = F.cross_entropy(output, target)
-        losses.append(found.item())
+        seen.append(found.item())
         return found
 
     worker = PipelineWorker(chunks, shapes, loss, sgd, stash=way != "PipeDream without stashing")
@@ -74,7 +85,7 @@ def train(way: str, rate: float, momentum: float) -> list[float]:
     else:
         sizes = [len(one) for one in inputs]
         worker.step(stream("pipedream", stage, stages, len(sizes)), sizes, inputs, targets)
-    return losses
+    return seen
 
 
 @torch.no_grad()
@@ -91,3 +102,10 @@ def staleness_table(stages: Sequence[int] = (2, 4, 8)) -> Table:
     return Table(
         f"PipeDream's old weights: {EPOCHS} epochs of the digits, rate {RATE}, momentum {MOMENTUM}", head, rows
     )
+
+
+def rates_table(p: int = 4, rates: Sequence[float] = (0.002, 0.005, RATE)) -> Table:
+    """With smaller steps, weights that are some steps old are nearly the newest ones."""
+    rows = [[f"{rate:g}", *(f"{trained(way, p, rate):.3f}" for way in WAYS)] for rate in rates]
+    title = f"Loss of the last of {EPOCHS} epochs, {p} stages, momentum {MOMENTUM}"
+    return Table(title, ["rate", *WAYS], rows)

@@ -10,6 +10,7 @@ It is for ``run(step, way, ...)``, and with ``fake=True`` at any size: the worke
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 import torch
 import torch.distributed as dist
@@ -20,6 +21,7 @@ from lockstep.data_parallel.sgd import average_gradients, training_step
 from lockstep.pipeline.schedules import stream
 from lockstep.pipeline.stages import cuts
 from lockstep.pipeline.worker import PipelineWorker
+from lockstep.worlds import Result, run
 
 ALONE, DATA = "one rank", "data parallelism"
 
@@ -45,6 +47,17 @@ class Flat:
     def parameter_bytes(self) -> int:
         """Of the whole model."""
         return 4 * self.layers * (self.width**2 + self.width)
+
+
+@cache
+def executed(way: str, ranks: int, flat: Flat = Flat()) -> Result:
+    """A step on so many simulated A100, without data."""
+    return run(step, way, flat, ranks=ranks, on="dgx-a100", fake=True)
+
+
+def speedup(way: str, ranks: int, micro_batches: int = 16) -> float:
+    """How many times as fast as the whole model on one A100, with the same batch."""
+    return executed(ALONE, 1).time / executed(way, ranks, Flat(micro_batches=micro_batches)).time
 
 
 def step(way: str, flat: Flat = Flat(), group: dist.ProcessGroup | None = None) -> None:

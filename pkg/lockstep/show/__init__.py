@@ -2,6 +2,7 @@
 
 from lockstep.show.amdahl import amdahl
 from lockstep.show.audit import audit
+from lockstep.show.balance import balance
 from lockstep.show.batch_and_rate import batch_and_rate
 from lockstep.show.board import board
 from lockstep.show.chart import chart
@@ -12,6 +13,7 @@ from lockstep.show.loss_by_bytes import loss_by_bytes
 from lockstep.show.memory_over_time import memory_over_time
 from lockstep.show.memory_stacks import memory_stacks
 from lockstep.show.message_times import message_times
+from lockstep.show.old_weights import old_weights
 from lockstep.show.pipeline import pipeline
 from lockstep.show.predict import predict
 from lockstep.show.race import race
@@ -29,6 +31,7 @@ from lockstep.tally import counted as progress
 __all__ = [
     "amdahl",
     "audit",
+    "balance",
     "batch_and_rate",
     "board",
     "chart",
@@ -39,6 +42,7 @@ __all__ = [
     "memory_over_time",
     "memory_stacks",
     "message_times",
+    "old_weights",
     "pipeline",
     "predict",
     "progress",

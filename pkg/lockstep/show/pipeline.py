@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
 
@@ -17,8 +18,8 @@ class Pipeline(Player):
 
     label = "Pipeline schedule"
 
-    def __init__(self, model: Schedule) -> None:
-        self.model = model
+    def __init__(self, model: Schedule, among: Sequence[str] = tuple(NAMES)) -> None:
+        self.model, self.among = model, among
         super().__init__([pipeline_svg.draw(model)], [model.words()])
 
     def sliders(self) -> tuple[Slider, Slider]:
@@ -36,7 +37,7 @@ class Pipeline(Player):
         """Interleaving wants multiples of the stages: with another number it is left out."""
         p, m = self.model.stages, self.model.micro_batches
         counts = sorted({n for n in (p, 2 * p, 4 * p) if n <= MOST_MICRO_BATCHES} | {m})
-        return [name for name in NAMES if m % p == 0 or name != "interleaved"], counts
+        return [name for name in self.among if m % p == 0 or name != "interleaved"], counts
 
 
 def pipeline(
@@ -45,13 +46,15 @@ def pipeline(
     micro_batches: int = 8,
     chunks: int = 2,
     times: Times | None = None,
+    among: Sequence[str] = tuple(NAMES),
 ) -> Pipeline:
     """The schedule, simulated: a forward pass takes one unit of time, a backward pass two, unless ``times`` says
     otherwise. Beside each stage: how many micro-batches' activations it keeps, and with PipeDream how many versions of
-    its weights. ``chunks``: of the model on each stage, for "interleaved".
+    its weights. ``chunks``: of the model on each stage, for "interleaved". ``among``: the schedules that its slider
+    has.
 
     Raises UsageError for a schedule that ``lockstep.pipeline.schedules`` does not know, and for sizes beyond a picture.
     """
-    if schedule not in NAMES:
+    if schedule not in among or not set(among) <= set(NAMES):
         raise UsageError(f"There is no schedule {schedule!r}.", f"Choose one of: {', '.join(NAMES)}.")
-    return Pipeline(Schedule(schedule, stages, micro_batches, chunks, times or Times()))
+    return Pipeline(Schedule(schedule, stages, micro_batches, chunks, times or Times()), among)
