@@ -8,10 +8,11 @@ from __future__ import annotations
 import __future__
 
 import ast
-import dis
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from types import CodeType
+
+from lockstep.checks.names import inside, used
 
 BIND = ("STORE_NAME", "STORE_GLOBAL")
 READ = ("LOAD_NAME", "LOAD_GLOBAL")
@@ -36,8 +37,8 @@ def statements(text: str, filename: str) -> list[Statement]:
 
 def _statement(node: ast.stmt, filename: str) -> Statement:
     code = compile(ast.Module([node], []), filename, "exec", flags=LAZY_ANNOTATIONS, dont_inherit=True)
-    binds = {i.argval for i in dis.get_instructions(code) if i.opname in BIND} | _changed(node)
-    reads = {i.argval for c in _nested(code) for i in dis.get_instructions(c) if i.opname in READ}
+    binds = {name for operation, name in used(code) if operation in BIND} | _changed(node)
+    reads = {name for part in inside(code) for operation, name in used(part) if operation in READ}
     star = isinstance(node, ast.ImportFrom) and node.names[0].name == "*"
     return Statement(node, code, frozenset(binds), frozenset(reads), star)
 
@@ -52,13 +53,6 @@ def _root(target: ast.expr) -> str:
     while isinstance(target, (ast.Attribute, ast.Subscript)):
         target = target.value
     return target.id if isinstance(target, ast.Name) else ""
-
-
-def _nested(code: CodeType) -> Iterator[CodeType]:
-    yield code
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield from _nested(constant)
 
 
 def needed(all_statements: Sequence[Statement], name: str) -> list[Statement]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dis
 import importlib
 import sys
 from collections import defaultdict
@@ -11,6 +10,8 @@ from dataclasses import fields, is_dataclass
 from functools import partial
 from types import CodeType, FunctionType, MethodType
 from typing import Any
+
+from lockstep.checks.names import inside, used
 
 DEPTH = 4  # of containers in containers
 
@@ -82,13 +83,9 @@ def _names(code: CodeType) -> tuple[set[str], set[str]]:
     """Names of its module's that it uses, and those of attributes and imports, of which nobody knows whose they are."""
     plain: set[str] = set()
     others: set[str] = set()
-    for step in dis.get_instructions(code):
-        if step.opcode in dis.hasname:
-            (plain if "GLOBAL" in step.opname else others).add(step.argval)
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            inner = _names(constant)
-            plain, others = plain | inner[0], others | inner[1]
+    for part in inside(code):
+        for operation, name in used(part):
+            (plain if "GLOBAL" in operation else others).add(name)
     return plain, others
 
 
