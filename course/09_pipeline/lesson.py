@@ -63,8 +63,8 @@ serial.show()
 
 # %% [markdown] lesson="reason naive"
 # **Our reason.** While one stage computes, three wait: those behind it for their input, those before it for a gradient. So
-# four GPUs are as fast as one. What is over 1 is the update, which all stages make at once. The number does not show what is
-# gained: each GPU holds a quarter of the model.
+# four GPUs are as fast as one. What is over 1 is the update, and building the model: stages do that at once. The number does
+# not show what is gained: each GPU holds a quarter of the model.
 
 # %% [markdown]
 # ## 2. Micro-batches · 10 minutes · short path
@@ -179,8 +179,8 @@ equality.gradients_table((2, 4))
 
 # %% [markdown]
 # Now draw a schedule yourself: 3 stages, 3 micro-batches. GPipe keeps the activations of all 3 and takes 10 slots. Here a
-# stage has memory for 2 at once. Put F and B into slots. The board says what is not possible, and counts. How many slots
-# does that cost?
+# stage has memory for 2 at once. Put F and B into slots. The board says what is not possible, and counts. Can you do with
+# 12?
 
 # %%
 show.board(3, 3, 2)
