@@ -58,7 +58,7 @@ predict(
 faster = training.speedup("naive", ranks=4, micro_batches=1)
 display(reconcile("naive", simulated=faster))
 serial = run(notes.trained, "naive", 1, 16384, ranks=2, on="dgx-a100", fake=True)
-print(f"the notes' layers: both ranks compute for {notes.at_once(serial.trace):g} s")
+print(f"after building the layers, both compute for {notes.at_once(serial.trace):g} s")
 serial.show()
 
 # %% [markdown] lesson="reason naive"
