@@ -8,8 +8,8 @@
 #
 # | | minutes | what |
 # |---|---|---|
-# | Whole lesson | 52 | sections 1 to 9 |
-# | Short path | 21 | sections 1, 2 and 5, the wrap-up; then `one_f_one_b` in the lab |
+# | Whole lesson | 55 | sections 1 to 9 |
+# | Short path | 25 | sections 1, 2 and 5, the wrap-up; then `one_f_one_b` in the lab |
 # | [Lab](../../labs/09_pipeline/lab.ipynb) | 125 | five exercises, and more for those who want them |
 #
 # From units 04 and 05 you need messages, deadlocks, and the ring all-reduce.
