@@ -8,8 +8,8 @@
 #
 # | | minutes | what |
 # |---|---|---|
-# | Whole lesson | 52 | sections 1 to 9 |
-# | Short path | 21 | sections 1, 2 and 5, the wrap-up; then `one_f_one_b` in the lab |
+# | Whole lesson | 55 | sections 1 to 9 |
+# | Short path | 25 | sections 1, 2 and 5, the wrap-up; then `one_f_one_b` in the lab |
 # | [Lab](../../labs/09_pipeline/lab.ipynb) | 125 | five exercises, and more for those who want them |
 #
 # From units 04 and 05 you need messages, deadlocks, and the ring all-reduce.
@@ -58,13 +58,13 @@ predict(
 faster = training.speedup("naive", ranks=4, micro_batches=1)
 display(reconcile("naive", simulated=faster))
 serial = run(notes.trained, "naive", 1, 16384, ranks=2, on="dgx-a100", fake=True)
-print(f"the notes' layers: both ranks compute for {notes.at_once(serial.trace):g} s")
+print(f"after building the layers, both compute for {notes.at_once(serial.trace):g} s")
 serial.show()
 
 # %% [markdown] lesson="reason naive"
 # **Our reason.** While one stage computes, three wait: those behind it for their input, those before it for a gradient. So
-# four GPUs are as fast as one. What is over 1 is the update, which all stages make at once. The number does not show what is
-# gained: each GPU holds a quarter of the model.
+# four GPUs are as fast as one. What is over 1 is the update, and building the model: stages do that at once. The number does
+# not show what is gained: each GPU holds a quarter of the model.
 
 # %% [markdown]
 # ## 2. Micro-batches · 10 minutes · short path
@@ -179,8 +179,8 @@ equality.gradients_table((2, 4))
 
 # %% [markdown]
 # Now draw a schedule yourself: 3 stages, 3 micro-batches. GPipe keeps the activations of all 3 and takes 10 slots. Here a
-# stage has memory for 2 at once. Put F and B into slots. The board says what is not possible, and counts. How many slots
-# does that cost?
+# stage has memory for 2 at once. Put F and B into slots. The board says what is not possible, and counts. Can you do with
+# 12?
 
 # %%
 show.board(3, 3, 2)

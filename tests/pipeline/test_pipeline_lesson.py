@@ -13,7 +13,7 @@ from lockstep.pipeline.staleness import rates_table
 
 @pytest.mark.slow
 def test_naive_stages_are_as_fast_as_one_gpu_and_micro_batches_have_a_best_number() -> None:
-    assert training.speedup("naive", 4, 1) == pytest.approx(1.03, abs=0.01)
+    assert training.speedup("naive", 4, 1) == pytest.approx(1.01, abs=0.01)
     assert training.speedup("naive", 4, 16) < 1
     eight, sixteen, more = (training.speedup("gpipe", 8, m) for m in (8, 16, 32))
     assert eight < more < sixteen

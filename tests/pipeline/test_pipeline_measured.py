@@ -31,7 +31,7 @@ def test_the_notes_table_of_data_and_model_parallelism() -> None:
     alone, data, naive, pipe = (rows[way] for way in ("one rank", "data parallelism", "naive", "one_f_one_b"))
     assert naive.speedup < alone.speedup == 1 < pipe.speedup < data.speedup
     assert pipe.speedup < 8 * (1 - bubble(8, Flat().micro_batches))
-    assert pipe.memory < alone.memory / 8 < data.memory
+    assert alone.memory / 8 < pipe.memory < alone.memory / 7 < alone.memory < data.memory
     assert pipe.sent == 2 * Flat().micro_batches * Flat().activation_bytes < data.sent
     assert data.code < 50 < 200 < pipe.code < 400
     with pytest.raises(UsageError, match="two ranks"):

@@ -42,6 +42,7 @@ def halves(values: Any) -> None:
 FIGURES: dict[str, Callable[[], Any]] = {
     "amdahl": lambda: show.amdahl(0.95, 16, {1: 1.0, 2: 0.6}),
     "audit": lambda: show.audit(ROWS),
+    "balance": lambda: show.balance([1, 3, 3, 8], {"even cut": [2, 2], "best cut": [3, 1]}),
     "batch_and_rate": lambda: show.batch_and_rate(
         [(16, "as for the small batch", 3.0), (1024, "as for the small batch", 9.0)], [(128, "linear", 23.5)]
     ),
@@ -58,6 +59,7 @@ FIGURES: dict[str, Callable[[], Any]] = {
     "memory_over_time": lambda: show.memory_over_time(sawtooth()),
     "memory_stacks": show.memory_stacks,
     "message_times": lambda: show.message_times([8, 800, 80_000, 8_000_000], [2e-5, 2.1e-5, 5e-5, 3e-3], 2e-5, 4e-10),
+    "old_weights": lambda: show.old_weights(2),
     "predict": lambda: show.predict(
         "page", "How many ms does a ring of 64 ranks take, with 16 MB on each of them?", "ms"
     ),

@@ -54,7 +54,7 @@ def corrections_table() -> Table:
     rows = [
         ("“Naïve. Simply activate all workers in series … No speedup (slower!)”",
          f"{speedup('naive', 4, 1):.2f} times one GPU; in 16 micro-batches {speedup('naive', 4, 16):.2f}",
-         "Right. What is over 1 is the update, which all stages make at once."),
+         "Right. What is over 1 is the update, and building the model: stages do that at once."),
         ("“Pipeline Parallelism”, the sample with x.to('cuda:1')", f"both compute for {in_turn() * 1e3:g} ms",
          "These are naive stages: a pipeline needs micro-batches."),
         ("from torch.distributed.pipeline.sync import Pipe", f"{GONE}: {told(GONE)}; {THERE}: {told(THERE)}",
