@@ -16,8 +16,8 @@
 #
 # **Stages.** A model is cut into p **stages**. Stage s = 0, …, p − 1 has the s-th part of its layers, and stands on rank s
 # of `group`: `dist.get_rank(group)` is s, and `dist.get_world_size(group)` is p. p may be 1. `group=None` is all ranks.
-# Every call of `dist` gets `group=group`, and names its peer by `group_src`, `group_dst` or `group_peer`: ranks in the
-# group.
+# Every call of `dist` gets `group=group`, and names its peer by its rank in the group: by `group_src`, `group_dst`, or as in
+# `dist.P2POp(dist.isend, y, group=group, group_peer=s + 1)`.
 
 # %% [markdown] lab="readonly streams"
 # **Micro-batches.** A batch is cut into m **micro-batches**, i = 0, …, m − 1. m is 1 or more; it may be smaller than p.
@@ -43,7 +43,7 @@
 # stage 1    .. F0 B0 F1 B1 ..        never keeps more than one
 # ```
 #
-# 4 of the 12 cells are idle: the **bubble** is a third.
+# 4 of the 12 cells are idle. That share, a third, is the **bubble**.
 
 # %% lab="readonly imports"
 import torch
@@ -64,17 +64,17 @@ from lockstep import check, show
 #   program that draws. The check asks for four: (p, m, cap) = (3, 2, 1), (3, 4, 4), (4, 6, 4) and (4, 6, 3).
 # - **It may cost** few slots: all up to the last F or B of any stage, idle ones too. Each drawing is a quarter of the points.
 #   A legal one earns half of its quarter, three quarters of it if it takes at most 10 % more slots than the best one, and
-#   all of it if none takes fewer.
+#   all of it if no legal drawing takes fewer.
 #
 # A drawing is **legal** if
 #
 # 1. each row has F and B of each micro-batch once, and nothing else;
 # 2. F of i on stage s stands in a later slot than F of i on stage s − 1;
 # 3. B of i on stage s stands in a later slot than B of i on stage s + 1; on the last stage, later than F of i there;
-# 4. in no slot a stage keeps more than `cap` micro-batches. The slots of F and of B count, so B0 in slot 5 makes room for
-#    slot 6;
-# 5. all rows have their F in the same order, and all rows have their B in the same order. (F and B may be in different
-#    orders.) Messages between two stages arrive in the order in which they are sent.
+# 4. in no slot a stage keeps more than `cap` micro-batches. The slots of F and of B count: if a stage is full and has B0 in
+#    slot 5, it may begin another F in slot 6;
+# 5. all rows have their F in the same order, and all rows have their B in the same order. Any order will do, and that of B
+#    may be another one. (Messages between two stages arrive in the order in which they are sent.)
 #
 # The check runs each legal drawing on p ranks, with an exchange of messages after each slot: its gradients are those of one
 # rank.
@@ -87,8 +87,8 @@ from lockstep import check, show
 # ---
 #
 # Fill the drawing slot by slot, not stage by stage. In each slot ask each stage: is there a B that may stand here? Then draw
-# it: it makes room. If not, is there an F, and room for it? The trap is the room: a stage that takes all F that it may
-# makes others wait. How many micro-batches can stage s need at once, if the first B comes back after p − s more stages?
+# it: it makes room. If not, is there an F, and room for it? The trap is to prefer F: then a B waits, and with it all stages
+# before this one.
 #
 # ---
 #
@@ -100,8 +100,8 @@ from lockstep import check, show
 # .. .. .. F0 B0 F1 ...
 # ```
 #
-# Go on by turns. For cap = 3, stage 0 stops after F2: all that follows moves. The check tells you the first rule that a
-# drawing breaks, with its stage and slot, or how many slots are possible.
+# Go on by turns. For cap = 3, stage 0 stops after F2: all that follows moves. The check tells you the first rule that the
+# first such drawing breaks, with its stage and slot, or how many slots are possible.
 
 # %% lab="readonly board"
 show.board(4, 6, 4)
@@ -235,10 +235,10 @@ check("pipeline.one_f_one_b", one_f_one_b)
 #   stage m is `len(targets)`.
 # - **You may use** autograd, and `dist.batch_isend_irecv`. What autograd computes on one stage doesn't go on by itself on
 #   another one: you send it.
-# - **It may cost** one call of `module` for each F, and the messages of the stream, one tensor each. And memory:
-#   micro-batch i is *under way* from its first pair in the stream to its last. If k are at most under way at once, you
-#   may hold what belongs to k + 1 of them (x_i, y_i, dx_i, dy_i and what autograd keeps), and nothing of others.
-#   `inputs`, `targets` and gradients of parameters don't count.
+# - **It may cost** one call of `module` for each F, and the messages of the stream, one tensor each; no collective. And
+#   memory: micro-batch i is *under way* from its first pair in the stream to its last. Let k be the most that are under way
+#   at once. At no time may you hold what belongs to more than k + 1 of them: x_i, y_i, dx_i, dy_i and what autograd keeps.
+#   (So a variable may still hold the last one.) `inputs`, `targets` and gradients of parameters don't count.
 #
 # A stream has six kinds of pairs:
 #
@@ -251,12 +251,14 @@ check("pipeline.one_f_one_b", one_f_one_b)
 # | `("send gradient", i)` | send dx_i to stage s − 1 |
 # | `("receive gradient", i)` | receive dy_i from stage s + 1; its shape is that of y_i |
 #
-# Keep to the order. Messages side by side, without F or B between them, are *one* exchange: post them all with one
-# `dist.batch_isend_irecv`, in their order, then wait for all. Posted one by one, they can wait for each other for ever.
+# Keep to the order. Messages side by side, without F or B between them, are *one* exchange, at the end of the stream, too:
+# post them all with one `dist.batch_isend_irecv`, in their order, then wait for all. Posted one by one, they can wait for
+# each other for ever.
 #
-# Between the pairs of one micro-batch others may stand: y_1 may be computed before y_0 is sent, x_1 received before F of
-# 0. What a parameter's `.grad` holds at the beginning doesn't count; your function may be called twice with one `module`.
-# The first stage has no dx_i to send. A stage in the middle may have no parameters: then return [].
+# F, B and messages come in any order of i: y_1 may be computed before y_0 is sent, x_1 received before F of 0, F of 2 stand
+# before F of 0. All y_i and dx_i are contiguous: send them as they are. Leave `inputs` and `targets` as they are; what a
+# parameter's `.grad` holds at the beginning doesn't count. Your function may be called twice with one `module`. The first
+# stage has no dx_i to send. A stage in the middle may have no parameters: then return [].
 
 # %% [markdown] lab="hint pipeline_worker"
 # Take two stages, one micro-batch, and paper. Write all tensors under each stage: x, y, dy, dx. Which of them travel? On
@@ -267,8 +269,8 @@ check("pipeline.one_f_one_b", one_f_one_b)
 # Four dictionaries by micro-batch hold all that is under way: inputs, outputs, gradients of outputs, gradients of inputs.
 # What a pair needs is in one of them, what it makes goes into another. Take out what is needed for the last time:
 # `pop`. The last stage can treat its share of the loss as its output. Then B is the same everywhere:
-# `y.backward(dy)`, and there dy is None. The traps: a received tensor that nobody follows; the m in the mean; a sent tensor
-# that still hangs on autograd; neighbouring messages posted one by one.
+# `y.backward(dy)`, and there dy is None. The traps: a received tensor that nobody follows; the m in the mean, which dy
+# has in it already on the other stages; neighbouring messages posted one by one.
 #
 # ---
 #
@@ -350,16 +352,17 @@ check("pipeline.pipeline_worker", pipeline_worker)
 # (Section 6 of the lesson.)
 #
 # - **You get**, on each rank: `forward` and `backward`, two functions. `forward(i, x)` is this stage's y_i; on stage 0 x is
-#   None. `backward(i, dy)` is its dx_i; on the last stage dy is None. Each returns a new tensor. The number of
-#   `micro_batches` m. And `shape`: that of all these tensors, float32.
+#   None. It keeps x itself for `backward(i, dy)`, this stage's dx_i; on the last stage dy is None. Each returns a new
+#   tensor. The number of `micro_batches` m. And `shape`: that of all these tensors, float32.
 # - **You return** the list of all that `backward` returned, for i = 0, …, m − 1.
 # - **You may use** send and receive in all their forms.
-# - **It may cost** the messages that the program below sends, one tensor each and no others; no collective. Each rank calls
-#   `forward` and `backward` in the order in which the program below does, once for each i.
+# - **It may cost** the messages that the program below sends, one tensor each and no others; no collective, no barrier. Each
+#   rank calls `forward` and `backward` in the order in which the program below does, once for each i.
 #
-# Rely on no buffer: a send may last until its receive has begun. And if two ranks each post a send to the other first and
-# a receive afterwards, both may wait, even with `isend`. Only what one `batch_isend_irecv` posts surely goes at once.
-# Small messages often get through: that proves nothing.
+# Rely on no buffer: a send may last until its receive has begun. And what a rank posts to one other rank goes one after the
+# other, even with `isend` and `irecv`: if both post their send first, or both their receive, both may wait. Only what one
+# `batch_isend_irecv` posts goes at once. (It wants at least one operation.) Small messages often get through: that proves
+# nothing.
 
 # %% [markdown] lab="hint mend_one_f_one_b_exchange"
 # Two stages, two micro-batches. Write both ranks' sends and receives below each other, in their order. Find the first
@@ -368,9 +371,9 @@ check("pipeline.pipeline_worker", pipeline_worker)
 # ---
 #
 # In the steady state, a stage sends y to the next one and wants dy from it: these two cross. It sends dx to the one before,
-# and wants the next x from it: these cross, too. Whatever crosses belongs into one batch. The traps: after the last F no x is
-# wanted any more; the first and the last stage have one neighbour; and the stage that has no warm-up begins with a
-# receive.
+# and wants the next x from it: these cross, too. Put what crosses into one batch. The traps: after the last F no x is
+# wanted any more; with few micro-batches there is no steady state; the first and the last stage have one neighbour; and one
+# rank alone has none.
 #
 # ---
 #
@@ -499,7 +502,7 @@ check("pipeline.mend_one_f_one_b_exchange", mend_one_f_one_b_exchange)
 # ...  # the smallest limit for which fill finds a cut
 # ```
 #
-# The check tells you the dearest stage of your cut, and a cut that is better.
+# The check tells you what the dearest stage of your cut costs, and what is possible.
 
 
 # %% lab="answer partition_layers"
@@ -543,7 +546,7 @@ check("pipeline.partition_layers", partition_layers)
 # - **You return** the stage's stream: a list of 2·v·m triples `("F", i, c)` and `("B", i, c)`, where c = 0, …, v − 1 is the
 #   chunk.
 # - **You may use** arithmetic.
-# - **It may cost** as many slots, and keep as much, as the rules below say: they leave one stream.
+# - **It may cost** what the rules below cost: they leave one stream.
 #
 # The model has v·p parts. Part c·p + s is chunk c of stage s: a micro-batch goes through chunk 0 of all stages, then through
 # chunk 1 of all stages, and so on. Micro-batches go in groups of p: 0 to p − 1, p to 2·p − 1, …
@@ -583,15 +586,16 @@ check("pipeline.interleaved", interleaved)
 # - **You get** the number of this `stage` s, the number of `stages` p, and that of `minibatches` m. (Each is a micro-batch
 #   with an update of its own.)
 # - **You return** the stage's stream, with four kinds of pairs: `("F", i)` and `("B", i)` in the order of exercise 2;
-#   `("U", i)`, right after B of i, or after the drop that follows it: an update of the weights; and `("drop", v)`.
+#   `("U", i)`, an update of the weights, after B of i; and `("drop", v)`.
 # - **You may use** arithmetic.
 # - **It may cost** as few versions of the weights as can be: drop each one as early as you may.
 #
 # Version v is the stage's weights after v updates; it begins with version 0. F uses the newest version, and B of i uses the
-# one that F of i has used. A version is dropped once, directly after the pair from which on nobody needs it: it isn't the
-# newest one, and no minibatch that used it in F still waits for its B. At the end only version m is left.
+# one that F of i has used. A version is needed while it is the newest one, and while a minibatch that used it in F waits for its
+# B. It is dropped once, directly after the pair that ends this, a B or a U. So there may be a drop after B, before its U.
+# Versions that no F has used are dropped, too. At the end only version m is left.
 #
-# Stage 0 of 2, with three minibatches:
+# Stage 0 of 2, with three minibatches (no F has used version 2):
 #
 # ```python
 # [
@@ -660,7 +664,7 @@ check("pipeline.pipedream", pipedream)
 # - **It may cost** nothing.
 #
 # Each stage follows the order of exercise 2, for an endless row of minibatches, with an update right after each B. It keeps
-# p − s of them when it is full.
+# p − s minibatches when it is full.
 #
 # - *none*: F and B each use the newest version that the stage has then.
 # - *stashing*: F uses the newest one; B of i uses the one that F of i has used on this stage.

@@ -29,7 +29,7 @@ UNLIKE = (
 
 ALL_RECEIVE = (
     "Each of these ranks waits to receive from the next one, which has sent it nothing that fits. Look at who sends to "
-    "whom, and let one of them send before it waits."
+    "whom: one of them has to send before it waits, or waits for what nobody sends."
 )
 
 
@@ -125,6 +125,8 @@ def way_out(circle: Sequence[RankState]) -> str:
         return GROUP_IN_ORDER if held.queue == "group" else IN_ORDER
     if sorted(s.kind for s in circle) == ["recv", "send"]:
         return UNLIKE if circle[0].queue == circle[1].queue else APART
+    if circle[0].queue and all(s.kind == "send" for s in circle):
+        return IN_ORDER
     return ALL_RECEIVE if all(s.kind == "recv" for s in circle) else ""
 
 
@@ -153,7 +155,7 @@ def member(group: Sequence[int], index: int) -> int:
     """The global rank of a group's rank ``index``. Neither a tuple's IndexError nor its last element for -1."""
     if not 0 <= index < len(group):
         are = f"its ranks are 0 to {len(group) - 1}" if len(group) > 1 else "its only rank is 0"
-        raise ValueError(f"there is no rank {index} in this group: {are} (is a % {len(group)} missing?)")
+        raise ValueError(f"there is no rank {index} in this group: {are} (a ring goes on with % {len(group)})")
     return group[index]
 
 

@@ -36,5 +36,18 @@ def test_the_given_one_hangs_unless_buffers_hide_it() -> None:
 def test_a_pass_that_is_given_nothing_says_what_it_wants() -> None:
     with pytest.raises(TypeError, match=r"forward\(i, x\) wants a tensor of shape \(2, 3\) here, not None"):
         Passes(1, 2, SHAPE).forward(0, None)
+    first = Passes(0, 2, SHAPE)
+    with pytest.raises(ValueError, match=r"backward\(0, dy\) wants what forward\(0, x\) has kept"):
+        first.backward(0, torch.zeros(SHAPE))
+    first.forward(0, None)
     with pytest.raises(TypeError, match=r"backward\(i, dy\) wants .* not a tensor of shape \(3,\)"):
-        Passes(0, 2, SHAPE).backward(0, torch.zeros(3))
+        first.backward(0, torch.zeros(3))
+
+
+def test_forward_keeps_x_itself() -> None:
+    """One tensor to receive into for all micro-batches: what is kept changes. That passed: nobody looked."""
+    stage, buffer = Passes(1, 2, SHAPE), torch.zeros(SHAPE)
+    stage.forward(0, buffer)
+    before = stage.backward(0, None)
+    buffer += 1
+    assert not torch.equal(stage.backward(0, None), before)

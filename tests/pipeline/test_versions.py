@@ -57,4 +57,7 @@ def test_the_first_mistake_is_told() -> None:
     newest = [*right[:4], ("drop", 1), *right[4:]]
     assert "Version 1 is the newest one there." in mistake(newest, 0, 2, 3)
     assert "There is no version 7 there." in mistake([*right[:4], ("drop", 7)], 0, 2, 3)
-    assert mistake([("B", 0)], 0, 2, 3) == "has ('B', 0) as pair 0. ('F', 0) comes first."
+    assert mistake([("B", 0)], 0, 2, 3) == "has ('B', 0) as pair 0, counted from 0. ('F', 0) comes first."
+    assert mistake([("F", 0), ("F", 1), ("F", 2), ("F", 3)], 0, 4, 3).endswith(
+        "There is no minibatch 3; ('B', 0) comes there."
+    )

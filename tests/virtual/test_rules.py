@@ -410,3 +410,19 @@ def test_a_short_message_behind_a_batch_does_not_arrive_before_it_is_sent():
     first, second = nccl(fn, ranks=3, rules="nccl").trace.of_kind("recv")
     assert {first.rank, second.rank} == {1, 2}
     assert min(first.end, second.end) > 1.0
+
+
+def test_where_messages_go_in_order_two_that_both_send_are_not_told_to_use_isend() -> None:
+    """They were: and with isend and irecv, one after the other, both wait as before."""
+
+    def work() -> None:
+        other = 1 - dist.get_rank()
+        dist.send(torch.ones(3), other)
+        dist.recv(torch.empty(3), other)
+
+    with pytest.raises(Deadlock) as caught:
+        run(work, ranks=2, on="dgx-a100", rules=STRICT)
+    assert "batch_isend_irecv" in caught.value.remedy
+    with pytest.raises(Deadlock) as caught:
+        run(work, ranks=2, on="dgx-a100")
+    assert "isend and irecv" in caught.value.remedy

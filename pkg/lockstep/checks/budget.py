@@ -46,6 +46,12 @@ MEASURES: Mapping[str, Measure] = {
     "all messages": Measure(lambda seen: len(messages(seen.trace)), "message", "the ranks send {}", "{} in all"),
     "rounds": Measure(lambda seen: rounds(seen.trace), "message", "{} follow one another", "{} one after another"),
     "collectives": Measure(lambda seen: max(_called(seen).values(), default=0), "collective", "a rank calls {}", "{}"),
+    "barriers": Measure(
+        lambda seen: max(Counter(e.rank for e in collectives(seen.trace, {"barrier"})).values(), default=0),
+        "barrier",
+        "a rank calls {}",
+        "{}",
+    ),
     "collective bytes": Measure(
         lambda seen: max(map(sum, _carried(seen))), "byte", "a rank's collectives carry {}", "{} a rank"
     ),
@@ -145,7 +151,7 @@ def remark(seen: Seen, measure: str) -> str:
     """What can be said of where the messages go, and of bytes how many each carries; a sentence and a space, or
     nothing."""
     found, case = messages(seen.trace), seen.case
-    if not found or case.size < 3:
+    if not found or case.size < 3 or measure == "barriers":
         return ""
     center = hub(seen.trace)
     if center is not None:

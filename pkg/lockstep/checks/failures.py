@@ -54,6 +54,6 @@ def without_ranks(failure: Failure, call: str) -> Failure:
     if failure.kind not in HANGS:
         return failure
     stood = f" It stood at {failure.where}: {failure.source}" if failure.where else ""
-    seconds = f"{failure.limit:g} second{'s' if failure.limit != 1 else ''}"
+    seconds = f"{failure.limit:.3g} second{'s' if failure.limit != 1 else ''}"
     remedy = "Does every loop end? Look at what should change in each turn."
     return replace(failure, message=f"{call} did not end within {seconds}.{stood}", states=(), remedy=remedy)

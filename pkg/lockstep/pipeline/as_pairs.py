@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lockstep.errors import UsageError
 from lockstep.pipeline import schedules
 from lockstep.pipeline.counts import peak_activations
 from lockstep.pipeline.pairs import Pair, Triple, instructions, orders, triples
-from lockstep.pipeline.simulate import Times, simulate
+from lockstep.pipeline.simulate import Stalled, Times, simulate
 
 
 def one_f_one_b(stage: int, stages: int, micro_batches: int) -> list[Pair]:
@@ -31,7 +30,8 @@ def not_one_f_one_b(streams: Sequence[Sequence[Pair]], micro_batches: int) -> tu
         for kind in "FB":
             found = [i for of, i in stream if of == kind]
             if found != list(range(m)):
-                return stage, f"has {kind} of {_listed(found)}, in this order; each of 0 to {m - 1} is wanted once."
+                wanted = "ascending order" if sorted(found) == list(range(m)) else f"each of 0 to {m - 1} once"
+                return stage, f"has {kind} of {_listed(found)}, in this order; {wanted} is wanted."
         at = {pair: n for n, pair in enumerate(stream)}
         early = next((i for i in range(m) if at["B", i] < at["F", i]), None)
         if early is not None:
@@ -39,8 +39,9 @@ def not_one_f_one_b(streams: Sequence[Sequence[Pair]], micro_batches: int) -> tu
     own = [instructions(stream) for stream in streams]
     try:
         length = round(max(interval.end for interval in simulate(own, Times.equal())))
-    except UsageError as error:
-        return 0, f"and the streams of the other stages can't be followed. {error.message}"
+    except Stalled as stalled:
+        waits = [f"stage {s} waits at {k} of {i}" for s, left in enumerate(stalled.left) for k, i in orders(left)[:1]]
+        return 0, f"and the streams of the other stages can't be followed: {', '.join(waits)}."
     for stage, steps in enumerate(own):
         if (kept := peak_activations(steps)) > (enough := min(m, p - stage)):
             return stage, f"keeps {kept} micro-batches at once; {enough} are enough."

@@ -46,10 +46,10 @@ def mistake(answer: Sequence[Pair], stage: int, stages: int, minibatches: int) -
         return f"ends after {at} pairs; {right[at]} has to follow."
     if at == len(right):
         return f"goes on after pair {at - 1}, the last one, with {answer[at]}."
-    return f"has {answer[at]} as pair {at}. {_why(answer[at], right[at], right[:at])}"
+    return f"has {answer[at]} as pair {at}, counted from 0. {_why(answer[at], right[at], right[:at], minibatches)}"
 
 
-def _why(is_there: Pair, wanted: Pair, before: Sequence[Pair]) -> str:
+def _why(is_there: Pair, wanted: Pair, before: Sequence[Pair], minibatches: int) -> str:
     """Facts about the place at which they part: ``before`` is common to both."""
     newest, used = 0, dict[int, int]()
     for kind, i in before:
@@ -58,6 +58,8 @@ def _why(is_there: Pair, wanted: Pair, before: Sequence[Pair]) -> str:
         if kind == "B":
             del used[i]
     kind, v = is_there
+    if kind != "drop" and not 0 <= v < minibatches:
+        return f"There is no minibatch {v}; {wanted} comes there."
     if wanted[0] == "drop":
         return f"Version {wanted[1]} is old there, and no minibatch that waits for its B has used it: drop it first."
     if kind != "drop":

@@ -17,21 +17,27 @@ MOD = 1021  # numbers stay below, so that they are exact in float32
 @dataclass
 class Passes:
     """``forward(i, x)`` and ``backward(i, dy)`` of a stage. Both depend on the stage, on i and on each number that is
-    given; the first stage has x of its own, and the last one dy."""
+    given; the first stage has x of its own, and the last one dy. The forward pass keeps x itself, no copy of it, and
+    the backward pass looks at it again."""
 
     stage: int
     stages: int
     shape: Sequence[int]
     calls: list[Pair] = field(default_factory=list)
+    kept: dict[int, Tensor] = field(default_factory=dict)
 
     def forward(self, i: int, x: Tensor | None) -> Tensor:
-        return self._pass("F", i, None if self.stage == 0 else x, self.stage > 0)
+        y, self.kept[int(i)] = self._pass("F", i, None if self.stage == 0 else x, self.stage > 0)
+        return y
 
     def backward(self, i: int, dy: Tensor | None) -> Tensor:
         last = self.stage == self.stages - 1
-        return self._pass("B", i, None if last else dy, not last)
+        if int(i) not in self.kept:
+            raise ValueError(f"backward({int(i)}, dy) wants what forward({int(i)}, x) has kept: call forward first")
+        dx, _ = self._pass("B", i, None if last else dy, not last)
+        return (dx + 3 * self.kept[int(i)]) % MOD
 
-    def _pass(self, kind: str, i: int, given: Tensor | None, wanted: bool) -> Tensor:
+    def _pass(self, kind: str, i: int, given: Tensor | None, wanted: bool) -> tuple[Tensor, Tensor]:
         if wanted and not (isinstance(given, Tensor) and tuple(given.shape) == tuple(self.shape)):
             what, name = ("x", "forward") if kind == "F" else ("dy", "backward")
             is_there = f"a tensor of shape {tuple(given.shape)}" if isinstance(given, Tensor) else repr(given)[:60]
@@ -39,17 +45,21 @@ class Passes:
         self.calls.append((kind, int(i)))
         own = torch.arange(torch.Size(self.shape).numel(), dtype=torch.float32).reshape(tuple(self.shape))
         before = own if given is None else given
-        return (before * (2 + self.stage) + 37 * i + (5 if kind == "F" else 11)) % MOD
+        return (before * (2 + self.stage) + 37 * i + (5 if kind == "F" else 11)) % MOD, before
 
 
 def results_of(stages: int, micro_batches: int, shape: Sequence[int]) -> list[tuple[Tensor, ...]]:
     """What ``backward`` returns on each stage for each micro-batch."""
     rows: list[list[Tensor]] = [[] for _ in range(stages)]
+    passes = [Passes(stage, stages, shape) for stage in range(stages)]
+    x: Tensor | None = None
     dy: Tensor | None = None
     for i in range(micro_batches):
-        for stage in reversed(range(stages)):
-            dy = Passes(stage, stages, shape).backward(i, dy)
-            rows[stage].append(dy)
+        for stage in passes:
+            x = stage.forward(i, x)
+        for stage in reversed(passes):
+            dy = stage.backward(i, dy)
+            rows[stage.stage].append(dy)
     return [tuple(row) for row in rows]
 
 

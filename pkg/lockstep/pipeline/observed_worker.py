@@ -94,9 +94,10 @@ def _places(stream: Sequence[Pair]) -> dict[int, list[int]]:
 
 
 def observed(fn: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[list[Any], dict[str, Any]]:
-    """What the worker returns on each turn; and its "passes" and the most bytes that it "held" in each."""
+    """What the worker returns on each turn; and of each its "passes", the most bytes that it "held", and whether
+    "inputs" of the first stage ask for gradients afterwards."""
     task, stage = arguments
-    module, results, facts = task.module(stage), list[Any](), dict[str, list[Any]](passes=[], held=[])
+    module, results, facts = task.module(stage), list[Any](), dict[str, list[Any]](passes=[], held=[], inputs=[])
     for parameter in module.parameters():
         parameter.grad = torch.ones_like(parameter)
     for turn, streams in enumerate(task.turns):
@@ -109,6 +110,7 @@ def observed(fn: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[list[A
         results.append([v.clone() if isinstance(v, Tensor) else v for v in result] if kept else result)
         facts["passes"].append([f"{kind}{i}" for kind, i in passes])
         facts["held"].append(memory["peak"])
+        facts["inputs"].append(any(x.requires_grad for x in inputs))
     return results, facts
 
 
@@ -137,18 +139,35 @@ def named(name: str, stages: int, micro_batches: int) -> Streams:
 
 
 def random_streams(stages: int, micro_batches: int, seed: int) -> list[list[Pair]]:
-    """Of a legal drawing: in each slot a stage does anything that it can, or nothing."""
-    dice, p = Random(seed), stages
+    """Of a legal drawing: micro-batches go forward in one random order, and back in another one. In each slot a stage
+    does anything that it can, or nothing."""
+    dice, p, m = Random(seed), stages, range(micro_batches)
+    there, back = dice.sample(m, micro_batches), dice.sample(m, micro_batches)
     rows, f, b = [list[str]() for _ in range(p)], [0] * p, [0] * p
     while b[0] < micro_batches:
-        came, back = [micro_batches, *f[:-1]], [*b[1:], f[-1]]
+        came, turned = [micro_batches, *f[:-1]], there[: f[-1]]  # on the last stage
         for s, row in enumerate(rows):
-            able = [f"F{f[s]}"] * (f[s] < came[s]) + [f"B{b[s]}"] * (b[s] < back[s])
+            able = [f"F{there[f[s]]}"] if f[s] < came[s] else []
+            if b[s] < (b[s + 1] if s + 1 < p else micro_batches) and (s + 1 < p or back[b[s]] in turned):
+                able.append(f"B{back[b[s]]}")
             cell = dice.choice([*able, *able, ".."])
             row.append(cell)
             f[s] += cell.startswith("F")
             b[s] += cell.startswith("B")
     return streams_of(rows)
+
+
+LATE = (  # all of a stage at once, and in no order
+    "F0 F1 F2 send_activation2 send_activation0 send_activation1 "
+    "receive_gradient1 receive_gradient2 receive_gradient0 B1 B0 B2",
+    "receive_activation2 receive_activation0 receive_activation1 F0 F1 F2 B2 B1 B0 "
+    "send_gradient1 send_gradient2 send_gradient0",
+)
+
+
+def written(stream: str) -> list[Pair]:
+    """Pairs from text."""
+    return [(pair[:-1].replace("_", " "), int(pair[-1])) for pair in stream.split()]
 
 
 LONG = "24 micro-batches"  # large ones, where memory counts
@@ -165,7 +184,7 @@ def tasks(ranks: int, seed: int) -> dict[str, Task]:
         1: {"naive, then GPipe": task([5, 4], named("naive", 1, 3), ascending)},
         2: {
             "1F1B": task([5, 3, 6], named("one_f_one_b", 2, 5)),
-            "any order": task([4, 4, 4], random_streams(2, 6, seed), named("naive", 2, 1)),
+            "any order": task([4, 4, 4], random_streams(2, 6, seed), list(map(written, LATE)), named("naive", 2, 1)),
         },
         3: {
             "GPipe, then any order": task([5, 5, 6, 4], named("gpipe", 3, 3), random_streams(3, 5, seed)),

@@ -75,7 +75,7 @@ def simulate(streams: Sequence[Stream], times: Times | None = None) -> list[Inte
     while any(at[s] < len(orders[s]) for s in range(stages)):
         able = [s for s in range(stages) if at[s] < len(orders[s]) and ready(orders[s][at[s]], s, stages, last, done)]
         if not able:
-            raise UsageError(*deadlock([order[i:] for order, i in zip(orders, at, strict=True)]))
+            raise Stalled([order[i:] for order, i in zip(orders, at, strict=True)])
         for s in able:
             step = orders[s][at[s]]
             before = awaited(step, s, stages, last)
@@ -109,10 +109,13 @@ def chunks_of(streams: Sequence[Stream]) -> int:
     return 1 + max((s.chunk for stream in streams for s in stream if isinstance(s, Instruction)), default=0)
 
 
-def deadlock(left: Sequence[Stream]) -> tuple[str, str]:
-    """``left``: what each stage has still to do."""
-    waiting = "; ".join(f"stage {s} at {order[0]!r}" for s, order in enumerate(left) if order)
-    return (
-        f"No stage can go on: {waiting}. Each waits for what another one would do later.",
-        "A Forward needs the Forward of the stage before, a Backward that of the next stage.",
-    )
+class Stalled(UsageError):
+    """Stages wait for each other for ever. ``left``: what each of them has still to do."""
+
+    def __init__(self, left: Sequence[Stream]) -> None:
+        waiting = "; ".join(f"stage {s} at {order[0]!r}" for s, order in enumerate(left) if order)
+        super().__init__(
+            f"No stage can go on: {waiting}. Each waits for what another one would do later.",
+            "A Forward needs the Forward of the stage before, a Backward that of the next stage.",
+        )
+        self.left = left

@@ -22,8 +22,11 @@ def rows_of(answer: Any, stages: int) -> Rows | str:
     if not isinstance(answer, list) or len(answer) != stages:
         return f"{told(answer)}; a list of {stages} rows is wanted, one for each stage"
     for stage, row in enumerate(answer):
-        if not isinstance(row, list) or not all(isinstance(cell, str) for cell in row):
+        if not isinstance(row, list):
             return f"{told(row)} as row {stage}; a list of cells is wanted, such as 'F0' or '..'"
+        for slot, cell in enumerate(row):
+            if not isinstance(cell, str):
+                return f"{told(cell)} in row {stage}, slot {slot}; a text such as 'F0', 'B0' or '..' is wanted"
     return answer
 
 

@@ -18,8 +18,8 @@ from lockstep.pipeline.noted_passes import Passes, observed, results_of
 SHAPE = (2, 3)
 MICRO_BATCHES = {1: (3,), 2: (1, 4), 3: (1, 2, 3, 7), 4: (6,), 5: (3,)}  # by ranks
 HINT = (
-    "In the steady state a stage has an activation for the next stage when that one has a gradient for it. Post what "
-    "crosses as one batch_isend_irecv."
+    "In the steady state y to the next stage and dy from it cross, and so do dx and the next x: post what crosses as "
+    "one batch_isend_irecv. After its last F a stage receives no x."
 )
 
 
@@ -75,6 +75,7 @@ EXERCISE = Exercise(
     watch=noting(observed), alike=lambda seen: [seen.returned[rank] for rank in seen.case.members],
     budgets=(
         Budget("collectives", lambda case: 0, advice="Messages between neighbours are enough."),
+        Budget("barriers", lambda case: 0, advice="A message says itself when it has come."),
         Budget("all messages", messages, "2·m·(p-1)"),
         Budget("all bytes", lambda case: 4 * 6 * messages(case), "each tensor once", at_least=1),
     ),

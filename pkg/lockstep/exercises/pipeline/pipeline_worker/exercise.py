@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 
+from torch import Tensor
+
 from lockstep.checks.budget import Budget
 from lockstep.checks.case import Case
 from lockstep.checks.exercise import Exercise
@@ -17,10 +19,14 @@ from lockstep.pipeline.observed_worker import LONG, Task, observed, tasks
 from lockstep.pipeline.pairs import orders_of
 
 ROUNDING = 1e-5
+INPUTS = "Its inputs ask for gradients, so each keeps a .grad that nobody needs: only an x that came by message has to."
+EMPTY = (
+    " inputs are empty on all stages but the first, and targets on all but the last: does one divide by their number?"
+)
 HINTS = [
     ("does not require grad", "Autograd follows a tensor only if it asks for its gradient: x.requires_grad_()."),
-    ("NoneType", "x.grad is None unless x.requires_grad_() stood before its F."),
-    ("backward through the graph a second time", "Several outputs wait for their B at once: keep each by its number."),
+    ("NoneType", "x.grad is None unless x.requires_grad_() stood before its F: an x that came by message needs it."),
+    ("backward through the graph a second time", "Each graph has one backward pass: keep each output by its number."),
 ]
 
 
@@ -45,8 +51,9 @@ def examine(seen: Seen) -> Fault | None:
             rows = [(h[n], w[n]) if n < len(w) else (None, None) for h, w in zip(held, wanted, strict=True)]
             off = [forgiven(h, w, ROUNDING) for h, w in rows]
             if fault := compare(seen, [h for h, _ in rows], off):
-                again = f" on call {turn + 1}, with another stream" if turn else ""
-                return Fault(fault.misconception, f"{fault.message} This is the gradient of parameter {n}{again}.")
+                where = f"parameter {n}{f' on call {turn + 1}, with another stream' if turn else ''}"
+                empty = EMPTY if any(isinstance(h, Tensor) and not h.isfinite().all() for h, _ in rows) else ""
+                return Fault(fault.misconception, f"{fault.message} This is the gradient of {where}.{empty}")
     return None
 
 
@@ -66,11 +73,11 @@ def astray(seen: Seen) -> Iterator[tuple[str, str]]:
             yield "other-messages", f"rank {rank} posts {_parting(posted, wanted)}."
         for turn, held in enumerate(found["held"] if seen.case.settings["task"] == LONG else []):
             if seen.trace.world == "virtual" and held > (room := own.room(stage, turn)):
-                yield (
-                    "too-many-bytes-held",
-                    f"stage {stage} holds {held:,} bytes at once beside its arguments; {room:,} are enough. Let go of "
-                    "what belongs to a micro-batch after its last pair.",
+                why = (
+                    INPUTS if found["inputs"][turn] else "Let go of what belongs to a micro-batch after its last pair."
                 )
+                many = f"stage {stage} holds {held:,} bytes at once beside its arguments; {room:,} are enough"
+                yield "too-many-bytes-held", f"{many}. {why}"
 
 
 def shares_of_room(seen: Seen) -> list[int]:
@@ -97,10 +104,6 @@ def economise(seen: Seen) -> list[Fault]:
     return [Fault(id, f"With {seen.case}: {message}", telling=True) for id, message in astray(seen)][:1]
 
 
-def posted(case: Case) -> int:
-    return sum(kind not in "FB" for turn in task(case).turns for stream in turn for kind, _ in stream) // 2
-
-
 def inputs(case: Case, rank: int) -> tuple[Task, int]:
     return task(case), case.members.index(rank) if rank in case.members else 0
 
@@ -113,6 +116,6 @@ EXERCISE = Exercise(
     footprint=lambda seen: [sorted(dict(astray(seen))), shares_of_room(seen), len(seen.trace.communication)],
     budgets=(
         Budget("collectives", lambda case: 0, advice="All messages are in the stream."),
-        Budget("all messages", posted, "one for each send in the streams"),
+        Budget("barriers", lambda case: 0, advice="A message says itself when it has come."),
     ),
 )  # fmt: skip

@@ -5,7 +5,7 @@ from itertools import product
 from random import Random
 
 from lockstep.checks.numbers import exact
-from lockstep.exercises.arithmetic import Calls, arithmetic
+from lockstep.exercises.arithmetic import Calls, arithmetic, whole
 from lockstep.pipeline.weight_version import RULES
 
 FAR = 10**12
@@ -22,9 +22,10 @@ def asked_of(rule: str, dice: Random) -> Calls:
 
 
 def steps(stage: int, stages: int, minibatch: int, which: str, rule: str) -> str:
-    full = stages - stage
+    at = 0 if rule == "vertical sync" else stage
+    full = stages - at
     done = max(0, minibatch - full + 1)
-    return f"stage {stage} keeps {full} when it is full; {done} B stand before F of {minibatch}."
+    return f"stage {at} keeps {full} when it is full; there {done} B stand before F of {minibatch}."
 
 
 EXERCISE = arithmetic(
@@ -32,8 +33,9 @@ EXERCISE = arithmetic(
         **{f'rule "{rule}"': partial(asked_of, rule) for rule in RULES},
         "one stage": [(0, 1, i, which, rule) for i in (0, 1, 7) for which in "FB" for rule in RULES],
     },
-    trivial=("one stage",), number=8, core=False, title="How old are the weights?", points=2, minutes=15, values=1.0,
+    trivial=("one stage",), number=8, core=False, title="How old are the weights?", points=2, minutes=15,
+    values=0.75, economise=whole, seconds=2.0,
     parameters="stage, stages, minibatch, which, rule", reference="lockstep.pipeline.weight_version:weight_version",
-    agrees=exact, asked="a whole number, 0 or more,", steps=steps, seconds=2.0,
+    agrees=exact, asked="a whole number, 0 or more,", steps=steps,
     hints=[("crashed:Stuck", "The minibatch may be 1,000,000,000,000: nobody counts that far one by one.")],
 )  # fmt: skip

@@ -1,7 +1,7 @@
 """The learner thought: the least cap under which a greedy cut fits is all there is to find."""
 
 MISCONCEPTION = "empty-stages"
-TELL = "The cap that you find is right, but the greedy cut under it may need fewer stages than there are. Each stage has at least one layer: cut on."
+TELL = "The limit that you find is right, but the greedy cut under it may need fewer stages than there are. Each stage has at least one layer: cut on."
 
 
 def partition_layers(costs, stages):

@@ -1,7 +1,7 @@
 """The learner thought: one output at a time is enough."""
 
 MISCONCEPTION = "crashed:RankRaised"
-TELL = "Several outputs wait for their B at once: keep each by its number."
+TELL = "Each graph has one backward pass: keep each output by its number."
 
 
 from itertools import groupby
