@@ -125,7 +125,7 @@ def way_out(circle: Sequence[RankState]) -> str:
         return GROUP_IN_ORDER if held.queue == "group" else IN_ORDER
     if sorted(s.kind for s in circle) == ["recv", "send"]:
         return UNLIKE if circle[0].queue == circle[1].queue else APART
-    if circle[0].queue and all(s.kind == "send" for s in circle):
+    if circle[0].queue and [s.kind for s in circle] == ["send", "send"]:
         return IN_ORDER
     return ALL_RECEIVE if all(s.kind == "recv" for s in circle) else ""
 
