@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import types
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from lockstep import checks
 from lockstep.checks import guard
 from lockstep.checks.exercise import Exercise
 from lockstep.checks.guard import LibraryAnswer, references_refuse
-from lockstep.checks.reach import reached
+from lockstep.checks.reach import loaded, reached
 from lockstep.collectives import ring, ring_all_reduce
 
 RING = "communication.ring_all_reduce"
@@ -88,6 +89,30 @@ def test_what_a_watch_needs_stays_open_and_everything_is_open_afterwards() -> No
     assert not guard.refused()
     assert ring_all_reduce.__code__ is CODE
     assert types.FunctionType(CODE, vars(ring)).__code__ is CODE
+
+
+def test_modules_are_found_however_they_came() -> None:
+    """Those that are new, those that were taken away and came again, and none that is gone."""
+
+    def names() -> list[str]:
+        return [name for name, _ in loaded(("lockstep.played",))]
+
+    first, second = (types.ModuleType(f"lockstep.played_{n}") for n in "ab")
+    assert set(loaded(("lockstep.",))) >= {(n, m) for n, m in list(sys.modules.items()) if n.startswith("lockstep.")}
+    try:
+        sys.modules[first.__name__] = first
+        assert names() == ["lockstep.played_a"]
+        del sys.modules[first.__name__]
+        assert names() == []
+        sys.modules[first.__name__] = first
+        assert names() == ["lockstep.played_a"]
+        del sys.modules[first.__name__]
+        sys.modules[second.__name__] = second
+        sys.modules[first.__name__] = first
+        assert set(names()) == {"lockstep.played_a", "lockstep.played_b"}
+    finally:
+        for module in (first, second):
+            sys.modules.pop(module.__name__, None)
 
 
 def drawn(n: int) -> int:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from lockstep.checks.case import Case, Inputs
+from lockstep.checks.once import Once
 from lockstep.comm.rules import RENDEZVOUS, Rules
 from lockstep.errors import UsageError
 
@@ -147,7 +148,8 @@ def _of(topic: str) -> list[Exercise]:
     for path in sorted((FOLDER / topic).glob("*/exercise.py")):
         function = path.parent.name
         module = importlib.import_module(f"lockstep.exercises.{topic}.{function}.exercise")
-        found.append(replace(module.EXERCISE, id=f"{topic}.{function}"))
+        own, id = module.EXERCISE, f"{topic}.{function}"
+        found.append(replace(own, id=id, inputs=Once(own.inputs, id), wanted=own.wanted and Once(own.wanted, id)))
     return sorted(found, key=lambda exercise: exercise.number)
 
 

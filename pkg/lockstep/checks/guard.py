@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, NamedTuple
 
-from lockstep.checks.reach import reached
+from lockstep.checks.reach import loaded, reached
 from lockstep.cpu.twins import named
 from lockstep.launch.job import INSIDE
 
@@ -131,10 +131,10 @@ def _functions(module: str, needed: tuple[Callable[..., Any], ...]) -> list[Any]
     importlib.import_module(module)
     kept = reached((_listen, _audit, refuse_borrowed, *needed), JUDGES)
     found = []
-    for name, loaded in list(sys.modules.items()):
+    for name, there in loaded((module, *JUDGES)):
         own = f"{name}.".startswith(f"{module}.")
-        if isinstance(loaded, ModuleType) and (own or name.startswith(JUDGES)):
-            for function in vars(loaded).values():
+        if isinstance(there, ModuleType) and (own or name.startswith(JUDGES)):
+            for function in vars(there).values():
                 at_home = getattr(function, "__module__", None) == name and _plain(function) is not None
                 if at_home and (own or function not in kept) and not _plain(function).__name__.startswith("__"):
                     found.append(function)

@@ -47,7 +47,7 @@ PRELOAD = (
     "numpy.random",
     "cloudpickle",
     "lockstep.launch.worker",
-    "lockstep.virtual.simulation",
+    "lockstep.virtual.fake_simulation",
 )
 _PR_SET_PDEATHSIG = 1
 
