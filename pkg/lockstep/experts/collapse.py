@@ -22,7 +22,7 @@ RATE, SEED, STEPS, BALANCES = 0.02, 1, 200, (0.0, 0.1)
 EVERY = 10  # steps whose mean is told
 FILE = "collapse.csv"
 PROVENANCE = f"""\
-# Shares of {EXPERTS} experts in the tokens of a GPT whose second block is a mixture, top-1, and its loss in nats a byte:
+# Shares of {EXPERTS} experts in the tokens of a GPT whose second block is a mixture, top-1, and its loss (nats a byte):
 # means of {EVERY} steps of Adam at {RATE}, seed {SEED}, on the source of Python's standard library.
 # provenance: computed, on a CPU; python -m lockstep.experts.collapse computes this file anew.
 """

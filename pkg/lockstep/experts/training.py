@@ -31,7 +31,11 @@ class Trained(NamedTuple):
 
 
 def trained(
-    balance: float = BALANCE, rate: float = RATE, steps: int = STEPS, seed: int = 0, experts: int = EXPERTS,
+    balance: float = BALANCE,
+    rate: float = RATE,
+    steps: int = STEPS,
+    seed: int = 0,
+    experts: int = EXPERTS,
     text: Tensor | None = None,
 ) -> Trained:
     """A GPT whose second block is a mixture of ``experts``, top-1, after ``steps`` steps of Adam on ``EXAMPLES`` pieces
@@ -49,7 +53,7 @@ def take_step(training: Trained, adam: torch.optim.Optimizer, x: Tensor, y: Tens
     loss = next_token_loss(training.model(x), y)
     (routing,) = training.model.routings
     adam.zero_grad()
-    (loss + balance * load_balancing_loss(routing.scores, routing.experts)).backward()
+    (loss + balance * load_balancing_loss(routing.scores, routing.experts)).backward()  # type: ignore[no-untyped-call]
     adam.step()
     training.losses.append(loss.item())
     training.shares.append((loads(routing.experts, routing.scores.shape[1]) / routing.experts.numel()).tolist())
