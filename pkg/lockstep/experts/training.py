@@ -88,7 +88,7 @@ KINDS = {
     "consonants": "bcdfghjklmnpqrstvwxyzBCDFGHJKLMNPQRSTVWXYZ",
     "digits": "0123456789",
 }
-SIGNS = "signs"
+SIGNS, IDLE = "signs", "idle"
 
 
 def kind_of(byte: int) -> str:
