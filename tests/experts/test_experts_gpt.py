@@ -9,7 +9,7 @@ from torch import Tensor
 
 from lockstep import run
 from lockstep.errors import UsageError
-from lockstep.experts.collapse import BALANCES, EVERY, RATE, SEED, STEPS, collapse_table, computed, recorded, written
+from lockstep.experts.collapse import EVERY, RATE, SEED, STEPS, WAYS, collapse_table, computed, recorded, written
 from lockstep.experts.expert_parallel import ExpertParallelMoE
 from lockstep.experts.gate import TopKGate
 from lockstep.experts.gpt import MixtureGPT, on_ranks
@@ -64,21 +64,23 @@ def test_kinds_of_bytes() -> None:
 
 def test_the_recorded_collapse() -> None:
     moments = recorded()
-    assert {m.balance for m in moments} == set(BALANCES)
-    assert len(moments) == 2 * STEPS // EVERY
-    late = [m for m in moments if m.step > STEPS // 4]
-    assert min(max(m.shares) for m in late if m.balance == 0) > 0.9
-    assert max(max(m.shares) for m in late if m.balance) < 0.5
-    assert len(collapse_table().rows) == 8
+    assert len(moments) == len(WAYS) * STEPS // EVERY
+    late = {way: [m for m in moments if m.way == way and m.step > STEPS // 4] for way in WAYS}
+    assert min(max(m.shares) for m in late["without"]) > 0.9
+    assert max(max(m.shares) for m in late["with"]) < 0.6
+    assert max(max(m.shares) for m in late["with"][-5:]) < 0.4
+    assert all(m.shares == () for m in late["dense"])
+    assert len(collapse_table().rows) == 12
     assert (RATE, SEED) == (0.02, 1), "as the file says"
 
 
 @pytest.mark.slow
 def test_the_collapse_computed_anew() -> None:
     moments = computed()
-    assert written(moments).splitlines()[3] == written(recorded()).splitlines()[3]
-    assert max(moments[len(moments) // 2 - 1].shares) > 0.9
-    assert max(moments[-1].shares) < 0.5
+    assert written(moments).splitlines()[:5] == written(recorded()).splitlines()[:5]
+    last = {m.way: m for m in moments}
+    assert max(last["without"].shares) > 0.9
+    assert max(last["with"].shares) < 0.5
 
 
 # ---- the shared expert

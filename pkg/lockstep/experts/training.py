@@ -17,7 +17,7 @@ from torch import Tensor
 from lockstep.datasets import library_text, text_batch
 from lockstep.experts.balance import load_balancing_loss, loads
 from lockstep.experts.gpt import MixtureGPT
-from lockstep.models import next_token_loss
+from lockstep.models import GPT, next_token_loss
 from lockstep.tables import Table
 
 EXPERTS, EXAMPLES, CONTEXT, STEPS, RATE, BALANCE = 4, 8, 64, 300, 3e-3, 0.01
@@ -57,6 +57,22 @@ def take_step(training: Trained, adam: torch.optim.Optimizer, x: Tensor, y: Tens
     adam.step()
     training.losses.append(loss.item())
     training.shares.append((loads(routing.experts, routing.scores.shape[1]) / routing.experts.numel()).tolist())
+
+
+def dense_losses(rate: float = RATE, steps: int = STEPS, seed: int = 0, text: Tensor | None = None) -> list[float]:
+    """The losses of the same GPT with its MLP in place of the experts, on the same pieces."""
+    text = library_text() if text is None else text
+    model, losses = GPT(seed=seed), list[float]()
+    adam = torch.optim.Adam(model.parameters(), rate)
+    with one_thread():
+        for step in range(steps):
+            x, y = text_batch(text, EXAMPLES, CONTEXT, seed=step)
+            loss = next_token_loss(model(x), y)
+            adam.zero_grad()
+            loss.backward()  # type: ignore[no-untyped-call]
+            adam.step()
+            losses.append(loss.item())
+    return losses
 
 
 @contextmanager
