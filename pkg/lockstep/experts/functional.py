@@ -19,20 +19,21 @@ from lockstep.experts.balance import parts_of_losses
 from lockstep.experts.capacity import within_capacity
 from lockstep.experts.dispatch import combine, dispatch, plan
 from lockstep.experts.gate import Routing, top_k_gate
-from lockstep.experts.training import IDLE, KINDS, SIGNS, kind_of
+from lockstep.experts.training import EVERYTHING, IDLE, KINDS, SIGNS, kind_of
 
 Group = dist.ProcessGroup | None
 
 
 def name_the_expert(tokens: Sequence[int], experts: Sequence[int], E: int) -> list[str]:
-    """For each expert the kind of bytes that it gets the largest part of; "idle" if it gets none."""
+    """For each expert the kind of bytes that it gets the largest part of; or "everything", from 9 of 10 tokens on, or
+    "idle", below 1 of 100."""
     kinds = [kind_of(byte) for byte in tokens]
     total, got = Counter(kinds), Counter(zip(experts, kinds, strict=True))
     named = []
     for i in range(E):
+        share = experts.count(i) / len(tokens)
         parts = {kind: got[i, kind] / total[kind] for kind in (*KINDS, SIGNS) if total[kind]}
-        best = max(parts, key=lambda kind: parts[kind])
-        named.append(best if parts[best] else IDLE)
+        named.append(EVERYTHING if share >= 0.9 else IDLE if share < 0.01 else max(parts, key=lambda kind: parts[kind]))
     return named
 
 
@@ -56,17 +57,17 @@ def dispatch_and_combine(
 def expert_parallel_moe(
     x: Tensor, gate: Tensor, up: Tensor, down: Tensor, k: int, loss: Callable[[Tensor], Tensor], group: Group = None
 ) -> list[Tensor]:
-    """The gradients of the sum of all ranks' losses by ``gate`` (E, d), and by this rank's ``up`` (E/K, h, d) and
-    ``down`` (E/K, d, h). ``loss(y)`` is this rank's, of y (T, d)."""
-    parameters = [t.detach().requires_grad_() for t in (gate, up, down)]
-    gate, up, down = parameters
+    """The gradients of the sum of all ranks' losses by ``x`` (T, d), by ``gate`` (E, d), and by this rank's ``up``
+    (E/K, h, d) and ``down`` (E/K, d, h). ``loss(y)`` is this rank's, of y (T, d)."""
+    inputs = [t.detach().requires_grad_() for t in (x, gate, up, down)]
+    x, gate, up, down = inputs
     scores = F.linear(x, gate)
     experts, weights = top_k_gate(scores, k)
     where = plan(Routing(experts, weights, scores, torch.ones_like(experts, dtype=torch.bool)), group)
     arrived = dispatch(x, k, where, group)
     outputs = [F.linear(F.relu(F.linear(part, u)), v) for part, u, v in zip(arrived, up, down, strict=True)]
-    found = list(torch.autograd.grad(loss(combine(outputs, weights, where, group)), parameters))
-    dist.all_reduce(found[0], group=group)
+    found = list(torch.autograd.grad(loss(combine(outputs, weights, where, group)), inputs))
+    dist.all_reduce(found[1], group=group)
     return found
 
 

@@ -104,7 +104,7 @@ KINDS = {
     "consonants": "bcdfghjklmnpqrstvwxyzBCDFGHJKLMNPQRSTVWXYZ",
     "digits": "0123456789",
 }
-SIGNS, IDLE = "signs", "idle"
+SIGNS, IDLE, EVERYTHING = "signs", "idle", "everything"
 
 
 def kind_of(byte: int) -> str:
