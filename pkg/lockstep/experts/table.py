@@ -1,8 +1,8 @@
 """Experts on ranks beside one rank: the same gradients and the same weights, for every way to route.
 
 Each case trains two layers of experts for two steps with momentum, in float64, on W ranks, and again on one: a network
-of linear layers around two mixtures, with residual connections, 24 experts each. 37 tokens in unequal shares: rank 1
-has none. The loss has the load-balancing loss and the z-loss of the whole batch in it.
+of linear layers around two mixtures, with residual connections, 24 experts each. 37 tokens in unequal shares: of
+three ranks and more, rank 1 has none. The loss has the load-balancing loss and the z-loss of the whole batch in it.
 """
 
 from __future__ import annotations
@@ -81,11 +81,10 @@ def gate(case: Case, layer: int) -> TopKGate:
 
 
 def shares(W: int) -> list[int]:
-    """Tokens of each rank: as equal as can be, but rank 1 has none."""
-    if W == 1:
-        return [TOKENS]
-    sizes = [TOKENS // (W - 1) + (r < TOKENS % (W - 1)) for r in range(W - 1)]
-    return [sizes[0], 0, *sizes[1:]]
+    """Tokens of each rank: as equal as can be, but from three ranks on rank 1 has none."""
+    at_work = W - 1 if W > 2 else W
+    sizes = [TOKENS // at_work + (r < TOKENS % at_work) for r in range(at_work)]
+    return [sizes[0], 0, *sizes[1:]] if W > 2 else sizes
 
 
 def batch(case: Case) -> tuple[Tensor, Tensor, Tensor]:
