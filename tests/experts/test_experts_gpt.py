@@ -9,10 +9,11 @@ from torch import Tensor
 
 from lockstep import run
 from lockstep.errors import UsageError
+from lockstep.experts import gpt_on_ranks
 from lockstep.experts.collapse import EVERY, RATE, SEED, STEPS, WAYS, collapse_table, computed, recorded, written
 from lockstep.experts.expert_parallel import ExpertParallelMoE
 from lockstep.experts.gate import TopKGate
-from lockstep.experts.gpt import MixtureGPT, on_ranks
+from lockstep.experts.gpt import MixtureGPT, on_one_rank, on_ranks
 from lockstep.experts.mixture_of_depths import MixtureOfDepths, depth_flops
 from lockstep.experts.shared_expert import SharedExpertMoE
 from lockstep.experts.training import KINDS, experts_table, kind_of, shares_of_kinds, trained
@@ -39,8 +40,6 @@ def on_two_ranks() -> Tensor:
 
 def test_the_model_on_ranks_is_the_model() -> None:
     for rank, scores in enumerate(run(on_two_ranks, ranks=2, on="dgx-a100").values):
-        from lockstep.experts.gpt import on_one_rank
-
         model = MixtureGPT(4, seed=1, make=on_one_rank(seed=1), dtype=torch.float64)
         torch.testing.assert_close(scores, model(torch.arange(16).view(1, 16) + rank).detach())
 
@@ -144,3 +143,13 @@ def test_a_share_is_one() -> None:
     for share in (0, 1.5):
         with pytest.raises(UsageError, match="The share of the tokens"):
             MixtureOfDepths(Block(16, 2, 0, 1), 16, share)
+
+
+# ---- the model on ranks
+
+
+def test_a_step_of_the_small_gpt_on_ranks_has_the_gradients_of_one() -> None:
+    one, two = (gpt_on_ranks.on(ranks) for ranks in (1, 2))
+    assert max(one.apart, two.apart) <= 1e-15
+    experts = 8 * gpt_on_ranks.EXPERTS * 2 * 4 * 64 * 64
+    assert one.parameters - two.parameters == experts // 2

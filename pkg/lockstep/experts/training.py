@@ -87,15 +87,21 @@ def one_thread() -> Iterator[None]:
         torch.set_num_threads(before)
 
 
-def bytes_of_experts(model: MixtureGPT, text: Tensor | None = None, examples: int = 64) -> list[Counter[int]]:
-    """Which bytes each expert gets, and how many of each, of ``examples`` pieces that were not drawn in training."""
+def routed(model: MixtureGPT, text: Tensor | None = None, examples: int = 64) -> tuple[Tensor, Tensor]:
+    """Pieces (examples, CONTEXT) that were not drawn in training, and the expert of each of their bytes."""
     text = library_text() if text is None else text
     x, _ = text_batch(text, examples, CONTEXT, seed=UNSEEN)
     with torch.no_grad():
         model(x)
     (routing,) = model.routings
-    chosen = routing.experts[:, 0].view_as(x)
-    return [Counter(x[chosen == i].tolist()) for i in range(routing.scores.shape[1])]
+    return x, routing.experts[:, 0].view_as(x)
+
+
+def bytes_of_experts(model: MixtureGPT, text: Tensor | None = None, examples: int = 64) -> list[Counter[int]]:
+    """Which bytes each expert gets of such pieces, and how many of each."""
+    x, chosen = routed(model, text, examples)
+    (mixture,) = model.mixtures
+    return [Counter(x[chosen == i].tolist()) for i in range(len(mixture.gate.weight))]
 
 
 KINDS = {
