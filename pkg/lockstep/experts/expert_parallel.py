@@ -19,7 +19,7 @@ The rest of the model is data-parallel: expert parallelism needs no rank that ha
     it K times too large, and each rank's loss still falls.)
 
 Source: Fedus et al., "Switch Transformers", arXiv:2101.03961, section 5.4; Rajbhandari et al., "DeepSpeed-MoE",
-arXiv:2201.05596, section 5.2.
+arXiv:2201.05596, section 5.
 """
 
 from __future__ import annotations

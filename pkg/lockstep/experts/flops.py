@@ -16,7 +16,7 @@ With experts in M of the L layers, a token's FFN there is k + S experts and a ga
 in the gate alone: parameters grow with E, FLOPs hardly.
 
 Sources: Kaplan et al., arXiv:2001.08361, table 1; OPT's shapes: Zhang et al., arXiv:2205.01068, table 1 (760M, which is
-not there, has GPT-3's: Brown et al., arXiv:2005.14165, table 2.1). The notes' table is theirs.
+not there, has GPT-3's: Brown et al., arXiv:2005.14165, table 2.1). ``NOTES`` is the lecture notes' table.
 """
 
 from __future__ import annotations
