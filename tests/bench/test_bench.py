@@ -82,6 +82,14 @@ def test_sharded_takes_turns_with_torchs() -> None:
     assert row["ratio to torch's"] > 0
 
 
+def test_experts_take_turns_with_torchs_parts() -> None:
+    (table,) = bench.measure("experts", "quick")
+    check([table])
+    (row,) = table.rows
+    assert row["alone [ms]"] > 0
+    assert row["ratio to torch's"] > 0
+
+
 def test_pipeline_takes_turns_with_torchs() -> None:
     (table,) = bench.measure("pipeline", "quick")
     check([table])

@@ -26,7 +26,7 @@ from lockstep.errors import UsageError
 
 __all__ = ["NAMES", "Size", "Table", "measure"]
 
-NAMES = ("launch", "virtual", "collectives", "predict", "ddp", "sharded", "pipeline", "hogwild", "simt")
+NAMES = ("launch", "virtual", "collectives", "predict", "ddp", "sharded", "pipeline", "experts", "hogwild", "simt")
 
 
 def measure(name: str, size: Size = "normal", against: str | None = None) -> list[Table]:

@@ -1,0 +1,114 @@
+"""How long a layer of experts takes with given loads: imbalance is a straggler.
+
+    rank 0   │ all-to-all │▓▓▓▓▓▓▓▓▓▓ experts ▓▓▓▓▓▓▓▓▓▓│ all-to-all │      it has the expert that all want
+    rank 1   │ all-to-all │▓▓▓▓│·········· waits ·······│ all-to-all │
+    rank 2   │ all-to-all │▓▓▓▓│·········· waits ·······│ all-to-all │
+              tokens out                                 tokens back
+
+The program has no gate: who sends how much to whom is told, n[r][e] rows of rank r for expert e. So it runs without
+data at any size, ``loaded(loads).show()`` draws it, and its time is that of ``cost.experts.step_seconds``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+import torch.distributed as dist
+from torch import Tensor
+
+from lockstep.cost.experts import Loads, even_loads, rows, step_seconds, with_capacity
+from lockstep.experts.dispatch import all_to_all
+from lockstep.experts.expert_parallel import experts_of
+from lockstep.machines import find
+from lockstep.tables import Table
+from lockstep.worlds import Result, run
+
+WIDTH, HIDDEN, TOKENS = 1024, 4096, 4096
+CLUSTER = "dgx-a100"
+
+
+def step(loads: Loads, width: int = WIDTH, hidden: int = HIDDEN, group: dist.ProcessGroup | None = None) -> None:
+    """On a rank: a training step of the layer, its backward pass written out."""
+    r, E = dist.get_rank(group), len(loads[0])
+    mine = experts_of(E, group)
+    sent = [sum(loads[r][e] for e in experts) for experts in _placed(E, dist.get_world_size(group))]
+    received = [sum(of_rank[e] for e in mine) for of_rank in loads]
+    per_expert = [sum(of_rank[e] for of_rank in loads) for e in mine]
+    exchange_counts(E, group)
+    x = all_to_all(torch.empty(sum(sent), width), received, sent, group)
+    y = torch.empty_like(x)
+    hiddens = [forward(part, out, hidden) for part, out in _pieces(per_expert, x, y)]
+    all_to_all(y, sent, received, group)
+    dy, dx = all_to_all(torch.empty(sum(sent), width), received, sent, group), torch.empty_like(x)
+    for (part, dpart, out), h in zip(_pieces(per_expert, x, dy, dx), hiddens, strict=True):
+        backward(part, h, dpart, out)
+    all_to_all(dx, sent, received, group)
+
+
+def exchange_counts(E: int, group: dist.ProcessGroup | None) -> None:
+    counts = torch.empty(E, dtype=torch.int64)
+    dist.all_to_all_single(torch.empty_like(counts), counts, group=group)
+
+
+def forward(x: Tensor, y: Tensor, hidden: int) -> Tensor:
+    """An expert's two products."""
+    h = x @ x.new_empty(x.shape[1], hidden)
+    torch.mm(h, x.new_empty(hidden, x.shape[1]), out=y)
+    return h
+
+
+def backward(x: Tensor, h: Tensor, dy: Tensor, dx: Tensor) -> None:
+    """Its four: what is to change in both matrices, and in what came in."""
+    up, down = x.new_empty(x.shape[1], h.shape[1]), x.new_empty(h.shape[1], x.shape[1])
+    dh = dy @ down.T
+    torch.mm(dh, up.T, out=dx)
+    h.T @ dy, x.T @ dh
+
+
+def _pieces(sizes: Sequence[int], *tensors: Tensor) -> list[tuple[Tensor, ...]]:
+    """Of each expert that has any rows."""
+    cut = [torch.split(t, list(sizes)) for t in tensors]
+    return [pieces for pieces in zip(*cut, strict=True) if len(pieces[0])]
+
+
+def _placed(E: int, K: int) -> list[range]:
+    return [range(r * E // K, (r + 1) * E // K) for r in range(K)]
+
+
+def loaded(loads: Loads, width: int = WIDTH, hidden: int = HIDDEN, on: str = CLUSTER) -> Result:
+    """The step on a simulated cluster, with a rank for each row of ``loads``; ``.show()`` draws it."""
+    return run(step, loads, width, hidden, ranks=len(loads), on=on, fake=True)
+
+
+# ---- what imbalance costs
+
+
+def skewed(ranks: int, experts: int, tokens: int, share: float) -> list[list[int]]:
+    """Expert 0 gets ``share`` of every rank's rows, the others the rest, evenly."""
+    first = round(share * tokens)
+    rest = even_loads(ranks, experts - 1, tokens - first)
+    return [[first, *of_rank] for of_rank in rest]
+
+
+def imbalance(loads: Loads) -> float:
+    """Rows of the busiest rank, by those of the mean: 1 is even, K the worst."""
+    received = [r.received for r in rows(loads)]
+    return max(received) * len(received) / sum(received)
+
+
+def imbalance_table(shares: Sequence[float] = (1 / 8, 1 / 4, 1 / 2, 1), ranks: int = 8) -> Table:
+    """A step of ``ranks`` ranks with an expert each, where expert 0 gets a growing share of all tokens; and with places
+    for 1.25 times the mean, beyond which tokens are dropped."""
+    cluster, cells = find(CLUSTER), list[list[str]]()
+    even = step_seconds(even_loads(ranks, ranks, TOKENS), WIDTH, HIDDEN, cluster)
+    for share in shares:
+        loads = skewed(ranks, ranks, TOKENS, share)
+        kept, dropped = with_capacity(loads, round(1.25 * TOKENS / ranks))
+        seconds, limited = (step_seconds(n, WIDTH, HIDDEN, cluster) for n in (loads, kept))
+        cells.append(
+            [f"{100 * share:g} %", f"{imbalance(loads):.2f}", f"{seconds * 1e3:.2f}", f"{seconds / even:.2f}",
+             f"{limited * 1e3:.2f}", f"{100 * dropped / (ranks * TOKENS):.0f} %"]
+        )  # fmt: skip
+    head = ["expert 0 gets", "busiest rank, by the mean", "step, ms", "times even", "with capacity 1.25, ms", "dropped"]
+    return Table(f"One layer of {ranks} experts on {ranks} simulated A100, {TOKENS} tokens each", head, cells)

@@ -1,0 +1,66 @@
+"""Mixture of depths: a block computes some of a sequence's tokens; the others go past it.
+
+    T   tokens of a sequence       C   those that the block computes: round(share·T), at least 1
+    d   width                      r   a score for each token: x·w
+
+                              ┌── (2) block, on C tokens ── (3) · r ──┐
+    x (batch, T, d) ── (1) ───┤                                       + ── (batch, T, d)
+                              └───────────── all tokens ──────────────┘
+
+    (1) The C tokens with the highest scores, in their own order: position t sees those up to t that were chosen, too.
+    (2) What the block adds to them. Its attention is between C tokens, so scores cost (C/T)² of what they did.
+    (3) Times the score: that is where the router's gradient comes from.
+
+The C are known beforehand, as with a capacity, and all shapes with them. But which tokens are chosen depends on the
+whole sequence, those to come as well: to write token by token, a model has to predict whether it would be chosen.
+
+Source: Raposo et al., "Mixture-of-Depths", arXiv:2404.02258, equation 1; they take 12.5 % in every other block.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from lockstep.errors import UsageError
+from lockstep.experts.expert import matrix
+
+ROUTER = 900_002  # the number of its vector in ``expert.matrix``
+
+
+class MixtureOfDepths(nn.Module):
+    """``block``, which maps (batch, C, width) to the same shape and has the residual connection in it (as
+    ``models.Block``), on the ``share`` of the tokens that a router chooses. Raises UsageError."""
+
+    def __init__(self, block: nn.Module, width: int, share: float = 0.125, layer: int = 0, seed: int = 0) -> None:
+        super().__init__()
+        if not 0 < share <= 1:
+            raise UsageError(f"The share of the tokens is above 0, up to 1, not {share}.", "Write 0.125 for an eighth.")
+        self.block, self.share = block, share
+        dtype = next(block.parameters()).dtype
+        self.router = matrix(1, width, ROUTER, layer, seed, dtype)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(batch, T, width) to the same shape."""
+        r = (x @ self.router.T).squeeze(-1)  # (batch, T)
+        chosen = self.chosen(r)  # (1) (batch, C)
+        places = chosen.unsqueeze(-1).expand(-1, -1, x.shape[-1])
+        tokens = x.gather(1, places)  # (batch, C, width)
+        added = self.block(tokens) - tokens  # (2)
+        return x.scatter_add(1, places, added * r.gather(1, chosen).unsqueeze(-1))  # (3)
+
+    def chosen(self, scores: Tensor) -> Tensor:
+        """The places (batch, C) of the highest of ``scores`` (batch, T), ascending; of equal ones the first."""
+        C = max(1, round(self.share * scores.shape[1]))
+        return torch.argsort(scores, dim=1, descending=True, stable=True)[:, :C].sort(dim=1).values
+
+
+def block_flops(tokens: int, width: int) -> float:
+    """Of a block of ``models`` with ``tokens`` in the sequence, forward: 24·d² + 4·T·d for each."""
+    return tokens * (24 * width**2 + 4 * tokens * width)
+
+
+def depth_flops(tokens: int, width: int, share: float) -> float:
+    """The same with a router in front: its scores, and the block on C tokens."""
+    C = max(1, round(share * tokens))
+    return block_flops(C, width) + 2 * tokens * width

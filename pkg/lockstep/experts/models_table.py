@@ -1,0 +1,168 @@
+"""Mixtures that were trained, from 1991 on: active and total parameters from their shapes, beside the published ones.
+
+    d   width          E   experts of a layer with experts     m   matrices of an MLP: 2, or 3 if it is gated (GLU)
+    h   width of an MLP's hidden layer, and of an expert's     k   experts of a token, s shared ones on top
+    L   layers, of which M have experts instead of an MLP      A   parameters of one layer's attention
+
+    total  = L·A + (L-M)·m·d·h + M·((E+s)·m·d·h_e + E·d) + embeddings
+    active = L·A + (L-M)·m·d·h + M·((k+s)·m·d·h_e + E·d) + embeddings        h_e: of an expert
+
+A token meets the active ones. Compute follows them, and memory the total: sparse experts save compute, not memory.
+What is left out is small: norms, biases, positions.
+
+In an encoder-decoder (Switch) L counts both halves, and the decoder's layers have a second attention. Whether GPT-4 is
+a mixture is unpublished; PaLM-540B and LLaMA-65B are dense.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from lockstep.tables import Table
+
+
+class Model(NamedTuple):
+    """Numbers as in the docstring; ``published``: total and active parameters, 0 where the source has none."""
+
+    name: str
+    year: int
+    width: int
+    layers: int
+    with_experts: int
+    experts: int
+    k: int
+    expert_hidden: int
+    attention: int  # A
+    embeddings: int = 0
+    shared: int = 0
+    hidden: int = 0
+    matrices: int = 2  # of an expert
+    dense_matrices: int = 0  # of an MLP where there are no experts, if it differs
+    gate: tuple[int, int] = (0, 0)  # its parameters, and those that a token meets, if it is not one matrix E·d
+    published: tuple[float, float] = (0, 0)
+    source: str = ""
+
+    @property
+    def expert(self) -> int:
+        """Parameters of one."""
+        return self.matrices * self.width * self.expert_hidden
+
+    @property
+    def elsewhere(self) -> int:
+        """Parameters that every token meets, experts and gates left out."""
+        mlp = (self.dense_matrices or self.matrices) * self.width * self.hidden
+        return self.layers * self.attention + (self.layers - self.with_experts) * mlp + self.embeddings
+
+    @property
+    def total(self) -> int:
+        gate = self.gate[0] or self.experts * self.width
+        return self.elsewhere + self.with_experts * ((self.experts + self.shared) * self.expert + gate)
+
+    @property
+    def active(self) -> int:
+        gate = self.gate[1] or self.experts * self.width
+        return self.elsewhere + self.with_experts * ((self.k + self.shared) * self.expert + gate)
+
+
+def grouped_query(width: int, heads: int, kv_heads: int, of_head: int) -> int:
+    """A: queries and output of all heads, keys and values of ``kv_heads``."""
+    return 2 * width * heads * of_head + 2 * width * kv_heads * of_head
+
+
+def latent(width: int, heads: int, query: int, key_value: int, plain: int, rotary: int, value: int) -> int:
+    """A of multi-head latent attention (arXiv:2405.04434, section 2.1): queries, keys and values through narrow
+    layers of ``query`` and ``key_value``."""
+    queries = width * query + query * heads * (plain + rotary)
+    keys_and_values = width * (key_value + rotary) + key_value * heads * (plain + value)
+    return queries + keys_and_values + heads * value * width
+
+
+def two_levels(width: int, experts: int, groups: int) -> tuple[int, int]:
+    """A noisy gate that chooses 2 of ``groups`` first, and then 2 experts in each (arXiv:1701.06538, appendix B): the
+    parameters of W and W_noise, and those that a token meets."""
+    return 2 * width * (groups + experts), 2 * width * (groups + 2 * experts // groups)
+
+
+def t5(width: int, heads: int, of_head: int = 64) -> int:
+    """A, on average: two attentions of the decoder's layers, one of the encoder's."""
+    return 3 * grouped_query(width, heads, heads, of_head) // 2
+
+
+T5_TOKENS, LSTM_512 = 32_128, 2 * 4 * 2 * 512 * 512  # embeddings of T5; the two LSTMs around the experts of 2017
+
+MODELS = (
+    Model(
+        "Jacobs et al., 8 experts", 1991, 3, 1, 1, 8, 8, 1, 0, matrices=1,
+        source="Neural Computation 3:79; an expert, and the gate for each: a line in the plane of two formants (and 1)",
+    ),
+    Model(
+        "Shazeer et al., MoE-4096-h", 2017, 512, 1, 1, 4096, 4, 1024, LSTM_512, gate=two_levels(512, 4096, 16),
+        published=(4.3034e9, 8.9e6), source="arXiv:1701.06538, table 7: without embedding and softmax; active: ops",
+    ),
+    Model(
+        "Shazeer et al., MoE-131072-h", 2017, 512, 1, 1, 131072, 4, 1024, LSTM_512, gate=two_levels(512, 131072, 256),
+        published=(137.5776e9, 9.7e6), source="arXiv:1701.06538, table 8 and appendix D: as above",
+    ),
+    Model(
+        "GShard, 2048 experts, 36 layers", 2020, 1024, 36, 18, 2048, 2, 8192, grouped_query(1024, 16, 16, 128),
+        hidden=8192, published=(600e9, 0), source="arXiv:2006.16668, table 1",
+    ),
+    Model(
+        "Switch-Base", 2021, 768, 24, 12, 128, 1, 2048, t5(768, 12), 2 * T5_TOKENS * 768, hidden=2048, matrices=3,
+        published=(7e9, 0), source="arXiv:2101.03961, table 9",
+    ),
+    Model(
+        "Switch-C", 2021, 2080, 30, 30, 2048, 1, 6144, t5(2080, 32), 2 * T5_TOKENS * 2080, published=(1571e9, 0),
+        source="arXiv:2101.03961, table 9",
+    ),
+    Model(
+        "GLaM 64B/64E", 2021, 8192, 64, 32, 64, 2, 32768, grouped_query(8192, 128, 128, 128), 256_000 * 8192,
+        hidden=32768, dense_matrices=3, published=(1.2e12, 96.6e9), source="arXiv:2112.06905, table 4",
+    ),
+    Model(
+        "DeepSpeed-MoE, 1.3B+MoE-128", 2022, 2048, 24, 12, 128, 1, 8192, grouped_query(2048, 16, 16, 128),
+        51_200 * 2048, hidden=8192, published=(52e9, 0), source="arXiv:2201.05596, table 1",
+    ),
+    Model(
+        "Mixtral 8x7B", 2024, 4096, 32, 32, 8, 2, 14336, grouped_query(4096, 32, 8, 128), 2 * 32_000 * 4096,
+        matrices=3, published=(46.7e9, 12.9e9), source="arXiv:2401.04088, table 1",
+    ),
+    Model(
+        "DeepSeek-V3", 2024, 7168, 61, 58, 256, 8, 2048, latent(7168, 128, 1536, 512, 128, 64, 128),
+        2 * 129_280 * 7168, shared=1, hidden=18432, matrices=3, published=(671e9, 37e9),
+        source="arXiv:2412.19437, section 4.2",
+    ),
+    Model(
+        "LLaMA-4 Scout", 2025, 5120, 48, 48, 16, 1, 8192, grouped_query(5120, 40, 8, 128), 2 * 202_048 * 5120,
+        shared=1, matrices=3, published=(109e9, 17e9), source="Meta's model card and config.json",
+    ),
+    Model(
+        "LLaMA-4 Maverick", 2025, 5120, 48, 24, 128, 1, 8192, grouped_query(5120, 40, 8, 128), 2 * 202_048 * 5120,
+        shared=1, hidden=16384, matrices=3, published=(400e9, 17e9), source="Meta's model card and config.json",
+    ),
+)  # fmt: skip
+
+
+def find(name: str) -> Model:
+    """The model of that name."""
+    return next(model for model in MODELS if model.name == name)
+
+
+def models_table() -> Table:
+    head = ["model", "year", "experts", "of a token", "total", "published", "active", "published", "of each 100"]
+    return Table("Mixtures of experts: parameters from the published shapes", head, [_row(m) for m in MODELS])
+
+
+def _row(m: Model) -> list[str]:
+    total, active = m.published
+    chosen = f"{m.k} + {m.shared} shared" if m.shared else f"{m.k}"
+    counted = [short(m.total), short(total), short(m.active), short(active)]
+    return [m.name, str(m.year), f"{m.experts:,}", chosen, *counted, f"{100 * m.active / m.total:.3g}"]
+
+
+def short(parameters: float) -> str:
+    """Three digits: 671 B, 12.9 B, 46; nothing where nothing is known."""
+    for unit, size in (("T", 1e12), ("B", 1e9), ("M", 1e6)):
+        if parameters >= size:
+            return f"{parameters / size:.3g} {unit}"
+    return f"{parameters:.3g}" if parameters else ""

@@ -1,0 +1,116 @@
+"""A shared expert: it computes every token, on the token's own rank, while the others' tokens travel.
+
+    y = E_shared(x) + Σ_i G_i(x)·E_i(x)
+
+    rank    │ gate │(1) dispatch begins                  (3) arrived│ experts │ combine │
+    compute        │        (2) shared expert       │
+    link           │ ──────── all-to-all ─────────────────────────> │
+
+It needs no gate and no message, so it is there to hide one. What all tokens need, one expert learns, and not each of
+the others again: DeepSeekMoE's reason to have it. DeepSeek-V3 has one of 257; LLaMA-4 one beside the one that the gate
+chooses, and weighs that by a sigmoid.
+
+Autograd goes back through (3), (2), (1): the nodes that were made last come first. So the gradients of the tokens that
+arrived begin their way back in (3), and (1) waits for them after (2): the backward pass hides as much.
+
+Source: Dai et al., "DeepSeekMoE", arXiv:2401.06066, section 3.2; hiding the dispatch: Rajbhandari et al.,
+"DeepSpeed-MoE", arXiv:2201.05596, has the residual expert, Megatron Core the overlap (``--moe-shared-expert-overlap``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+import torch.distributed as dist
+from torch import Tensor, nn
+
+from lockstep.experts.capacity import limited
+from lockstep.experts.dispatch import Plan, combine, plan
+from lockstep.experts.expert import Expert
+from lockstep.experts.expert_parallel import ExpertParallelMoE
+
+SHARED = 400_000  # its number in ``expert.matrix``
+
+
+@dataclass
+class Travelling:
+    """An all-to-all that is under way, how it is cut, and what will have come of it."""
+
+    where: Plan
+    group: dist.ProcessGroup | None
+    work: Any = None
+    coming: Tensor | None = None
+
+    def post(self, x: Tensor, received: Sequence[int], sent: Sequence[int]) -> None:
+        self.coming = x.new_empty(sum(received), x.shape[1])
+        self.work = dist.all_to_all_single(
+            self.coming, x.contiguous(), list(received), list(sent), group=self.group, async_op=True
+        )
+
+    def wait(self) -> Tensor:
+        """What has come."""
+        self.work.wait()
+        assert self.coming is not None
+        arrived, self.coming = self.coming, None
+        return arrived
+
+
+class Begin(torch.autograd.Function):
+    """(1) Forward: post, and return a single number that joins (1) with (3). Backward: wait for what (3) has posted."""
+
+    @staticmethod
+    def forward(ctx: Any, rows: Tensor, travelling: Travelling) -> Tensor:
+        ctx.travelling = travelling
+        travelling.post(rows, travelling.where.received, travelling.where.sent)
+        return rows.new_zeros(())
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> Any:
+        return ctx.travelling.wait(), None
+
+
+class Arrived(torch.autograd.Function):
+    """(3) Forward: wait. Backward: post the gradients' way back."""
+
+    @staticmethod
+    def forward(ctx: Any, begun: Tensor, travelling: Travelling) -> Tensor:
+        ctx.travelling = travelling
+        return travelling.wait()
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> Any:
+        where = ctx.travelling.where
+        ctx.travelling.post(gradients[0], where.sent, where.received)
+        return gradients[0].new_zeros(()), None
+
+
+class SharedExpertMoE(nn.Module):
+    """``mixture`` and a shared expert of ``hidden`` numbers, the same on every rank: x (T, d) to (T, d).
+
+    ``overlap=False`` computes the shared expert after the rest, with the same result."""
+
+    def __init__(
+        self, mixture: ExpertParallelMoE, hidden: int, layer: int = 0, seed: int = 0, overlap: bool = True
+    ) -> None:
+        super().__init__()
+        weight = mixture.gate.weight
+        self.mixture, self.overlap = mixture, overlap
+        self.shared = Expert(weight.shape[1], hidden, SHARED, layer, seed, weight.dtype)
+
+    def forward(self, x: Tensor) -> Tensor:
+        mixture = self.mixture
+        if not self.overlap:
+            without: Tensor = mixture(x) + self.shared(x)
+            return without
+        mixture.routing = limited(mixture.gate(x), mixture.capacity_factor)
+        where = plan(mixture.routing, mixture.group)
+        travelling = Travelling(where, mixture.group)
+        begun = Begin.apply(x[where.choices // mixture.gate.k], travelling)  # type: ignore[no-untyped-call]  # (1)
+        shared: Tensor = self.shared(x)  # (2)
+        arrived: Tensor = Arrived.apply(begun, travelling)  # type: ignore[no-untyped-call]  # (3)
+        rows = torch.split(arrived[where.by_expert], list(where.rows))
+        outputs = [expert(part) for expert, part in zip(mixture.experts, rows, strict=True)]
+        return shared + combine(outputs, mixture.routing.weights, where, mixture.group)
