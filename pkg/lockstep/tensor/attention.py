@@ -54,8 +54,8 @@ class Attention(nn.Module):
 class ParallelAttention(nn.Module):
     """This rank's heads of ``Attention``: (b, T, width) to the same shape, alike on all ranks.
 
-    ``sharers``: where there are fewer KV heads than ranks, the group of those who share this rank's; ``kv_groups`` makes
-    it. Raises UsageError where heads can't be shared out."""
+    ``sharers``: where there are fewer KV heads than ranks, the group of those who share this rank's, as ``kv_groups``
+    makes it. Raises UsageError where heads can't be shared out."""
 
     def __init__(
         self, qkv: nn.Linear, out: nn.Linear, heads: int, kv_heads: int | None = None, group: Group = None,
@@ -85,15 +85,13 @@ class ParallelAttention(nn.Module):
             return torch.cat([gradient[:first], summed(gradient[first:], sharers)])  # 4
 
         for parameter in self.qkv.parameters():
-            parameter.register_hook(total)
+            parameter.register_hook(total)  # type: ignore[no-untyped-call]
 
 
 def attended(qkv: Tensor, heads: int, kv_heads: int, core: Core) -> Tensor:
     """2, for so many heads: (b, T, (heads + 2·kv_heads)·d) to (b, T, heads·d)."""
-    query, key, value = (
-        part.unflatten(-1, (count, -1)).transpose(1, 2)  # (b, count, T, d)
-        for part, count in zip(_split(qkv, heads, kv_heads), (heads, kv_heads, kv_heads), strict=True)
-    )
+    by_head = qkv.view(*qkv.shape[:2], heads + 2 * kv_heads, -1).transpose(1, 2)  # (b, heads + 2·kv_heads, T, d)
+    query, key, value = torch.split(by_head, [heads, kv_heads, kv_heads], dim=1)
     return core(query, key, value).transpose(1, 2).flatten(2)
 
 
@@ -106,8 +104,10 @@ def heads_of(r: int, K: int, heads: int, kv_heads: int) -> tuple[range, range]:
         keys = share(kv_heads, K, r)
         return range(keys.start * each, keys.stop * each), range(keys.start, keys.stop)
     if K % kv_heads or heads % K:
-        raise UsageError(f"{heads} heads with {kv_heads} KV heads cannot be shared out among {K} ranks.",
-                         "With fewer KV heads than ranks, let K divide the heads, and the KV heads divide K.")  # fmt: skip
+        raise UsageError(
+            f"{heads} heads with {kv_heads} KV heads cannot be shared out among {K} ranks.",
+            "With fewer KV heads than ranks, let K divide the heads, and the KV heads divide K.",
+        )
     key = r * kv_heads // K
     return range(r * heads // K, (r + 1) * heads // K), range(key, key + 1)
 
@@ -127,8 +127,3 @@ def kv_groups(kv_heads: int, group: Group = None) -> Group:
     first = dist.get_rank(group) // size * size
     made: Group = dist.new_group(ranks[first : first + size], use_local_synchronization=True)
     return made
-
-
-def _split(qkv: Tensor, heads: int, kv_heads: int) -> tuple[Tensor, ...]:
-    d = qkv.shape[-1] // (heads + 2 * kv_heads)
-    return qkv.split([heads * d, kv_heads * d, kv_heads * d], dim=-1)

@@ -1,4 +1,4 @@
-"""A block of a GPT on K ranks: two layers of the kind "columns, then rows", so two all-reduces forward and two backward.
+"""A block of a GPT on K ranks: twice "columns, then rows", so two all-reduces forward and two backward.
 
                   alike on all ranks           a part on each           alike on all ranks
     x ──┬── norm ────────────────── 1 f ── attention, its heads ── 2 g ──────┐
@@ -7,8 +7,8 @@
         └────────────────────────────────────────────────────────────────── + ──── out
 
 2 and 4 talk in the forward pass, 3 and 1 in the backward pass: each all-reduces b·T·h numbers. What is alike on all
-ranks is computed on all ranks: norms, sums, dropout. That is little work, but their activations are there K times, which
-is what ``sequence`` is for. Source: Shoeybi et al., Megatron-LM, arXiv:1909.08053, section 3, figure 4.
+ranks is computed on all ranks: norms, sums, dropout. That is little work, but their activations are there K times:
+``sequence`` is for that. Source: Shoeybi et al., Megatron-LM, arXiv:1909.08053, section 3, figure 4.
 """
 
 from __future__ import annotations
@@ -32,7 +32,9 @@ class ParallelBlock(nn.Module):
         drop: nn.Module | None = None,
     ) -> None:  # fmt: skip
         super().__init__()
-        self.before_attention, self.before_mlp = (style.norm(n, group) for n in (block.before_attention, block.before_mlp))
+        self.before_attention, self.before_mlp = (
+            style.norm(n, group) for n in (block.before_attention, block.before_mlp)
+        )
         self.attention = ParallelAttention(block.qkv, block.out, block.heads, group=group, style=style, core=core)
         self.mlp = ParallelMLP(block.up, block.down, F.gelu, group, style)
         self.drop = drop or nn.Identity()

@@ -33,8 +33,8 @@ Which = slice | Tensor  # of a dimension: from here to there, or these ones
 class ColumnParallelLinear(nn.Module):
     """This rank's columns of ``linear``: (..., inputs) on every rank alike to (..., outputs/K).
 
-    ``mine``: which outputs this rank has, if they aren't its ``share``. ``gather_output``: or to (..., outputs) on every
-    rank, which costs an all-gather more."""
+    ``mine``: which outputs this rank has, if they aren't its ``share``. ``gather_output``: or to (..., outputs) on
+    every rank, which costs an all-gather more."""
 
     def __init__(
         self, linear: nn.Linear, group: Group = None, mine: Which | None = None, gather_output: bool = False
@@ -90,6 +90,12 @@ def taken(tensor: Tensor) -> nn.Parameter:
     return nn.Parameter(tensor.detach().clone(memory_format=torch.contiguous_format))
 
 
-def has_bias(layer: nn.Linear | nn.Conv2d) -> bool:
+def has_bias(layer: nn.Linear) -> bool:
     bias: Tensor | None = layer.bias
     return bias is not None
+
+
+def weight_gradients(x: Tensor, dy: Tensor, bias: bool) -> tuple[Tensor, Tensor | None]:
+    """(..., inputs) and (..., outputs) to (outputs, inputs), and to (outputs,) if there is a ``bias``."""
+    rows = dy.flatten(0, -2)
+    return rows.T @ x.flatten(0, -2), rows.sum(0) if bias else None

@@ -170,7 +170,7 @@ def gathered(x: Tensor, n: int, dim: int, group: Group) -> Tensor:
     dist.all_gather_into_tensor(rows, mine.contiguous(), group=group)
     if n < K * longest:
         sizes = [s.stop - s.start for s in (share(n, K, r) for r in range(K))]
-        rows = torch.cat([piece[:size] for piece, size in zip(rows.split(longest), sizes, strict=True)])
+        rows = torch.cat([piece[:size] for piece, size in zip(torch.split(rows, longest), sizes, strict=True)])
     return rows.movedim(0, dim).contiguous()
 
 
