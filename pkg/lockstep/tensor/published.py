@@ -3,8 +3,8 @@
     b, T, h, a, K    examples, positions (their s), width, heads, ranks (their t)
 
 Theirs differs from this course's block in what attention keeps: scores as a matrix of T x T for each head, with
-dropout; and a dropout after attention and after the MLP. In bfloat16, as theirs, a layer keeps (1) what their equations say, to
-the byte, and a few numbers that they leave out: mean and deviation of each norm, and the mask of the future.
+dropout; and a dropout after attention and after the MLP. In bfloat16, as theirs, a layer keeps (1) what their equations
+say, to the byte, and a few numbers that they leave out: mean and deviation of each norm, and the mask of the future.
 
 Its time (2) is what the virtual cluster says of 8 A100. Theirs is of fused kernels on real ones: Table 4.
 Source: "Reducing Activation Recomputation in Large Transformer Models", arXiv:2205.05198.
