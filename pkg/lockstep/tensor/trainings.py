@@ -18,6 +18,7 @@ from lockstep.data_parallel.ddp import BucketedDDP
 from lockstep.datasets import library_text, text_batch
 from lockstep.events import Memory
 from lockstep.models import GPT, gpt_layers, next_token_loss, parameters_of
+from lockstep.residency import peak_of
 from lockstep.tables import Table
 from lockstep.tensor.beside_torch import Trainable, ours, torchs, whole, with_backward
 from lockstep.tensor.gpt import ParallelGPT
@@ -62,25 +63,26 @@ WAYS: Mapping[str, Callable[[], Trainable]] = {
 }
 
 
-def trained(way: str, steps: int = STEPS) -> list[float]:
-    """On a rank: its losses."""
+def trained(way: str) -> tuple[list[float], Memory]:
+    """On a rank: its losses, and what it held from its first step on."""
     text = library_text(TEXT) % SIZES["vocabulary"]
     model, backward = (alone if way == "one rank" else WAYS[way])()
     adam, losses = torch.optim.Adam(model.parameters(), lr=RATE), []
-    for number in range(steps):
-        adam.zero_grad()
-        losses.append(whole(backward(*text_batch(text, EXAMPLES, SIZES["context"], number))).item())
-        adam.step()
-    return losses
+    with peak_of(model) as memory:
+        for number in range(STEPS):
+            adam.zero_grad()
+            losses.append(whole(backward(*text_batch(text, EXAMPLES, SIZES["context"], number))).item())
+            adam.step()
+        return losses, memory()
 
 
 @cache
 def training(way: str, ranks: int = RANKS) -> Trained:
     done = run(trained, way, ranks=ranks, on="dgx-a100")
-    losses = [sum(of_step) / ranks for of_step in zip(*done.values, strict=True)]
+    losses = [sum(of_step) / ranks for of_step in zip(*(losses for losses, _ in done.values), strict=True)]
     sent = [e for e in done.trace.of_rank(0) if e.kind in PORTS]
     port = sum(PORTS[e.kind] * e.nbytes for e in sent) * (ranks - 1) / ranks
-    return Trained(way, losses, done.memory[0], len(sent) / STEPS, port / STEPS)
+    return Trained(way, losses, done.values[0][1], len(sent) / STEPS, port / STEPS)
 
 
 def trainings_table() -> Table:
