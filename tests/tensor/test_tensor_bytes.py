@@ -92,4 +92,4 @@ def test_the_published_layer_is_its_formula(size: Size, style: Style) -> None:
     """What the paper leaves out: the mask of the future, mean and deviation of two norms in 16 bits."""
     formula = published_activations(*size, sequence=style == SEQUENCE)
     norms = 8 * size.b * size.T / (1 if style == PLAIN else size.K)
-    assert a_layer(size, style) == formula + size.T**2 + norms
+    assert a_layer(size, style) == pytest.approx(formula + size.T**2 + norms, abs=0.5)  # bytes
