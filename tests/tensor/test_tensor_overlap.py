@@ -8,6 +8,7 @@ from lockstep.cost.tensor import booked_block
 from lockstep.tensor.across_nodes import DGX, Size, across_table, figure_13, nodes_of, spent
 from lockstep.tensor.overlapped import chunk_table, measured
 from lockstep.tensor.published import activations_table, times_table
+from lockstep.tensor.scaling import weak_scaling, weak_scaling_table
 
 SMALL = Size(1, 512, 4096, 32)
 
@@ -48,3 +49,11 @@ def test_tables_are_told() -> None:
 def test_nodes_of_differ_in_size_only() -> None:
     assert nodes_of(8) == DGX
     assert nodes_of(1).device == DGX.device
+
+
+@pytest.mark.slow
+def test_weak_scaling_is_near_the_published_one() -> None:
+    found = weak_scaling()
+    assert [s.K for s in found] == [1, 2, 4, 8]
+    assert all(abs(s.simulated_percent / s.percent - 1) < 0.12 for s in found)
+    assert len(weak_scaling_table().rows) == 4
