@@ -30,6 +30,7 @@ from lockstep.tensor.regions import (
     reduce_from_region,
     reduce_scatter_to_sequence,
 )
+from lockstep.tensor.vocabulary import VocabParallelCrossEntropy
 
 Region = Callable[[Tensor], Tensor]
 
@@ -58,6 +59,13 @@ def parallel_attention(
     query, key, value = (part.reshape(*part.shape[:-1], -1, d).transpose(1, 2) for part in parts)
     inside = causal(query, key, value).transpose(1, 2).flatten(2)
     return reduce_from_region(inside @ W[of_queries], group)
+
+
+def vocab_parallel_cross_entropy(scores: Tensor, targets: Tensor, first: int, group: Group = None) -> Tensor:
+    """The mean loss of scores (n, v), this rank's columns, which begin at token ``first``, for true tokens (n,)."""
+    mine = slice(first, first + scores.shape[1])
+    loss: Tensor = VocabParallelCrossEntropy.apply(scores, targets, mine, group)  # type: ignore[no-untyped-call]
+    return loss
 
 
 def parallel_conv2d(x: Tensor, V: Tensor, v: Tensor, W: Tensor, w: Tensor, group: Group = None) -> Tensor:

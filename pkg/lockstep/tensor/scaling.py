@@ -4,8 +4,9 @@
     8.7 on eight. If all-reduces cost nothing, and small products computed as fast as large ones, a GPU's FLOP/s would
     stay the same.
 
-Simulated is a step of one layer, since all are alike; the published step has an embedding, a loss and an optimizer, too.
-So absolute numbers are too high here (a roofline has no kernels), and the loss by K stands beside the published one.
+Simulated is a step of one layer, since all are alike; the published step has an embedding, a loss and an optimizer,
+too. So absolute numbers are too high here (a roofline has no kernels), and what K leaves of them stands beside what was
+published.
 Source: NVIDIA/Megatron-LM, 152aab304d, ``images/tables.tex`` at its parent. Heads are 128 wide (an assumption).
 """
 
