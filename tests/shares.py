@@ -75,6 +75,7 @@ PLACES = {  # the longest that fits
             "pipeline",
             "programs",
             "sharded",
+            "tensor",
             "with_horovod",
             "without_waiting",
         ),

@@ -99,6 +99,13 @@ def test_pipeline_takes_turns_with_torchs() -> None:
     assert row["ratio to torch's"] > 0
 
 
+def test_tensor_takes_turns_with_torchs() -> None:
+    (table,) = bench.measure("tensor", "quick")
+    check([table])
+    assert column(table.rows, "sequence") == ["no", "yes"]
+    assert all(row["ratio to torch's"] > 0 for row in table.rows)
+
+
 def test_a_step_of_ours_is_compared_with_the_one_of_torchs_beside_it() -> None:
     """The machine was three times as slow in the second turn: the ratio stays. Of each step the slowest rank counts."""
     by_rank = [{"ours": [2.0, 1.0], "torch's": [1.0, 3.0], "alone": [1.0, 1.0]}]

@@ -11,6 +11,7 @@ A B A B A B, and the median of each. No benchmark says that it passed. Read the 
 ``ddp``          a training step of the course's DDP beside one of torch's, on processes
 ``sharded``      a training step of the course's FullySharded beside one of torch's fully_shard, on processes
 ``pipeline``     a training step of the course's pipeline beside one of torch.distributed.pipelining, on processes
+``tensor``       a training step of the course's tensor parallelism beside torch's parallelize_module, on processes
 ``hogwild``      threads that train one model without a lock beside the same threads with one
 ``simt``         the warp machine beside numba's own CUDA simulator
 """
@@ -26,7 +27,19 @@ from lockstep.errors import UsageError
 
 __all__ = ["NAMES", "Size", "Table", "measure"]
 
-NAMES = ("launch", "virtual", "collectives", "predict", "ddp", "sharded", "pipeline", "experts", "hogwild", "simt")
+NAMES = (
+    "launch",
+    "virtual",
+    "collectives",
+    "predict",
+    "ddp",
+    "sharded",
+    "pipeline",
+    "tensor",
+    "experts",
+    "hogwild",
+    "simt",
+)
 
 
 def measure(name: str, size: Size = "normal", against: str | None = None) -> list[Table]:

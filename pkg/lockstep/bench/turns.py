@@ -56,12 +56,12 @@ def slowest(by_rank: Sequence[Seconds]) -> Seconds:
     return {name: list(map(max, zip(*(of_rank[name] for of_rank in by_rank), strict=True))) for name in by_rank[0]}
 
 
-def steps_of(models: Mapping[str, Callable[[], nn.Module]], shape: tuple[int, int]) -> Steps:
+def steps_of(models: Mapping[str, Callable[[], nn.Module]], shape: tuple[int, ...]) -> Steps:
     """SGD on each of ``models``, with a batch of that shape on each rank."""
     return {name: partial(sgd_step, build, shape) for name, build in models.items()}
 
 
-def sgd_step(build: Callable[[], nn.Module], shape: tuple[int, int]) -> Step:
+def sgd_step(build: Callable[[], nn.Module], shape: tuple[int, ...]) -> Step:
     x = torch.randn(shape, generator=torch.Generator().manual_seed(dist.get_rank()))
     model = build()
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01)

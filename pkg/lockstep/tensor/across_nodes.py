@@ -1,0 +1,102 @@
+"""Why tensor parallelism stays inside a node: the same step of the same block, on two machines that compute alike.
+
+    inside     all K ranks in one node: links between GPUs
+    across     the same GPUs, each in a node of its own or a few in each: the network between nodes
+
+What is sent is the same: four all-reduces of b·T·h numbers (``cost.tensor``). Nothing can be computed meanwhile, since
+each needs the product before it and gives what the next one needs: the ranks stand still. Data parallelism sends once a
+step, whatever the batch is, and hides it behind a backward pass: that is what the slow links are for.
+
+Measured by others: Narayanan et al., "Efficient large-scale language model training on GPU clusters", arXiv:2104.04473,
+figure 13 (``data/megatron_sc21_figure13.csv``): with 64 A100 in nodes of 8 a GPU is fastest with K = 8, and slower on
+both sides, for more ranks of tensor parallelism leave the node and fewer leave more stages of a pipeline.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import NamedTuple
+
+import torch
+
+from lockstep.machines import Cluster, find
+from lockstep.models import Block
+from lockstep.tables import Table, published
+from lockstep.tensor.block import ParallelBlock
+from lockstep.tensor.linear import PLAIN, Style
+from lockstep.worlds import run
+
+RANKS = 8
+DGX = find("dgx-a100")
+
+
+class Size(NamedTuple):
+    """Of a block, in bfloat16: examples, positions, width, heads."""
+
+    b: int = 1
+    T: int = 2048
+    h: int = 12288
+    a: int = 96
+
+
+GPT_3 = Size()
+
+
+class Spent(NamedTuple):
+    """Seconds of a step of a block: all of them, and those in which rank 0 stood still for others; bytes that it
+    all-reduced."""
+
+    seconds: float
+    waiting: float
+    nbytes: int
+
+
+def nodes_of(ranks: int, cluster: Cluster = DGX) -> Cluster:
+    """The same devices and links, with so many ranks in a node."""
+    return replace(cluster, ranks_per_node=ranks)
+
+
+def step(size: Size, style: Style = PLAIN) -> float:
+    """Seconds of a forward and a backward pass on a rank."""
+    block = ParallelBlock(Block(size.h, size.a, 0, 0, torch.bfloat16), style=style)
+    x = torch.ones(size.b, size.T, size.h, dtype=torch.bfloat16, requires_grad=True)
+    begin = time.perf_counter()
+    block(x).sum().backward()
+    return time.perf_counter() - begin
+
+
+def spent(per_node: int, ranks: int = RANKS, size: Size = GPT_3, style: Style = PLAIN) -> Spent:
+    """On ``ranks`` ranks, ``per_node`` of which share a node."""
+    done = run(step, size, style, ranks=ranks, on=nodes_of(per_node), fake=True)
+    mine = [e for e in done.trace.of_rank(0) if e.kind != "compute"]
+    return Spent(done.values[0], sum(e.wait for e in mine), sum(e.nbytes for e in mine))
+
+
+def across_table(ranks: int = RANKS, size: Size = GPT_3) -> Table:
+    """The same step in nodes of K, K/2, ... ranks, and on one rank."""
+    alone = spent(ranks, 1, size)
+    rows = [["one rank", "–", *_told(alone, alone)]]
+    per_node = ranks
+    while per_node:
+        rows.append([f"{ranks} ranks", str(per_node), *_told(spent(per_node, ranks, size), alone)])
+        per_node //= 2
+    head = ["", "in a node", "ms", "standing still", "MB all-reduced", "times as fast as one"]
+    title = f"A step of one layer, {size.b} x {size.T} tokens, {size.h} wide, bfloat16, on A100"
+    return Table(title, head, rows)
+
+
+def figure_13() -> Table:
+    """As it was digitised: TFLOP/s a GPU by ranks of tensor parallelism, of 64 GPUs."""
+    rows = published("tensor", "megatron_sc21_figure13.csv")
+    batches = list(dict.fromkeys(row["series"] for row in rows))
+    by = {(row["series"], row["x"]): row["y"] for row in rows}
+    xs = list(dict.fromkeys(row["x"] for row in rows))
+    told = [[x.split(";")[1], x.split(";")[0], *(by[batch, x] for batch in batches)] for x in xs]
+    title = "Figure 13 of arXiv:2104.04473: TFLOP/s a GPU, 162 billion parameters on 64 A100"
+    return Table(title, ["tensor-parallel ranks", "stages", *batches], told)
+
+
+def _told(found: Spent, alone: Spent) -> list[str]:
+    share = f"{found.waiting / found.seconds:.0%}"
+    return [f"{1e3 * found.seconds:.2f}", share, f"{found.nbytes / 1e6:.0f}", f"{alone.seconds / found.seconds:.2f}"]

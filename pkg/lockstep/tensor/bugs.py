@@ -1,0 +1,311 @@
+"""Ten ways to get tensor parallelism a little wrong, and two ways to get it right. All losses fall.
+
+A program is ``parallel(model, tokens, following, group)``: each rank of ``group`` has the whole GPT and the whole
+batch, takes its part, and computes the loss and all gradients, whole, as it sees them: {name: gradient}, by the names
+of ``model.named_parameters()``. What another rank has alone, it is given. ``serial(model, tokens, following)`` does the
+same on one rank.
+
+    wrong                    what it does                                          seen only
+    bias_in_the_sum          adds the bias of a row-parallel layer on each rank    where a bias isn't zero
+    no_f                     leaves f out: gradients are summands                  in gradients
+    g_both_ways              all-reduces in g's backward pass, too                 in gradients
+    qkv_at_even_places       cuts queries, keys and values as if they were one
+    nonlinearity_first       adds up after GeLU
+    norms_on_their_own       sequence parallel, norms' gradients not added up      in gradients of norms, on some rank
+    first_token_for_others   embeds another rank's token as the first of its own
+    two_ranks                adds the neighbour's summand, not all                 with three ranks or more
+    no_remainder             cuts into equal parts, and drops what is left         where sizes don't divide
+    whole_world              all-reduces among all ranks, whatever the group       in a group of some ranks
+
+    right
+    in_parts_of_the_sequence                                    other collectives
+    bias_in_parts            each rank adds 1/K of the bias     not to the last bit
+
+A wrong gradient still goes downhill, mostly: that is why a loss that falls proves nothing (``losses_table``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from copy import deepcopy
+from functools import partial
+from typing import Any
+
+import torch
+import torch.distributed as dist
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from lockstep.datasets import library_text, text_batch
+from lockstep.errors import RunError
+from lockstep.models import GPT, next_token_loss
+from lockstep.tables import Table
+from lockstep.tensor.gpt import ParallelGPT
+from lockstep.tensor.linear import (
+    PLAIN,
+    ColumnParallelLinear,
+    ReplicatedNorm,
+    RowParallelLinear,
+    Style,
+    Which,
+    taken,
+)
+from lockstep.tensor.mlp import ParallelMLP
+from lockstep.tensor.regions import Group, copy_to_region, own, reduce_from_region
+from lockstep.tensor.sequence import SEQUENCE, SequenceParallelGPT
+from lockstep.tensor.vocabulary import VocabParallelEmbedding, placed
+from lockstep.worlds import run
+
+Gradients = dict[str, Tensor]
+Parallel = Callable[[GPT, Tensor, Tensor, Group], tuple[Tensor, Gradients]]
+Cut = Callable[[Any, Group], ParallelGPT]  # from the layers of a GPT
+
+
+def serial(model: GPT, tokens: Tensor, following: Tensor) -> tuple[Tensor, Gradients]:
+    """Loss and gradients on one rank."""
+    loss = next_token_loss(model(tokens), following)
+    names, parameters = zip(*model.named_parameters(), strict=True)
+    return loss.detach(), dict(zip(names, torch.autograd.grad(loss, parameters), strict=True))
+
+
+def program(cut: Cut, everywhere: bool = False) -> Parallel:
+    """That of a model in parts. ``everywhere``: it forgets the group."""
+
+    def parallel(
+        model: GPT, tokens: Tensor, following: Tensor, group: Group = None
+    ) -> tuple[Tensor, Gradients]:  # fmt: skip
+        among = None if everywhere else group
+        ours = cut(iter(model), among)
+        loss = ours.loss(tokens, following)
+        loss.backward()  # type: ignore[no-untyped-call]
+        return loss.detach(), whole_gradients(model, ours, lambda layers: cut(layers, among), group)
+
+    return parallel
+
+
+# ---- whole gradients
+
+
+def whole_gradients(model: GPT, ours: ParallelGPT, cut: Callable[[Any], nn.Module], group: Group) -> Gradients:
+    """This rank's own, and for the rest those of the first rank that has them. A model whose numbers are their places
+    is cut in the same way: so each part tells where it is from."""
+    numbered, n = deepcopy(model), 0
+    for parameter in numbered.parameters():
+        parameter.data = torch.arange(n, n + parameter.numel(), dtype=torch.float64).view_as(parameter)
+        n += parameter.numel()
+    flat = torch.full((n,), torch.nan, dtype=torch.float64)  # nan: this rank doesn't have it
+    for parameter, places in zip(ours.parameters(), cut(iter(numbered)).parameters(), strict=True):
+        flat[places.long()] = (
+            torch.zeros_like(parameter).double() if parameter.grad is None else parameter.grad.double()
+        )
+    all_ranks = flat.new_empty(dist.get_world_size(group), n)
+    dist.all_gather_into_tensor(all_ranks, flat, group=group)
+    for of_rank in all_ranks:
+        flat = torch.where(flat.isnan(), of_rank, flat)
+    parts = torch.split(flat.nan_to_num(0), [p.numel() for p in model.parameters()])
+    return {name: part.view_as(p).to(p.dtype) for (name, p), part in zip(model.named_parameters(), parts, strict=True)}
+
+
+# ---- right ones
+
+
+class BiasInParts(RowParallelLinear):
+    def forward(self, x: Tensor) -> Tensor:
+        assert self.bias is not None
+        share = copy_to_region(self.bias, self.group) / dist.get_world_size(self.group)
+        return reduce_from_region(F.linear(x, self.weight) + share, self.group)
+
+
+# ---- wrong ones
+
+
+class BiasInTheSum(RowParallelLinear):
+    def forward(self, x: Tensor) -> Tensor:
+        return reduce_from_region(F.linear(x, self.weight, self.bias), self.group)
+
+
+class NoF(ColumnParallelLinear):
+    def forward(self, x: Tensor) -> Tensor:
+        return F.linear(x, self.weight, self.bias)
+
+
+class GBothWays(RowParallelLinear):
+    def forward(self, x: Tensor) -> Tensor:
+        y = copy_to_region(reduce_from_region(F.linear(x, self.weight), self.group), self.group)
+        return y if self.bias is None else y + self.bias
+
+
+class AtEvenPlaces(ColumnParallelLinear):
+    def __init__(self, linear: nn.Linear, group: Group = None, mine: Which | None = None) -> None:
+        super().__init__(linear, group)
+
+
+class SumsOfTwo(RowParallelLinear):
+    def forward(self, x: Tensor) -> Tensor:
+        y: Tensor = Neighbours.apply(F.linear(x, self.weight), self.group)  # type: ignore[no-untyped-call]
+        return y if self.bias is None else y + self.bias
+
+
+class Neighbours(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, group: Group) -> Tensor:
+        K, r = dist.get_world_size(group), dist.get_rank(group)
+        if K == 1:
+            return x.clone()
+        theirs = torch.empty_like(x)
+        right, left = (r + 1) % K, (r - 1) % K
+        for work in dist.batch_isend_irecv(
+            [
+                dist.P2POp(dist.isend, x.contiguous(), group=group, group_peer=right),
+                dist.P2POp(dist.irecv, theirs, group=group, group_peer=left),
+            ]
+        ):
+            work.wait()
+        return x + theirs
+
+    @staticmethod
+    def backward(ctx: Any, *dy: Tensor) -> Any:
+        return dy[0], None
+
+
+class SumAfterGelu(nn.Module):
+    """Rows first, and the sum after the nonlinearity."""
+
+    def __init__(self, up: nn.Linear, down: nn.Linear, group: Group) -> None:
+        super().__init__()
+        self.group, self.mine = group, own(up.in_features, group)
+        self.up, self.up_bias = taken(up.weight[:, self.mine]), taken(up.bias)
+        self.down, self.down_bias = taken(down.weight), taken(down.bias)
+
+    def forward(self, x: Tensor) -> Tensor:
+        bias = copy_to_region(self.up_bias, self.group) / dist.get_world_size(self.group)
+        inside = F.gelu(F.linear(copy_to_region(x, self.group)[..., self.mine], self.up, bias))
+        out: Tensor = F.linear(reduce_from_region(inside, self.group), self.down, self.down_bias)
+        return out
+
+
+class EqualColumns(ColumnParallelLinear):
+    def __init__(self, linear: nn.Linear, group: Group = None) -> None:
+        super().__init__(linear, group, equal(linear.out_features, group))
+
+
+class EqualRows(RowParallelLinear):
+    def __init__(self, linear: nn.Linear, group: Group = None) -> None:
+        super().__init__(linear, group, equal(linear.in_features, group))
+
+
+class EqualParts(ParallelMLP):
+    def __init__(self, up: nn.Linear, down: nn.Linear, group: Group) -> None:
+        super().__init__(up, down, F.gelu, group, Style(EqualColumns, EqualRows, ReplicatedNorm))
+
+
+def equal(n: int, group: Group) -> slice:
+    each = n // dist.get_world_size(group)
+    return slice(dist.get_rank(group) * each, (dist.get_rank(group) + 1) * each)
+
+
+class FirstToken(VocabParallelEmbedding):
+    def forward(self, tokens: Tensor) -> Tensor:
+        place, _ = placed(tokens, self.mine)
+        return reduce_from_region(F.embedding(place, self.weight), self.group)
+
+
+def with_first_token(layers: Any, group: Group) -> ParallelGPT:
+    layers = list(layers)
+    model = ParallelGPT(layers, group)
+    model.token = FirstToken(layers[0].token, group)
+    return model
+
+
+def with_mlps(mlp: Callable[[nn.Linear, nn.Linear, Group], nn.Module]) -> Cut:
+    """A model whose MLPs are cut in another way."""
+
+    def cut(layers: Any, group: Group) -> ParallelGPT:
+        layers = list(layers)
+        model = ParallelGPT(layers, group)
+        for ours, whole in zip(model.blocks, layers[1:-1], strict=True):
+            ours.mlp = mlp(whole.up, whole.down, group)
+        return model
+
+    return cut
+
+
+def styled(**layers: Any) -> Cut:
+    return partial(ParallelGPT, style=PLAIN._replace(**layers))
+
+
+RIGHT: Mapping[str, Parallel] = {
+    "in_parts_of_the_sequence": program(SequenceParallelGPT),
+    "bias_in_parts": program(styled(row=BiasInParts)),
+}
+WRONG: Mapping[str, Parallel] = {
+    "bias_in_the_sum": program(styled(row=BiasInTheSum)),
+    "no_f": program(styled(column=NoF)),
+    "g_both_ways": program(styled(row=GBothWays)),
+    "qkv_at_even_places": program(styled(column=AtEvenPlaces)),
+    "nonlinearity_first": program(with_mlps(SumAfterGelu)),
+    "norms_on_their_own": program(partial(SequenceParallelGPT, style=SEQUENCE._replace(norm=ReplicatedNorm))),
+    "first_token_for_others": program(with_first_token),
+    "two_ranks": program(styled(row=SumsOfTwo)),
+    "no_remainder": program(with_mlps(EqualParts)),
+    "whole_world": program(ParallelGPT, everywhere=True),
+}
+
+
+# ---- what a loss tells
+
+SIZES: dict[str, Any] = {"vocabulary": 128, "width": 20, "heads": 4, "layers": 1, "context": 12}
+EXAMPLES, STEPS, RATE = 8, 20, 0.5
+
+
+def train(parallel: Parallel, group: Group = None) -> list[float]:
+    """On a rank: the losses of plain gradient descent with the gradients that this rank sees."""
+    model, text = GPT(**SIZES), library_text(20_000) % SIZES["vocabulary"]
+    losses = []
+    for number in range(STEPS):
+        loss, gradients = parallel(model, *text_batch(text, EXAMPLES, SIZES["context"], number), group)
+        losses.append(loss.item())
+        for name, parameter in model.named_parameters():
+            parameter.data -= RATE * gradients[name]
+    return losses
+
+
+def losses_table(ranks: int = 4) -> Table:
+    """Rank 0's loss at the beginning and over the last quarter of a training; and how far apart the ranks' are then."""
+    rows = []
+    for name, parallel in {**RIGHT, **WRONG}.items():
+        by_rank = run(train, parallel, ranks=ranks, on="dgx-a100").values
+        last = [sum(losses[-STEPS // 4 :]) / (STEPS // 4) for losses in by_rank]
+        rows.append([name.replace("_", " "), f"{by_rank[0][0]:.3f}", f"{last[0]:.3f}", f"{max(last) - min(last):.0e}"])
+    head = ["", "first loss", "last losses", "ranks differ by"]
+    return Table(f"A small GPT on Python’s own source, {ranks} ranks, {STEPS} steps of gradient descent", head, rows)
+
+
+# ---- a test that finds them
+
+
+def is_right(parallel: Parallel, serial: Callable[[GPT, Tensor, Tensor], tuple[Tensor, Gradients]]) -> bool:
+    """Whether ``parallel`` gives the loss and the gradients of ``serial``, on every rank of every group.
+
+    1 no bias is zero, as those of a new model are    2 sizes that don't divide    3 three ranks, and a group that isn't
+    the world    4 all gradients on all ranks    5 rounding is no difference    6 what doesn't run isn't right
+    """
+    model = GPT(vocabulary=13, width=20, heads=4, layers=1, context=12, dtype=torch.float64)  # 2
+    drawn = torch.Generator().manual_seed(1)
+    for parameter in model.parameters():
+        parameter.data += torch.randn(parameter.shape, generator=drawn, dtype=torch.float64) / 10  # 1
+    tokens = torch.randint(13, (2, 13), generator=drawn)
+    loss, gradients = serial(model, tokens[:, :-1], tokens[:, 1:])
+
+    def agrees(chosen: list[int]) -> bool:
+        group = dist.new_group(chosen)
+        if dist.get_rank() not in chosen:
+            return True
+        ours, found = parallel(model, tokens[:, :-1], tokens[:, 1:], group)
+        pairs = [(ours, loss), *((found[name], wanted) for name, wanted in gradients.items())]  # 4
+        return all(torch.allclose(a, b, rtol=1e-9, atol=1e-12) for a, b in pairs)  # 5
+
+    try:
+        return all(all(run(agrees, chosen, ranks=4, on="dgx-a100").values) for chosen in ([0], [1, 3], [1, 2, 3]))  # 3
+    except RunError:
+        return False  # 6

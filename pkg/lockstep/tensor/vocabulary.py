@@ -1,0 +1,84 @@
+"""The two largest matrices of a small GPT, cut by tokens: what each token means, and how likely it is to be the next.
+
+    V      tokens, rows of either matrix; rank r has its share of them, from ``first`` on
+    h, n   width; tokens of a batch, b·T
+    z      scores (n, V): rank r has its columns of them, (n, V/K), and nobody ever has all
+
+    embedding    1 a token of another rank gives zeros     2 g: of K summands, one isn't zero
+    scores       3 f, then this rank's columns of X·Eᵀ: a column-parallel layer
+    loss         mean over n of  log Σ_v exp(z_v) - z_target  is found from three numbers for each token:
+
+                 4 the largest score          all-reduce, max      so that no exp overflows
+                 5 the target's score         all-reduce, sum      one rank has it, the others say 0
+                 6 Σ exp(z - largest)         all-reduce, sum
+
+                 3·n numbers travel, not V·n, as all scores would. The gradient needs none: exp(z - largest)/Σ is this
+                 rank's part of the softmax, and 1 is subtracted at the target where this rank has it.
+
+Source: Shoeybi et al., Megatron-LM, arXiv:1909.08053, section 3: "we fuse the output of the parallel GEMM with the
+cross entropy loss". Megatron Core's names: ``VocabParallelEmbedding``, ``vocab_parallel_cross_entropy``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+import torch.distributed as dist
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from lockstep.tensor.linear import taken
+from lockstep.tensor.regions import Group, own, reduce_from_region
+
+
+class VocabParallelEmbedding(nn.Module):
+    """This rank's rows of ``embedding``: (...) whole numbers to (..., width), alike on all ranks. ``leave``: the region
+    that makes summands one."""
+
+    def __init__(self, embedding: nn.Embedding, group: Group = None, leave: Any = reduce_from_region) -> None:
+        super().__init__()
+        self.group, self.leave, self.mine = group, leave, own(embedding.num_embeddings, group)
+        self.weight = taken(embedding.weight[self.mine])  # (V/K, width)
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        place, elsewhere = placed(tokens, self.mine)
+        meant = F.embedding(place, self.weight).masked_fill(elsewhere.unsqueeze(-1), 0)  # 1
+        out: Tensor = self.leave(meant, group=self.group)  # 2
+        return out
+
+
+def vocab_parallel_cross_entropy(z: Tensor, tokens: Tensor, V: int, group: Group = None) -> Tensor:
+    """The mean cross-entropy in nats of scores whose columns lie on the ranks of ``group``: z (..., V/K), of this
+    rank's share of V tokens, for the true ``tokens`` (...). The same on every rank."""
+    loss: Tensor = VocabParallelCrossEntropy.apply(z.flatten(0, -2), tokens.flatten(), own(V, group), group)  # type: ignore[no-untyped-call]
+    return loss
+
+
+class VocabParallelCrossEntropy(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, z: Tensor, tokens: Tensor, mine: slice, group: Group) -> Tensor:
+        place, elsewhere = placed(tokens, mine)
+        largest = z.amax(1)  # (n,)
+        dist.all_reduce(largest, dist.ReduceOp.MAX, group=group)  # 4
+        z = z - largest.unsqueeze(1)
+        target = z.gather(1, place.unsqueeze(1)).squeeze(1).masked_fill(elsewhere, 0)
+        dist.all_reduce(target, group=group)  # 5
+        exp = z.exp_()
+        total = exp.sum(1)
+        dist.all_reduce(total, group=group)  # 6
+        ctx.save_for_backward(exp.div_(total.unsqueeze(1)), place, elsewhere)
+        return (total.log() - target).mean()
+
+    @staticmethod
+    def backward(ctx: Any, *dl: Tensor) -> Any:
+        softmax, place, elsewhere = ctx.saved_tensors
+        target = torch.ones_like(place, dtype=softmax.dtype).masked_fill(elsewhere, 0).unsqueeze(1)
+        dz = softmax.scatter_add(1, place.unsqueeze(1), -target)
+        return dz.mul_(dl[0] / len(dz)), None, None, None
+
+
+def placed(tokens: Tensor, mine: slice) -> tuple[Tensor, Tensor]:
+    """Where this rank has each token, 0 for those that it doesn't have; and which these are."""
+    elsewhere = (tokens < mine.start) | (tokens >= mine.stop)
+    return (tokens - mine.start).masked_fill(elsewhere, 0), elsewhere
