@@ -20,14 +20,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import cloudpickle
-
 from lockstep import machines
 from lockstep.comm.rules import RENDEZVOUS, Rules
 from lockstep.comm.rules import find as find_rules
 from lockstep.errors import UsageError
 from lockstep.events import Outcome
-from lockstep.launch import pool, spmd, survey
+from lockstep.launch import pool, spmd, survey, values
 from lockstep.launch.host import cores
 from lockstep.launch.interrupt import told_shortly
 from lockstep.launch.job import INSIDE, Job
@@ -127,7 +125,7 @@ def run_sealed(
     cluster it may call ``run``."""
     check_not_nested()
     check_world(on)
-    pickled = {rank: cloudpickle.dumps(argument) for rank, argument in enumerate(own)}
+    pickled = {rank: values.packed(argument) for rank, argument in enumerate(own)}
     job = Job.pack(fn, args, {}, len(own), timeout=timeout, own=pickled, raw=True, nests=nests)
     return _start(job, on, check_rules(rules, None, choose_world(on)), None)
 

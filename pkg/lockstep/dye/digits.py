@@ -27,7 +27,7 @@ SIGNIFICAND = {  # bits: whole numbers up to 2**bits are exact
 }  # fmt: skip
 WIDE, NARROW = 6, 4  # bits of a digit
 ZERO = Fraction(0)  # most numbers: of all ranks but one
-NEAR = Fraction(1, 8)  # how far from a whole number the rounding of a division may leave a value
+NEAR = 8  # the rounding of a division may leave a value an eighth from a whole number
 
 
 @dataclass(frozen=True)
@@ -54,9 +54,10 @@ class Digits:
 
     def read(self, value: Fraction, over: int) -> dict[int, int] | None:
         """How often each digit is in ``value``, in ``over``-ths; None for what is no sum of digits."""
-        scaled = value * over / self.unit
-        left = round(scaled)
-        if abs(scaled - left) * self.unit > NEAR * over:
+        # In integers: fractions take several times as long.
+        scaled, unit = value.numerator * over, value.denominator * self.unit
+        left = (2 * scaled + unit) // (2 * unit)
+        if abs(scaled - left * unit) * NEAR > over * value.denominator:
             return None
         base, found = 1 << self.bits, {}
         for digit in range(self.per_vector):
