@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
 import torch
 
 from lockstep import run
 from lockstep.tensor.counted import STYLES, counted_table, mlp, rows_first
 
 
+@pytest.mark.slow
 def test_a_block_in_each_way() -> None:
     rows = {row[0]: row[1:] for row in counted_table().rows}
     assert list(rows) == list(STYLES)

@@ -9,7 +9,7 @@
     sequence, gathered once      as above                                  2 all-gathers, ...
 
 An MLP whose first layer is cut by rows and whose second by columns sends more: each rank needs all 4h numbers of the
-sum before GeLU, so that both all-reduces are of 4·n, and outputs and gradients are gathered (``rows_first``: 4.5 times).
+sum before GeLU, so that both all-reduces are of 4·n, and outputs and gradients are gathered: ``rows_first``, 4.5.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def mlp(columns_first: bool) -> Tensor:
     else:
         inside = RowParallelLinear(up)(scatter_to_region(x))
         out = ColumnParallelLinear(down, gather_output=True)(F.gelu(inside))
-    out.sum().backward()
+    out.sum().backward()  # type: ignore[no-untyped-call]
     return out.detach()
 
 
