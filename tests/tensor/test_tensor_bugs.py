@@ -33,6 +33,7 @@ def as_a_beginner_looks(name: str) -> tuple[bool, bool]:
     return torch.allclose(loss, wanted), all(torch.allclose(gradients[name], other) for name, other in others.items())
 
 
+@pytest.mark.slow
 def test_where_each_is_seen() -> None:
     two = {name: run(as_a_beginner_looks, name, ranks=2, on="dgx-a100").values[0] for name in [*WRONG, *RIGHT]}
     in_the_loss = {name for name, (loss, _) in two.items() if not loss}

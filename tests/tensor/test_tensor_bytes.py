@@ -86,7 +86,7 @@ def test_collectives_of_the_whole_model(way: str, on: str) -> None:
 SMALL = Size(2, 32, 64, 8, 4)
 
 
-@pytest.mark.parametrize("style", [PLAIN, SEQUENCE])
+@pytest.mark.parametrize("style", [pytest.param(PLAIN, marks=pytest.mark.slow), SEQUENCE])
 @pytest.mark.parametrize("size", [SMALL, pytest.param(Size(), marks=pytest.mark.slow)])
 def test_the_published_layer_is_its_formula(size: Size, style: Style) -> None:
     """What the paper leaves out: the mask of the future, mean and deviation of two norms in 16 bits."""

@@ -100,6 +100,20 @@ def test_one_all_reduce_forward_and_one_backward(name: str) -> None:
     assert result.trace.counts()[0, "all_reduce"] == Count(2, 8 * (x + weights(name).numel()))
 
 
+def of_columns() -> tuple[bool, bool]:
+    z, targets = drawn((5, 11))[0].detach() * 1e4, torch.tensor([0, 1, 0, 2, 1])
+    whole, mine = z.clone().requires_grad_(), z[:, own(11, None)].clone().requires_grad_()
+    loss = functional.vocab_parallel_cross_entropy(mine, targets, own(11, None).start)
+    wanted = F.cross_entropy(whole, targets)
+    (3 * loss).backward()
+    (3 * wanted).backward()
+    return torch.allclose(loss, wanted), torch.allclose(mine.grad, whole.grad[:, own(11, None)])
+
+
+def test_the_loss_of_columns() -> None:
+    assert run(of_columns, ranks=3, on="dgx-a100").values == [(True, True)] * 3
+
+
 def both_regions() -> tuple[float, float]:
     f, g = functional.regions()
     x = torch.full((1,), dist.get_rank() + 1.0, requires_grad=True)

@@ -5,8 +5,9 @@
 The numbers are all-reduces of a step. Those of b·T·h numbers: one in the embedding's forward pass, four for each block,
 one in the backward pass of the scores. The loss's three are of b·T numbers each (``vocabulary``).
 
-``serial_loss`` is the same of one rank. Layers are built one after the other, and cut: nobody holds the whole model.
-Megatron Core's ``GPTModel`` does likewise; its configuration is ``TransformerConfig(tensor_model_parallel_size=K)``.
+On one rank it is ``models.next_token_loss(GPT()(tokens), following)``. Layers are built one after the other, and cut:
+nobody holds the whole model. Megatron Core's ``GPTModel`` does likewise, with ``TransformerConfig(...)`` and
+``parallel_state.initialize_model_parallel(tensor_model_parallel_size=K)``.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from collections.abc import Iterable
 
 from torch import Tensor, nn
 
-from lockstep.models import GPT, Block, Embedding, Head, next_token_loss
+from lockstep.models import Block, Embedding, Head
 from lockstep.tensor.block import ParallelBlock
 from lockstep.tensor.linear import PLAIN, Style, taken
 from lockstep.tensor.regions import Group
@@ -53,7 +54,3 @@ class ParallelGPT(nn.Module):
     def loss(self, tokens: Tensor, following: Tensor) -> Tensor:
         """The mean cross-entropy of this batch in nats, the same on every rank."""
         return vocab_parallel_cross_entropy(self(tokens), following, self.vocabulary, self.group)
-
-
-def serial_loss(model: GPT, tokens: Tensor, following: Tensor) -> Tensor:
-    return next_token_loss(model(tokens), following)

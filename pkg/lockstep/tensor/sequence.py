@@ -12,7 +12,7 @@
 
 What is no longer there K times: the inputs of norms, the inputs of 1, masks of dropout. 1 gives all T positions, and a
 linear layer needs them again for the gradient of its weights. So (3) they are gathered once more in the backward pass:
-an all-gather beyond those of the table, which the product for the gradient of its input can hide. ``again=False`` keeps
+an all-gather beyond those of the table, which the product for the gradient of its input can hide. ``KEEPING`` keeps
 them: the bytes of tensor parallelism exactly, for an activation more.
 
 A norm's weights, and a bias added after 2, meet the rank's own positions only: (4) their gradients are summands. f sums
@@ -51,18 +51,16 @@ T = 1  # the dimension of positions
 class SequenceColumn(ColumnParallelLinear):
     """(b, T/K, inputs) to (b, T, outputs/K)."""
 
-    again = True
-
     def forward(self, x: Tensor) -> Tensor:
-        if self.again:
-            return _gathered_linear(x, self.weight, self.bias, self.group)
-        return F.linear(gather_from_sequence(x, T, self.group), self.weight, self.bias)  # 1
+        y: Tensor = GatheredLinear.apply(x, self.weight, self.bias, self.group)  # type: ignore[no-untyped-call]
+        return y
 
 
-class KeepingColumn(SequenceColumn):
+class KeepingColumn(ColumnParallelLinear):
     """The same, without 3."""
 
-    again = False
+    def forward(self, x: Tensor) -> Tensor:
+        return F.linear(gather_from_sequence(x, T, self.group), self.weight, self.bias)  # 1
 
 
 class SequenceRow(RowParallelLinear):
@@ -96,11 +94,6 @@ class SequenceParallelGPT(ParallelGPT):
         mine = own(tokens.shape[T], self.group)
         out: Tensor = self.token(tokens) + copy_to_region(self.position, self.group)[mine]  # 4
         return out
-
-
-def _gathered_linear(x: Tensor, weight: Tensor, bias: Tensor | None, group: Group) -> Tensor:
-    y: Tensor = GatheredLinear.apply(x, weight, bias, group)  # type: ignore[no-untyped-call]
-    return y
 
 
 class GatheredLinear(torch.autograd.Function):
