@@ -11,7 +11,8 @@ same on one rank.
     g_both_ways              all-reduces in g's backward pass, too                 in gradients
     qkv_at_even_places       cuts queries, keys and values as if they were one
     nonlinearity_first       adds up after GeLU
-    norms_on_their_own       sequence parallel, norms' gradients not added up      in gradients of norms, on some rank
+    norms_on_rank_0          sequence parallel, norms' gradients are added up      in gradients of norms, not on rank 0
+                             on rank 0 alone
     first_token_for_others   embeds another rank's token as the first of its own
     two_ranks                adds the neighbour's summand, not all                 with three ranks or more
     no_remainder             cuts into equal parts, and drops what is left         where sizes don't divide
@@ -51,7 +52,7 @@ from lockstep.tensor.linear import (
     taken,
 )
 from lockstep.tensor.mlp import ParallelMLP
-from lockstep.tensor.regions import Group, copy_to_region, own, reduce_from_region
+from lockstep.tensor.regions import Copy, Group, copy_to_region, own, reduce_from_region
 from lockstep.tensor.sequence import SEQUENCE, SequenceParallelGPT
 from lockstep.tensor.vocabulary import VocabParallelEmbedding, placed
 from lockstep.worlds import run
@@ -168,6 +169,20 @@ class Neighbours(torch.autograd.Function):
         return dy[0], None
 
 
+class NormOnRank0(ReplicatedNorm):
+    def forward(self, x: Tensor) -> Tensor:
+        weight, bias = (OnRank0.apply(p, self.group) for p in (self.weight, self.bias))  # type: ignore[no-untyped-call]
+        return F.layer_norm(x, self.normalized_shape, weight, bias, self.eps)
+
+
+class OnRank0(Copy):
+    @staticmethod
+    def backward(ctx: Any, *dy: Tensor) -> Any:
+        total = dy[0].clone()
+        dist.reduce(total, group=ctx.group, group_dst=0)
+        return (total if dist.get_rank(ctx.group) == 0 else dy[0]), None
+
+
 class SumAfterGelu(nn.Module):
     """Rows first, and the sum after the nonlinearity."""
 
@@ -244,7 +259,7 @@ WRONG: Mapping[str, Parallel] = {
     "g_both_ways": program(styled(row=GBothWays)),
     "qkv_at_even_places": program(styled(column=AtEvenPlaces)),
     "nonlinearity_first": program(with_mlps(SumAfterGelu)),
-    "norms_on_their_own": program(partial(SequenceParallelGPT, style=SEQUENCE._replace(norm=ReplicatedNorm))),
+    "norms_on_rank_0": program(partial(SequenceParallelGPT, style=SEQUENCE._replace(norm=NormOnRank0))),
     "first_token_for_others": program(with_first_token),
     "two_ranks": program(styled(row=SumsOfTwo)),
     "no_remainder": program(with_mlps(EqualParts)),
