@@ -242,3 +242,16 @@ def test_the_reduction_is_noted_where_it_is_known():
 def test_what_was_watched_is_as_before_afterwards():
     """ProcessGroup.allreduce, put back by its value, was no method any more: the next call had no group."""
     assert run_processes(Job.pack(cases.after_a_recorder, (), {}, K, record=False)).values == [K**4] * K
+
+
+def test_what_a_rank_compiles_runs_and_is_booked_as_ever():
+    """torch guards each operation of a mode from its compiler, unless the mode says that it need not."""
+
+    def fn():
+        x = torch.ones(2)
+        torch.compile(lambda: torch.distributed.all_reduce(x), backend="eager")()
+        return torch.compile(lambda x: 2 * x + 1, backend="eager")(x).tolist()
+
+    result = run(fn, ranks=2, on="processes")
+    assert result.values == [[5.0, 5.0]] * 2
+    assert [e.kind for e in result.trace.of_rank(0)] == ["all_reduce"]

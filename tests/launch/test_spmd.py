@@ -70,6 +70,7 @@ def test_a_launcher_gives_what_processes_give(launcher, tmp_path):
     for rank, one in enumerate(told(tmp_path)):
         assert one["launcher"] == launcher.__name__
         assert one["world"] == "spmd"
+        assert not one["compiler"]
         assert one["values"] == json.loads(json.dumps(here.values))
         assert one["counts"] == [[r, k, *c] for (r, k), c in here.trace.counts().items()]
         assert one["matched"] == [0, 1]

@@ -263,6 +263,11 @@ class Recorder:
 class RecorderMode(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """The dispatch mode of one thread: torch asks it before it carries out an operation."""
 
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        """As for the virtual cluster's Clock; and a rank that a launcher has started need not load torch's compiler."""
+        return False
+
     def __init__(self, recorder: Recorder) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self._recorder, self.residency = recorder, recorder.residency

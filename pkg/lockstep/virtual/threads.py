@@ -29,6 +29,11 @@ from lockstep.virtual.streams import draws
 class Books(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Keeps book of the tensors that a thread makes. ``claim``: as of the Clock."""
 
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        """As for the Clock."""
+        return False
+
     def __init__(self, residency: Residency, claim: Callable[[], None]) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self._residency, self._claim = residency, claim
