@@ -28,6 +28,16 @@ def pytest_configure(config: pytest.Config) -> None:
     keep_bytecode()
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What a module makes once for its tests is made once indeed: they stay in one worker of pytest-xdist."""
+    for item in items:
+        fixtures = getattr(item, "_fixtureinfo", None)
+        found = fixtures.name2fixturedefs.values() if fixtures else ()
+        if any(made[-1].scope == "module" for made in found) and not item.get_closest_marker("xdist_group"):
+            item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
     if not item.get_closest_marker("horovod"):
         return

@@ -21,6 +21,9 @@ X, HIDDEN = F * cases.B * cases.D, F * cases.B * cases.H  # a batch; what is bet
 LOSS = 2 * F  # the sum, and the 1 that its backward pass begins with
 
 
+pytestmark = pytest.mark.xdist_group("memory")  # what a case holds is kept for all of its tests
+
+
 @cache
 def memory(case, world) -> list[Memory]:
     fn = getattr(cases, case)

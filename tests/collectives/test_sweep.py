@@ -11,7 +11,9 @@ from torch import Tensor
 from lockstep.cost import algorithms
 from lockstep.events import Event
 
-pytestmark = pytest.mark.parametrize("K", RANKS)
+pytestmark = pytest.mark.xdist_group("sweep")  # its runs are kept for all of these tests
+every_size = pytest.mark.parametrize("K", RANKS)
+on_processes = [K if K < 8 else pytest.param(K, marks=pytest.mark.slow) for K in RANKS]  # eight are dear on two cores
 
 
 def total(case: Case, K: int) -> Tensor:
@@ -35,8 +37,17 @@ def same(a: Tensor, b: Tensor) -> bool:
     return a.dtype == b.dtype and torch.equal(a, b)
 
 
-@pytest.mark.parametrize("world", WORLDS)
-def test_every_rank_gets_what_one_rank_alone_computes(K: int, world: str) -> None:
+@every_size
+def test_every_rank_gets_what_one_rank_alone_computes(K: int) -> None:
+    compare(K, "virtual")
+
+
+@pytest.mark.parametrize("K", on_processes)
+def test_every_process_gets_what_one_rank_alone_computes(K: int) -> None:
+    compare(K, "processes")
+
+
+def compare(K: int, world: str) -> None:
     for rank, results in enumerate(swept(K, world).values):
         for case, (tensor, returned) in zip(cases(K), results, strict=True):
             want = expected(case, K, rank)
@@ -48,6 +59,7 @@ def test_every_rank_gets_what_one_rank_alone_computes(K: int, world: str) -> Non
                 assert same(returned, tensor), (case, rank)
 
 
+@every_size
 def test_a_star_leaves_the_tensors_of_the_others_alone(K: int) -> None:
     for rank, results in enumerate(swept(K, "virtual").values):
         for case, (tensor, _) in zip(cases(K), results, strict=True):
@@ -55,6 +67,7 @@ def test_a_star_leaves_the_tensors_of_the_others_alone(K: int) -> None:
                 assert same(tensor, case.input(rank))
 
 
+@pytest.mark.parametrize("K", on_processes)
 def test_all_worlds_see_the_same_messages(K: int) -> None:
     virtual, processes = (swept(K, world) for world in WORLDS)
     assert virtual.trace.counts() == processes.trace.counts()
@@ -143,6 +156,7 @@ def events_by_case(K: int) -> Iterator[tuple[Case, list[list[Event]]]]:
     yield from zip(cases(K), ([rank[i] for rank in ranks] for i in range(len(cases(K)))), strict=True)
 
 
+@every_size
 def test_each_rank_sends_what_the_docstring_says(K: int) -> None:
     for case, ranks in events_by_case(K):
         if case.name in SENT:
@@ -150,11 +164,13 @@ def test_each_rank_sends_what_the_docstring_says(K: int) -> None:
             assert [sent(e) for e in ranks] == [(m, n * case.itemsize) for m, n in want], case
 
 
+@every_size
 def test_only_messages_are_used(K: int) -> None:
     for case, ranks in events_by_case(K):
         assert {e.kind for events in ranks for e in events} <= {"send", "recv"}, case
 
 
+@every_size
 def test_in_a_tree_everyone_but_the_root_receives_once(K: int) -> None:
     for case, ranks in events_by_case(K):
         nbytes = case.size * case.itemsize
@@ -165,6 +181,7 @@ def test_in_a_tree_everyone_but_the_root_receives_once(K: int) -> None:
             assert received(ranks[case.root or 0]) == (log2(K), log2(K) * nbytes)
 
 
+@every_size
 def test_halving_doubling_sends_as_little_as_the_ring_in_fewer_messages(K: int) -> None:
     for case, ranks in events_by_case(K):
         if case.name == "halving_doubling_all_reduce":
@@ -192,6 +209,7 @@ COST = {
 }
 
 
+@every_size
 def test_all_ranks_together_send_what_the_cost_model_says(K: int) -> None:
     for case, ranks in events_by_case(K):
         if case.name in COST:

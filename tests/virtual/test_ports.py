@@ -47,8 +47,16 @@ def post_all(peers, receive_first=False):
         work.wait()
 
 
-@pytest.mark.parametrize("order", ORDERS)
-@pytest.mark.parametrize("K", [*range(2, 18), 33, 64])
+FEW = (2, 3, 4, 5, 8, 13)  # in every run of the tests, in all orders; the largest in the worst one
+
+
+def ranks_and_orders() -> list[object]:
+    every = [(K, order) for K in (*range(2, 18), 33, 64) for order in ORDERS]
+    often = [K in FEW or (K, order) == (64, "at random") for K, order in every]
+    return [pytest.param(*row, marks=() if fast else pytest.mark.slow) for row, fast in zip(every, often, strict=True)]
+
+
+@pytest.mark.parametrize(("K", "order"), ranks_and_orders())
 def test_an_all_to_all_takes_as_many_turns_as_there_are_peers(K, order):
     """Whichever way it is posted: exactly (K - 1)(alpha + n·beta)."""
     result = run(lambda: post_all(ORDERS[order](dist.get_rank(), K), K % 2), ranks=K, on=CLUSTER)
