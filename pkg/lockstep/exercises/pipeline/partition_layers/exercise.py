@@ -50,7 +50,7 @@ def told_costs(costs: list[int]) -> str:
 
 
 EXERCISE = arithmetic(
-    TRIED, {"one stage, or one layer on each"}, number=5, title="Which layers on which stage?", points=4, minutes=20,
+    TRIED, {"one stage, or one layer on each"}, number=5, title="Which layers on which stage?", points=3, minutes=20,
     values=1.0, parameters="costs, stages", reference="lockstep.pipeline.partition:partition_layers",
     examine=examine, agrees=lambda answer, want: True, asked="a list of whole numbers",
     hints=[("crashed:Stuck", "With 40 layers and more there are too many cuts to try them all.")],
