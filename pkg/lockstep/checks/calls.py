@@ -54,7 +54,8 @@ def under_way() -> Iterator[UnderWay]:
 def told_call(exercise: Exercise, arguments: tuple[Any, ...]) -> str:
     """As in ``workers_needed(8.0, 0.5, 4.0)``; empty for arguments that a line does not hold, or that a watch replaces
     by others."""
-    if len(arguments) != len(exercise.parameters.split(",")):
+    named = len(arguments) == 1 and isinstance(arguments[0], str)  # a text alone names what a watch makes
+    if named or len(arguments) != len(exercise.parameters.split(",")):
         return ""
     told = [_told(a) for a in arguments]
     return f"{exercise.function}({', '.join(told)})" if all(told) else ""
