@@ -14,7 +14,7 @@ import torch
 from lockstep import checks
 from lockstep.checks.calls import told_call
 from lockstep.checks.case import Case
-from lockstep.checks.exercise import Exercise
+from lockstep.checks.exercise import Exercise, find
 from lockstep.checks.judge import Fault
 from lockstep.checks.observation import Seen
 from lockstep.checks.observe import observe
@@ -183,3 +183,8 @@ def test_many_slow_calls_are_not_told_as_one_that_hangs() -> None:
 ])  # fmt: skip
 def test_a_call_is_told_where_a_line_holds_it(arguments: tuple[Any, ...], told: str) -> None:
     assert told_call(exercise(False), arguments) == told
+
+
+def test_texts_beside_other_arguments_are_told() -> None:
+    call = 0, 2, 10**12, "F", "none"
+    assert told_call(find("pipeline.weight_version"), call) == "weight_version(0, 2, 1000000000000, 'F', 'none')"
