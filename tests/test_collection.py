@@ -1,0 +1,11 @@
+"""Two files of one name in different folders are one module to pytest: the second is an error, and only a run that
+collects both finds it."""
+
+from collections import Counter
+from pathlib import Path
+
+
+def test_each_file_of_tests_has_a_name_of_its_own():
+    """launch/test_values.py and simt/test_values.py each passed alone, and the whole suite ended in an error."""
+    names = Counter(path.name for path in Path(__file__).parent.rglob("test_*.py"))
+    assert [name for name, files in names.items() if files > 1] == []
