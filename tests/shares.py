@@ -75,7 +75,7 @@ PLACES = {  # the longest that fits
             "pipeline",
             "programs",
             "sharded",
-            "tensor",
+            "tensor_parallel",
             "with_horovod",
             "without_waiting",
         ),

@@ -48,7 +48,7 @@ LAYERS = [
     ["worlds"],
     ["collectives", "straggler", "dye"],
     ["classical", "cpu", "simt", "data_parallel"],  # the techniques
-    ["without_waiting", "with_horovod", "sharded", "pipeline", "tensor", "experts"],
+    ["without_waiting", "with_horovod", "sharded", "pipeline", "tensor_parallel", "experts"],
     ["show"],
     ["checks", "bench", "lessons", "notebook"],
     ["exercises"],

@@ -1,6 +1,6 @@
 """The course's tensor parallelism beside torch's parallelize_module: a training step each, on processes and gloo.
 
-A block of a GPT (``tensor.block``; torch's has its queries, keys and values in three layers), the same batch on every
+A block of a GPT (``tensor_parallel.block``; torch's has its queries, keys and values in three layers), the same batch on every
 rank. As in `bench.ddp` the same model takes turns: a step of ours, one of torch's, and one of a rank that holds the
 whole block and talks to nobody.
 """
@@ -20,10 +20,10 @@ from lockstep.bench.table import Row, Table
 from lockstep.bench.timing import Size
 from lockstep.bench.turns import RANKS, RATIO, Seconds, Steps, crowded, measured, steps_of, times
 from lockstep.models import Block
-from lockstep.tensor.beside_torch import Apart, plan
-from lockstep.tensor.block import ParallelBlock
-from lockstep.tensor.linear import PLAIN, Style
-from lockstep.tensor.sequence import KEEPING
+from lockstep.tensor_parallel.beside_torch import Apart, plan
+from lockstep.tensor_parallel.block import ParallelBlock
+from lockstep.tensor_parallel.linear import PLAIN, Style
+from lockstep.tensor_parallel.sequence import KEEPING
 
 
 class Case(NamedTuple):

@@ -13,9 +13,9 @@ from torch.nn import functional as F
 
 from lockstep import run
 from lockstep.events import Count
-from lockstep.tensor import functional
-from lockstep.tensor.attention import causal
-from lockstep.tensor.regions import own
+from lockstep.tensor_parallel import functional
+from lockstep.tensor_parallel.attention import causal
+from lockstep.tensor_parallel.regions import own
 
 F64 = torch.float64
 

@@ -20,10 +20,10 @@ from lockstep.events import Memory
 from lockstep.models import GPT, gpt_layers, next_token_loss, parameters_of
 from lockstep.residency import peak_of
 from lockstep.tables import Table
-from lockstep.tensor.beside_torch import Trainable, ours, torchs, whole, with_backward
-from lockstep.tensor.gpt import ParallelGPT
-from lockstep.tensor.overlapped import OVERLAPPED
-from lockstep.tensor.sequence import KEEPING, SequenceParallelGPT
+from lockstep.tensor_parallel.beside_torch import Trainable, ours, torchs, whole, with_backward
+from lockstep.tensor_parallel.gpt import ParallelGPT
+from lockstep.tensor_parallel.overlapped import OVERLAPPED
+from lockstep.tensor_parallel.sequence import KEEPING, SequenceParallelGPT
 from lockstep.worlds import run
 
 SIZES: dict[str, Any] = {"vocabulary": 128, "width": 64, "heads": 4, "layers": 6, "context": 16}

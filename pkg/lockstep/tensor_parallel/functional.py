@@ -19,8 +19,8 @@ import torch.distributed as dist
 from torch import Tensor
 from torch.nn import functional as F
 
-from lockstep.tensor.attention import causal, heads_of
-from lockstep.tensor.regions import (
+from lockstep.tensor_parallel.attention import causal, heads_of
+from lockstep.tensor_parallel.regions import (
     Copy,
     Group,
     Reduce,
@@ -30,7 +30,7 @@ from lockstep.tensor.regions import (
     reduce_from_region,
     reduce_scatter_to_sequence,
 )
-from lockstep.tensor.vocabulary import VocabParallelCrossEntropy
+from lockstep.tensor_parallel.vocabulary import VocabParallelCrossEntropy
 
 Region = Callable[[Tensor], Tensor]
 

@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from lockstep.errors import UsageError
-from lockstep.tensor.splits import all_reduces, held, place_splits, tried_all
+from lockstep.tensor_parallel.splits import all_reduces, held, place_splits, tried_all
 
 MLP = [("mixing", 8), ("linear", 40), ("pointwise", 0), ("linear", 40)]
 

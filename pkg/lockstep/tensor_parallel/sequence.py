@@ -33,9 +33,15 @@ import torch.distributed as dist
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from lockstep.tensor.gpt import ParallelGPT
-from lockstep.tensor.linear import ColumnParallelLinear, ReplicatedNorm, RowParallelLinear, Style, weight_gradients
-from lockstep.tensor.regions import (
+from lockstep.tensor_parallel.gpt import ParallelGPT
+from lockstep.tensor_parallel.linear import (
+    ColumnParallelLinear,
+    ReplicatedNorm,
+    RowParallelLinear,
+    Style,
+    weight_gradients,
+)
+from lockstep.tensor_parallel.regions import (
     Group,
     copy_to_region,
     gather_from_sequence,

@@ -17,10 +17,10 @@ from collections.abc import Iterable
 from torch import Tensor, nn
 
 from lockstep.models import Block, Embedding, Head
-from lockstep.tensor.block import ParallelBlock
-from lockstep.tensor.linear import PLAIN, Style, taken
-from lockstep.tensor.regions import Group
-from lockstep.tensor.vocabulary import VocabParallelEmbedding, vocab_parallel_cross_entropy
+from lockstep.tensor_parallel.block import ParallelBlock
+from lockstep.tensor_parallel.linear import PLAIN, Style, taken
+from lockstep.tensor_parallel.regions import Group
+from lockstep.tensor_parallel.vocabulary import VocabParallelEmbedding, vocab_parallel_cross_entropy
 
 
 class ParallelGPT(nn.Module):

@@ -24,12 +24,12 @@ from torch.nn import functional as F
 from lockstep.events import Count, Trace
 from lockstep.models import Block, linear
 from lockstep.tables import Table
-from lockstep.tensor.block import ParallelBlock
-from lockstep.tensor.linear import PLAIN, ColumnParallelLinear, RowParallelLinear, Style
-from lockstep.tensor.mlp import ParallelMLP
-from lockstep.tensor.overlapped import OVERLAPPED
-from lockstep.tensor.regions import scatter_to_region
-from lockstep.tensor.sequence import KEEPING, SEQUENCE
+from lockstep.tensor_parallel.block import ParallelBlock
+from lockstep.tensor_parallel.linear import PLAIN, ColumnParallelLinear, RowParallelLinear, Style
+from lockstep.tensor_parallel.mlp import ParallelMLP
+from lockstep.tensor_parallel.overlapped import OVERLAPPED
+from lockstep.tensor_parallel.regions import scatter_to_region
+from lockstep.tensor_parallel.sequence import KEEPING, SEQUENCE
 from lockstep.worlds import run
 
 b, T, h, HEADS, RANKS = 2, 16, 32, 4, 4

@@ -25,7 +25,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from lockstep.tensor.regions import Group, copy_to_region, gather_from_region, own, reduce_from_region
+from lockstep.tensor_parallel.regions import Group, copy_to_region, gather_from_region, own, reduce_from_region
 
 Which = slice | Tensor  # of a dimension: from here to there, or these ones
 

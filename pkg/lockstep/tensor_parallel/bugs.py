@@ -41,8 +41,8 @@ from lockstep.datasets import library_text, text_batch
 from lockstep.errors import RunError
 from lockstep.models import GPT, next_token_loss
 from lockstep.tables import Table
-from lockstep.tensor.gpt import ParallelGPT
-from lockstep.tensor.linear import (
+from lockstep.tensor_parallel.gpt import ParallelGPT
+from lockstep.tensor_parallel.linear import (
     PLAIN,
     ColumnParallelLinear,
     ReplicatedNorm,
@@ -51,10 +51,10 @@ from lockstep.tensor.linear import (
     Which,
     taken,
 )
-from lockstep.tensor.mlp import ParallelMLP
-from lockstep.tensor.regions import Copy, Group, copy_to_region, own, reduce_from_region
-from lockstep.tensor.sequence import SEQUENCE, SequenceParallelGPT
-from lockstep.tensor.vocabulary import VocabParallelEmbedding, placed
+from lockstep.tensor_parallel.mlp import ParallelMLP
+from lockstep.tensor_parallel.regions import Copy, Group, copy_to_region, own, reduce_from_region
+from lockstep.tensor_parallel.sequence import SEQUENCE, SequenceParallelGPT
+from lockstep.tensor_parallel.vocabulary import VocabParallelEmbedding, placed
 from lockstep.worlds import run
 
 Gradients = dict[str, Tensor]

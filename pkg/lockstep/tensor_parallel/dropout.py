@@ -21,7 +21,7 @@ import torch
 import torch.distributed as dist
 from torch import Tensor, nn
 
-from lockstep.tensor.regions import Group
+from lockstep.tensor_parallel.regions import Group
 
 
 class Streams:

@@ -23,8 +23,8 @@ import torch
 from lockstep.machines import Cluster, find
 from lockstep.models import Block
 from lockstep.tables import Table, published
-from lockstep.tensor.block import ParallelBlock
-from lockstep.tensor.linear import PLAIN, Style
+from lockstep.tensor_parallel.block import ParallelBlock
+from lockstep.tensor_parallel.linear import PLAIN, Style
 from lockstep.worlds import run
 
 RANKS = 8
@@ -88,7 +88,7 @@ def across_table(ranks: int = RANKS, size: Size = GPT_3) -> Table:
 
 def figure_13() -> Table:
     """As it was digitised: TFLOP/s a GPU by ranks of tensor parallelism, of 64 GPUs."""
-    rows = published("tensor", "megatron_sc21_figure13.csv")
+    rows = published("tensor_parallel", "megatron_sc21_figure13.csv")
     batches = list(dict.fromkeys(row["series"] for row in rows))
     by = {(row["series"], row["x"]): row["y"] for row in rows}
     xs = list(dict.fromkeys(row["x"] for row in rows))

@@ -24,10 +24,10 @@ from lockstep.cost.tensor import published_activations
 from lockstep.models import Block
 from lockstep.residency import peak_of
 from lockstep.tables import Table, published
-from lockstep.tensor.block import ParallelBlock
-from lockstep.tensor.dropout import Dropout, Streams
-from lockstep.tensor.linear import PLAIN, Style
-from lockstep.tensor.sequence import SEQUENCE
+from lockstep.tensor_parallel.block import ParallelBlock
+from lockstep.tensor_parallel.dropout import Dropout, Streams
+from lockstep.tensor_parallel.linear import PLAIN, Style
+from lockstep.tensor_parallel.sequence import SEQUENCE
 from lockstep.worlds import run
 
 RATE = 0.1
@@ -114,7 +114,7 @@ def activations_table(size: Size = GPT_22B) -> Table:
 def times_table() -> Table:
     """(2) beside Table 4's rows without recomputation, in milliseconds."""
     rows = []
-    for row in published("tensor", "korthikanti_table4_layer_times.csv"):
+    for row in published("tensor_parallel", "korthikanti_table4_layer_times.csv"):
         style = {"baseline no recompute": PLAIN, "sequence parallelism": SEQUENCE}.get(row["experiment"])
         if style is not None:
             done = run(step, GPT_22B, style, ranks=GPT_22B.K, on="dgx-a100", fake=True)

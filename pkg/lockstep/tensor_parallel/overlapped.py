@@ -28,8 +28,8 @@ from torch.nn import functional as F
 from lockstep.machines import Cluster
 from lockstep.models import linear
 from lockstep.tables import Table
-from lockstep.tensor.across_nodes import nodes_of
-from lockstep.tensor.linear import (
+from lockstep.tensor_parallel.across_nodes import nodes_of
+from lockstep.tensor_parallel.linear import (
     PLAIN,
     ColumnParallelLinear,
     ReplicatedNorm,
@@ -38,8 +38,8 @@ from lockstep.tensor.linear import (
     Which,
     weight_gradients,
 )
-from lockstep.tensor.mlp import ParallelMLP
-from lockstep.tensor.regions import Group
+from lockstep.tensor_parallel.mlp import ParallelMLP
+from lockstep.tensor_parallel.regions import Group
 from lockstep.worlds import run
 
 

@@ -12,11 +12,11 @@ from lockstep import run
 from lockstep.errors import RankRaised, UsageError
 from lockstep.events import Count
 from lockstep.models import linear
-from lockstep.tensor.attention import ParallelAttention, heads_of, kv_groups
-from lockstep.tensor.conv import FilterParallelConv2d
-from lockstep.tensor.dropout import Dropout, Streams
-from lockstep.tensor.regions import own
-from lockstep.tensor.vocabulary import VocabParallelEmbedding, vocab_parallel_cross_entropy
+from lockstep.tensor_parallel.attention import ParallelAttention, heads_of, kv_groups
+from lockstep.tensor_parallel.conv import FilterParallelConv2d
+from lockstep.tensor_parallel.dropout import Dropout, Streams
+from lockstep.tensor_parallel.regions import own
+from lockstep.tensor_parallel.vocabulary import VocabParallelEmbedding, vocab_parallel_cross_entropy
 
 # ---- the notes' sum
 

@@ -41,9 +41,9 @@ from lockstep.events import Count
 from lockstep.models import Block
 from lockstep.residency import peak_of
 from lockstep.tables import Table
-from lockstep.tensor.attention import causal
-from lockstep.tensor.gpt import ParallelGPT
-from lockstep.tensor.sequence import KEEPING, SequenceParallelGPT
+from lockstep.tensor_parallel.attention import causal
+from lockstep.tensor_parallel.gpt import ParallelGPT
+from lockstep.tensor_parallel.sequence import KEEPING, SequenceParallelGPT
 from lockstep.worlds import run
 
 SIZES: dict[str, Any] = {"vocabulary": 16, "width": 16, "heads": 4, "layers": 2, "context": 8, "dtype": torch.float64}

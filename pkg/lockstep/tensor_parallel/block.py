@@ -17,10 +17,10 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from lockstep.models import Block
-from lockstep.tensor.attention import Core, ParallelAttention, causal
-from lockstep.tensor.linear import PLAIN, Style
-from lockstep.tensor.mlp import ParallelMLP
-from lockstep.tensor.regions import Group
+from lockstep.tensor_parallel.attention import Core, ParallelAttention, causal
+from lockstep.tensor_parallel.linear import PLAIN, Style
+from lockstep.tensor_parallel.mlp import ParallelMLP
+from lockstep.tensor_parallel.regions import Group
 
 
 class ParallelBlock(nn.Module):

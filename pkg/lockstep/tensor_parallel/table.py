@@ -19,14 +19,14 @@ from torch.nn import functional as F
 from lockstep import models
 from lockstep.models import linear, next_token_loss
 from lockstep.tables import Table
-from lockstep.tensor.attention import Attention, ParallelAttention, kv_groups
-from lockstep.tensor.conv import ParallelConvnet
-from lockstep.tensor.gpt import ParallelGPT
-from lockstep.tensor.linear import PLAIN, ColumnParallelLinear, Style
-from lockstep.tensor.mlp import ParallelMLP
-from lockstep.tensor.overlapped import OVERLAPPED
-from lockstep.tensor.regions import Group
-from lockstep.tensor.sequence import KEEPING, SEQUENCE, SequenceParallelGPT
+from lockstep.tensor_parallel.attention import Attention, ParallelAttention, kv_groups
+from lockstep.tensor_parallel.conv import ParallelConvnet
+from lockstep.tensor_parallel.gpt import ParallelGPT
+from lockstep.tensor_parallel.linear import PLAIN, ColumnParallelLinear, Style
+from lockstep.tensor_parallel.mlp import ParallelMLP
+from lockstep.tensor_parallel.overlapped import OVERLAPPED
+from lockstep.tensor_parallel.regions import Group
+from lockstep.tensor_parallel.sequence import KEEPING, SEQUENCE, SequenceParallelGPT
 from lockstep.worlds import run
 
 RANKS = (1, 2, 3, 4, 8)

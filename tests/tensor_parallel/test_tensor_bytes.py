@@ -13,11 +13,11 @@ from lockstep.cost.tensor import activations, booked, booked_block, parameters, 
 from lockstep.events import Count
 from lockstep.models import Block, gpt_layers
 from lockstep.residency import peak_of
-from lockstep.tensor.block import ParallelBlock
-from lockstep.tensor.gpt import ParallelGPT
-from lockstep.tensor.linear import PLAIN, Style
-from lockstep.tensor.published import Size, a_layer
-from lockstep.tensor.sequence import KEEPING, SEQUENCE, SequenceParallelGPT
+from lockstep.tensor_parallel.block import ParallelBlock
+from lockstep.tensor_parallel.gpt import ParallelGPT
+from lockstep.tensor_parallel.linear import PLAIN, Style
+from lockstep.tensor_parallel.published import Size, a_layer
+from lockstep.tensor_parallel.sequence import KEEPING, SEQUENCE, SequenceParallelGPT
 
 b, T, h, a, L = 2, 16, 32, 4, 3
 STYLES = {"tensor": PLAIN, "sequence": SEQUENCE, "sequence, kept": KEEPING}

@@ -12,7 +12,7 @@ from torch import Tensor
 from lockstep import run
 from lockstep.errors import RankRaised, UsageError
 from lockstep.events import Count
-from lockstep.tensor import regions
+from lockstep.tensor_parallel import regions
 
 K, N = 3, 5
 N_SEQUENCE = 6

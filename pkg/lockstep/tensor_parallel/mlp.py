@@ -17,8 +17,8 @@ from collections.abc import Callable
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from lockstep.tensor.linear import PLAIN, Style
-from lockstep.tensor.regions import Group
+from lockstep.tensor_parallel.linear import PLAIN, Style
+from lockstep.tensor_parallel.regions import Group
 
 
 class ParallelMLP(nn.Module):
