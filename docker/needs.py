@@ -1,0 +1,12 @@
+"""Prints what Lockstep needs, a requirement a line: of itself and of the extras that are named.
+
+    python needs.py dask hub
+
+An image installs these before Lockstep, so that a new lesson costs no new download."""
+
+import sys
+import tomllib
+from pathlib import Path
+
+project = tomllib.loads((Path(__file__).parent / "pyproject.toml").read_text())["project"]
+print("\n".join(project["dependencies"] + [one for extra in sys.argv[1:] for one in project["optional-dependencies"][extra]]))
