@@ -359,7 +359,7 @@ def test_progress_of_a_newcomer(lockstep: Lockstep) -> None:
 
 
 def test_lab_opens_the_front_page_and_keeps_jupyters_token(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    for name in ("DISPLAY", "WAYLAND_DISPLAY", "WSL_DISTRO_NAME"):
+    for name in ("DISPLAY", "WAYLAND_DISPLAY", "WSL_DISTRO_NAME", "JUPYTERHUB_SERVICE_URL"):
         monkeypatch.delenv(name, raising=False)
     options = lab.options(tmp_path)
     assert f"--ServerApp.root_dir={tmp_path}" in options
@@ -393,6 +393,32 @@ def test_lab_takes_a_folder_first_and_hands_the_rest_on(
     monkeypatch.chdir(folder / "labs")
     again, _ = started(monkeypatch, "--port", "9000")
     assert again == command, "9000 is no folder, and inside a working folder it is that one"
+
+
+def test_under_a_hub_lab_becomes_the_hubs_server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The hub's server takes address and name from the environment; folder and front page come from here."""
+    monkeypatch.setenv("JUPYTERHUB_SERVICE_URL", "http://127.0.0.1:40001/user/alice/")
+    monkeypatch.setattr(lab.importlib.util, "find_spec", lambda name: name == "jupyterhub")
+    command, settings = started(monkeypatch, str(tmp_path / "mine"), "--debug")
+    assert command[1:3] == ["-m", "jupyterhub.singleuser"]
+    assert f"--ServerApp.root_dir={tmp_path / 'mine'}" in command
+    assert "--ServerApp.default_url=/lab/tree/course/index.ipynb" in command
+    assert "--no-browser" not in command, "the hub's server opens none"
+    assert command[-1] == "--debug"
+    assert settings.split(os.pathsep)[0] == str(tmp_path / "mine")
+
+
+def test_under_a_hub_lab_says_when_the_hubs_server_is_not_installed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("JUPYTERHUB_SERVICE_URL", "http://127.0.0.1:40001/user/alice/")
+    monkeypatch.setattr(lab.importlib.util, "find_spec", lambda name: None)
+    assert main(["lab", str(tmp_path / "mine")]) == 2
+    assert capsys.readouterr().err == (
+        "lockstep: A JupyterHub has started this, and jupyterhub is not installed beside Lockstep.\n"
+        "Install it there: pip install 'lockstep[hub]'\n"
+    )
+    assert not (tmp_path / "mine").exists()
 
 
 def test_lab_refuses_a_folder_in_one_sentence(lockstep: Lockstep, tmp_path: Path) -> None:

@@ -1,27 +1,33 @@
 """``lockstep lab``: your copy of the course, and JupyterLab on its front page.
 
-JupyterLab replaces this process, so that Ctrl-C is JupyterLab's."""
+JupyterLab replaces this process, so that Ctrl-C is JupyterLab's. Where a JupyterHub has started it, the hub's own
+server does (``jupyterhub-singleuser``: JupyterLab, to which the hub lets nobody in but whose it is)."""
 
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import os
 import shlex
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from lockstep.errors import UsageError
 from lockstep.grading.course import root
 from lockstep.grading.material import SETTINGS
 from lockstep.grading.working_folder import Brought, bring, working_folder
 
+FRONT_PAGE = "/lab/tree/course/index.ipynb"
+
 
 def lab(args: argparse.Namespace) -> int:
+    server = program()
     named = args.others[:1] if args.others and not args.others[0].startswith("-") else []
     folder = Path(os.path.expanduser(named[0])) if named else working_folder(root())
     for sentence in sentences(bring(root(), folder), folder):
         print(sentence)
-    command = [sys.executable, "-m", "jupyterlab", *options(folder), *args.others[len(named) :]]
+    command = [sys.executable, "-m", server, *options(folder), *args.others[len(named) :]]
     sys.stdout.flush()
     os.execve(command[0], command, os.environ | {"JUPYTER_CONFIG_PATH": config_path(folder)})
 
@@ -47,14 +53,31 @@ def config_path(folder: Path) -> str:
     return os.pathsep.join(filter(None, settings))
 
 
+def under_a_hub() -> bool:
+    """Whether a JupyterHub has started this process, and tells it where to listen and whom to ask."""
+    return "JUPYTERHUB_SERVICE_URL" in os.environ
+
+
+def program() -> str:
+    """The module that serves."""
+    if not under_a_hub():
+        return "jupyterlab"
+    if importlib.util.find_spec("jupyterhub") is None:
+        raise UsageError(
+            "A JupyterHub has started this, and jupyterhub is not installed beside Lockstep.",
+            "Install it there: pip install 'lockstep[hub]'",
+        )
+    return "jupyterhub.singleuser"
+
+
 def options(folder: Path) -> list[str]:
     """JupyterLab's options; the learner's own come after them and win. Its token stays as JupyterLab makes it."""
-    chosen = [
-        f"--ServerApp.root_dir={folder.resolve()}",
-        "--LabApp.default_url=/lab/tree/course/index.ipynb",
-    ]
+    chosen = [f"--ServerApp.root_dir={folder.resolve()}"]
     if os.geteuid() == 0:
         chosen.append("--allow-root")
+    if under_a_hub():
+        return [*chosen, f"--ServerApp.default_url={FRONT_PAGE}"]
+    chosen.append(f"--LabApp.default_url={FRONT_PAGE}")
     if sys.platform.startswith("linux") and not _has_display():
         chosen.append("--no-browser")  # it prints the address instead
     return chosen
