@@ -29,7 +29,8 @@ RUN --mount=type=secret,id=pip,target=/etc/pip.conf \
     && pip wheel --no-deps --no-build-isolation --wheel-dir /wheels /src
 
 FROM base
-RUN useradd --create-home --uid 1000 --shell /bin/bash jovyan
+# /srv/exchange: through it a hub's learners and graders hand labs out and in (compose.yaml puts a volume there).
+RUN useradd --create-home --uid 1000 --shell /bin/bash jovyan && install -d -o jovyan -m 777 /srv/exchange
 COPY --from=wheel /wheels /tmp/wheels
 RUN pip install --no-deps /tmp/wheels/*.whl && python -m compileall -q /opt/lockstep/lib/python3*/site-packages/lockstep
 COPY docker/healthy.py /opt/lockstep/healthy.py

@@ -32,7 +32,8 @@ ENV PATH=/opt/lockstep/bin:$PATH
 # hadolint ignore=DL3008
 RUN apt-get update && apt-get install --yes --no-install-recommends python3 openssh-client \
     && rm -rf /var/lib/apt/lists/* \
-    && (userdel --remove ubuntu || true) && useradd --create-home --uid 1000 --shell /bin/bash jovyan
+    && (userdel --remove ubuntu || true) && useradd --create-home --uid 1000 --shell /bin/bash jovyan \
+    && install -d -o jovyan -m 777 /srv/exchange
 COPY --from=build /opt/lockstep /opt/lockstep
 COPY docker/healthy.py /opt/lockstep/healthy.py
 USER 1000

@@ -1,0 +1,12 @@
+"""The graders' server under a hub: JupyterLab with nbgrader's Formgrader, in the course's own folder.
+
+`jupyterhub-singleuser --config=docker/grader_config.py`, started in that folder, with JUPYTER_CONFIG_PATH naming it."""
+
+import os
+
+c = get_config()  # noqa: F821  (traitlets puts it there)
+
+c.ServerApp.root_dir = os.getcwd()
+c.ServerApp.default_url = "/lab"
+# Formgrader is a frame in JupyterLab's page. The hub forbids its pages to stand in frames, and then it stays blank.
+c.ServerApp.tornado_settings = {"headers": {"Content-Security-Policy": "frame-ancestors 'self'"}}

@@ -1,0 +1,122 @@
+"""A JupyterHub for a class: docker/compose.yaml starts it, or `jupyterhub --config docker/jupyterhub_config.py`.
+
+Settings come from the environment; docs/hub.md has them in a table.
+
+LOCKSTEP_SPAWNER=docker (the default): each learner in a container of lockstep:cpu, the graders in one of their own.
+LOCKSTEP_SPAWNER=local: each learner as the Linux user of that name, and the graders as the user LOCKSTEP_GRADER.
+"""
+
+import os
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+COURSE = "lockstep"  # nbgrader's name for the course, and of the service that grades it
+GRADERS, LEARNERS = f"formgrade-{COURSE}", f"nbgrader-{COURSE}"  # groups, by the names that nbgrader gives them
+
+
+def setting(name, default=None):
+    value = os.environ.get(name) or default
+    if value is None:
+        sys.exit(f"jupyterhub_config.py: set {name}; docs/hub.md says what it is.")
+    return value
+
+
+local = {"local": True, "docker": False}[setting("LOCKSTEP_SPAWNER", "docker")]
+state = Path(setting("LOCKSTEP_HUB_STATE", "."))
+instructors = set(setting("LOCKSTEP_INSTRUCTORS").split())
+learners = set(setting("LOCKSTEP_LEARNERS", "*").split())  # "*": whoever has the learners' password, by any name
+exchange = setting("NBGRADER_EXCHANGE", "/srv/exchange")
+
+c = get_config()  # noqa: F821  (traitlets puts it there)
+
+c.JupyterHub.bind_url = setting("LOCKSTEP_HUB_URL", "http://:8000")
+c.JupyterHub.db_url = f"sqlite:///{state.resolve()}/jupyterhub.sqlite"
+c.JupyterHub.cookie_secret_file = str(state.resolve() / "cookie_secret")
+c.JupyterHub.cleanup_servers = local  # containers live on while the hub is restarted
+
+# Who may sign in. Two passwords are enough for a workshop: whoever has the learners' signs in under any learner's name.
+own = setting("LOCKSTEP_AUTHENTICATOR", "")
+if own:
+    load_subconfig(own)  # noqa: F821  (the same)
+else:
+    c.JupyterHub.authenticator_class = "shared-password"
+    c.SharedPasswordAuthenticator.user_password = setting("LOCKSTEP_LEARNERS_PASSWORD")
+    c.SharedPasswordAuthenticator.admin_password = setting("LOCKSTEP_INSTRUCTORS_PASSWORD")
+c.Authenticator.admin_users = instructors
+if learners == {"*"}:
+    c.Authenticator.allow_all = True
+else:
+    c.Authenticator.allowed_users = learners | instructors
+
+# A learner's server.
+hours = float(setting("LOCKSTEP_IDLE_HOURS", "2"))
+processes = int(setting("LOCKSTEP_PROCESSES", "1024"))  # threads are counted, and torch starts some in each rank
+c.Spawner.environment = {"NBGRADER_EXCHANGE": exchange}
+c.Spawner.start_timeout = c.Spawner.http_timeout = 180
+if local:
+    c.JupyterHub.spawner_class = "jupyterhub.spawner.LocalProcessSpawner"  # "simple" would hand in under one name
+    limits = ["prlimit", f"--nproc={processes}"]
+    c.Spawner.cmd = [*limits, sys.executable, "-m", "lockstep", "lab", "~/lockstep-course"]
+    # The proxy, which scripts/hub has put beside this Python, and for learners' terminals: lockstep, nbgrader.
+    os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
+else:
+    c.JupyterHub.spawner_class = "dockerspawner.DockerSpawner"
+    c.DockerSpawner.image = setting("LOCKSTEP_IMAGE", "lockstep:cpu")
+    c.DockerSpawner.cmd = ["lockstep", "lab", "/home/jovyan/lockstep-course"]
+    c.DockerSpawner.network_name = setting("LOCKSTEP_NETWORK", "lockstep-learners")
+    c.DockerSpawner.use_internal_ip = True
+    c.DockerSpawner.remove = True  # what a learner keeps is in the volume
+    c.DockerSpawner.volumes = {
+        "lockstep-home-{username}": "/home/jovyan",
+        setting("LOCKSTEP_EXCHANGE_VOLUME", "lockstep-exchange"): exchange,
+    }
+    c.DockerSpawner.mem_limit = setting("LOCKSTEP_MEMORY", "4G")
+    c.DockerSpawner.cpu_limit = float(setting("LOCKSTEP_CPUS", "2"))
+    c.DockerSpawner.extra_host_config = {
+        "pids_limit": processes,
+        "shm_size": setting("LOCKSTEP_SHM", "1g"),
+        "cap_drop": ["ALL"],
+        "security_opt": ["no-new-privileges:true"],
+        # The cloud's metadata are behind an address that the network of compose.yaml does not lead to, and these names.
+        "extra_hosts": {"metadata.google.internal": "127.0.0.1", "instance-data": "127.0.0.1"},
+    }
+    c.JupyterHub.hub_ip = "0.0.0.0"
+    c.JupyterHub.hub_connect_ip = setting("LOCKSTEP_HUB_NAME", "hub")
+    c.ConfigurableHTTPProxy.should_start = False
+    c.ConfigurableHTTPProxy.api_url = setting("LOCKSTEP_PROXY_API", "http://proxy:8001")
+
+# The graders' server is a service of the hub: several instructors, one gradebook. It works in the course's own folder.
+grader = {"name": COURSE, "oauth_no_confirm": True}
+if local:
+    folder = Path(setting("LOCKSTEP_COURSE", str(HERE.parent))).resolve()
+    grader |= {
+        "url": setting("LOCKSTEP_GRADER_URL", "http://127.0.0.1:8889"),
+        "user": setting("LOCKSTEP_GRADER", "grader"),
+        "command": [sys.executable, "-m", "jupyterhub.singleuser", f"--config={HERE / 'grader_config.py'}"],
+        "cwd": str(folder),
+        "environment": {"JUPYTER_CONFIG_PATH": str(folder), "NBGRADER_EXCHANGE": exchange},
+    }
+else:
+    grader |= {"url": "http://grader:8888", "api_token": setting("LOCKSTEP_GRADER_TOKEN")}
+culler = {
+    "name": "idle-culler",
+    "command": [sys.executable, "-m", "jupyterhub_idle_culler", f"--timeout={round(3600 * hours)}"],
+}
+c.JupyterHub.services = [grader, culler]
+c.JupyterHub.load_groups = {
+    GRADERS: {"users": sorted(instructors)},
+    LEARNERS: {"users": sorted(learners - {"*"})},
+}
+c.JupyterHub.load_roles = [
+    {
+        "name": "graders",
+        "groups": [GRADERS],
+        "scopes": [f"access:services!service={COURSE}", f"read:services!service={COURSE}", "list:services"],
+    },
+    {
+        "name": "idle-culler",
+        "services": ["idle-culler"],
+        "scopes": ["list:users", "read:users:activity", "read:servers", "delete:servers"],
+    },
+]
