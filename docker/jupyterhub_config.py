@@ -31,6 +31,8 @@ exchange = setting("NBGRADER_EXCHANGE", "/srv/exchange")
 c = get_config()  # noqa: F821  (traitlets puts it there)
 
 c.JupyterHub.bind_url = setting("LOCKSTEP_HUB_URL", "http://:8000")
+c.JupyterHub.hub_port = int(setting("LOCKSTEP_HUB_PORT", "8081"))
+c.ConfigurableHTTPProxy.api_url = setting("LOCKSTEP_PROXY_API", f"http://{'127.0.0.1' if local else 'proxy'}:8001")
 c.JupyterHub.db_url = f"sqlite:///{state.resolve()}/jupyterhub.sqlite"
 c.JupyterHub.cookie_secret_file = str(state.resolve() / "cookie_secret")
 c.JupyterHub.cleanup_servers = local  # containers live on while the hub is restarted
@@ -84,7 +86,6 @@ else:
     c.JupyterHub.hub_ip = "0.0.0.0"
     c.JupyterHub.hub_connect_ip = setting("LOCKSTEP_HUB_NAME", "hub")
     c.ConfigurableHTTPProxy.should_start = False
-    c.ConfigurableHTTPProxy.api_url = setting("LOCKSTEP_PROXY_API", "http://proxy:8001")
 
 # The graders' server is a service of the hub: several instructors, one gradebook. It works in the course's own folder.
 grader = {"name": COURSE, "oauth_no_confirm": True}

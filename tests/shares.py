@@ -86,6 +86,7 @@ PLACES = {  # the longest that fits
     ),
     **dict.fromkeys(("test_record.py", "test_residency.py", "test_straggler.py", "test_worlds.py"), "engine"),
     "checks": "answers",
+    "hub": "grading",
     "browser": "lessons",
     "grading/test_labs.py": "lessons",
     "grading": "grading",

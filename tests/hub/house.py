@@ -1,0 +1,133 @@
+"""A machine with Linux users of its own, and the project's hub on it.
+
+The users stand in a passwd file that only a mount namespace sees (bubblewrap's); to the kernel they are as real as any.
+What lies in somebody's private folder, as root's Python often does, is shown there to all.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from urllib.request import urlopen
+
+ROOT = Path(__file__).parents[2]
+HUB = ROOT / "build" / "hub"  # scripts/hub made it
+SHOWN = (ROOT, Path(sys.base_prefix), Path(sys.prefix))
+LEARNERS_PASSWORD, INSTRUCTORS_PASSWORD = "many-little-ranks", "one-barrier-to-hold-them-and-bind-them"
+PASSWORDS = {"teacher": INSTRUCTORS_PASSWORD, "alice": LEARNERS_PASSWORD, "bob": LEARNERS_PASSWORD}
+UIDS = {name: 30_000 + n for n, name in enumerate(["grader", *PASSWORDS])}
+COURSE = ("course", "docs", "labs", "solutions", "docker", "nbgrader_config.py")
+
+
+class House:
+    """All of it below ``at``, a folder that everybody can enter."""
+
+    def __init__(self, at: Path) -> None:
+        self.at, self.course, self.exchange = at, at / "course-of-2026", at / "exchange"
+        self.log = at / "hub.log"
+        self.ports = dict(zip(("front", "hub", "proxy", "grader"), free_ports(4), strict=True))
+        self.address = f"http://127.0.0.1:{self.ports['front']}"
+        at.chmod(0o755)
+        self.exchange.mkdir()
+        self.exchange.chmod(0o777)
+        (at / "state").mkdir(mode=0o700)
+        users = [f"{name}:x:{uid}:{uid}::{self.home(name)}:/bin/sh\n" for name, uid in UIDS.items()]
+        groups = [f"{name}:x:{uid}:\n" for name, uid in UIDS.items()]
+        (at / "passwd").write_text(Path("/etc/passwd").read_text() + "".join(users))
+        (at / "group").write_text(Path("/etc/group").read_text() + "".join(groups))
+        for name, uid in UIDS.items():
+            self.home(name).mkdir(mode=0o700)
+            os.chown(self.home(name), uid, uid)
+        self._course_of_the_grader()
+
+    def home(self, name: str) -> Path:
+        return self.at / name
+
+    def _course_of_the_grader(self) -> None:
+        for name in COURSE:
+            of_git = subprocess.run(["git", "ls-files", name], cwd=ROOT, check=True, capture_output=True, text=True)
+            for path in of_git.stdout.split():
+                (self.course / path).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(ROOT / path, self.course / path)
+        for path in [self.course, *self.course.rglob("*")]:
+            os.chown(path, UIDS["grader"], UIDS["grader"])
+
+    def inside(self, *command: str) -> list[str]:
+        """The command as root of this machine. Whatever it has started ends with it."""
+        return [
+            "bwrap", "--dev-bind", "/", "/", "--cap-add", "ALL", "--unshare-pid", "--proc", "/proc", "--die-with-parent",
+            *shown_to_all(SHOWN),
+            "--ro-bind", str(self.at / "passwd"), "/etc/passwd", "--ro-bind", str(self.at / "group"), "/etc/group",
+            "--bind", str(self.at), str(self.at), "--chdir", str(self.at / "state"), *command,
+        ]  # fmt: skip
+
+    def reads(self, name: str, path: Path) -> bool:
+        """Whether this user may."""
+        become = f"import os; os.setgroups([]); os.setgid({UIDS[name]}); os.setuid({UIDS[name]}); open({str(path)!r})"
+        done = subprocess.run(self.inside(sys.executable, "-c", become), capture_output=True, text=True, check=False)
+        assert done.returncode == 0 or "PermissionError" in done.stderr, done.stderr
+        return done.returncode == 0
+
+    def start(self) -> subprocess.Popen[bytes]:
+        """The hub, as root; it is over at once if its settings are wrong."""
+        env = {"PATH": os.pathsep.join([str(HUB / "bin"), "/usr/bin:/bin:/usr/sbin:/sbin"]), "LANG": "C.UTF-8"}
+        command = [str(HUB / "bin/python"), "-m", "jupyterhub", f"--config={ROOT / 'docker/jupyterhub_config.py'}"]
+        with self.log.open("w") as log:
+            hub = subprocess.Popen(self.inside(*command), env=env | self._settings(), stdout=log, stderr=log)
+        self._wait(hub)
+        return hub
+
+    def _settings(self) -> Mapping[str, str]:
+        return {
+            "LOCKSTEP_SPAWNER": "local",
+            "LOCKSTEP_INSTRUCTORS": "teacher",
+            "LOCKSTEP_LEARNERS": "alice bob",
+            "LOCKSTEP_INSTRUCTORS_PASSWORD": INSTRUCTORS_PASSWORD,
+            "LOCKSTEP_LEARNERS_PASSWORD": LEARNERS_PASSWORD,
+            "LOCKSTEP_HUB_URL": self.address,
+            "LOCKSTEP_HUB_PORT": str(self.ports["hub"]),
+            "LOCKSTEP_PROXY_API": f"http://127.0.0.1:{self.ports['proxy']}",
+            "LOCKSTEP_GRADER_URL": f"http://127.0.0.1:{self.ports['grader']}",
+            "LOCKSTEP_COURSE": str(self.course),
+            "NBGRADER_EXCHANGE": str(self.exchange),
+        }
+
+    def _wait(self, hub: subprocess.Popen[bytes], seconds: float = 180) -> None:
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            assert hub.poll() is None, self.log.read_text()
+            try:
+                urlopen(f"{self.address}/hub/health", timeout=5).close()
+            except OSError:
+                time.sleep(0.5)
+            else:
+                return
+        raise AssertionError(f"no hub in {seconds} s:\n{self.log.read_text()}")
+
+
+def shown_to_all(paths: Iterable[Path]) -> list[str]:
+    """bubblewrap's options, by which everybody can reach these: of a private folder on the way the rest is not there."""
+    on_the_way = {path.resolve(): list(reversed(path.resolve().parents)) for path in paths}
+    private = {parent for way in on_the_way.values() for parent in way if not parent.stat().st_mode & 0o1}
+    tops = [top for top in sorted(private) if not private.intersection(top.parents)]
+    options = [word for top in tops for word in ("--tmpfs", str(top))]
+    for path, way in on_the_way.items():
+        between = [parent for parent in way if set(tops).intersection(parent.parents)]
+        options += [word for parent in between for word in ("--perms", "0755", "--dir", str(parent))]
+        options += ["--ro-bind", str(path), str(path)] if set(tops).intersection(way) else []
+    return options
+
+
+def free_ports(count: int) -> Iterable[int]:
+    taken = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
+    try:
+        return [one.getsockname()[1] for one in taken]
+    finally:
+        for one in taken:
+            one.close()

@@ -1,0 +1,117 @@
+"""A lab's way through a class, under JupyterHub: released, fetched, solved, handed in, graded, returned.
+
+The hub is the project's own with a local spawner, the people are Linux users, each with a window of Chromium."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from house import UIDS, House
+from people import Person, person, shot
+from playwright.sync_api import Browser
+
+pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.xdist_group("browser"), pytest.mark.timeout(1500)]
+
+LAB = "00_why_parallel"
+ASKED = {"course_id": "lockstep", "assignment_id": LAB}
+SERVICE = "/services/lockstep"
+API = f"{SERVICE}/formgrader/api"
+RIGHT = "def amdahl(p, s):\n    return 1 / ((1 - p) + p / s)"
+
+
+@pytest.fixture(scope="module")
+def alice(house: House, browser: Browser) -> Iterator[Person]:
+    settings = house.home("alice") / ".jupyter" / "jupyter_lab_config.py"
+    settings.parent.mkdir()
+    settings.write_text("c.LabApp.expose_app_in_browser = True  # for this test, which looks into JupyterLab\n")
+    with person("alice", house, browser) as alice:
+        alice.sign_in("/")
+        yield alice
+
+
+@pytest.fixture(scope="module")
+def teacher(house: House, browser: Browser) -> Iterator[Person]:
+    with person("teacher", house, browser) as teacher:
+        teacher.sign_in(f"{SERVICE}/")
+        yield teacher
+
+
+def test_a_learner_signs_in_and_is_on_the_front_page(alice: Person) -> None:
+    alice.page.locator(".jp-Notebook h1").get_by_text("Lockstep").wait_for()
+    assert "/user/alice/lab/tree/course/index.ipynb" in alice.page.url
+    shot(alice, "learner")
+
+
+def test_a_learner_sees_the_list_of_assignments_and_neither_formgrader_nor_courses(alice: Person) -> None:
+    offered = alice.in_menu("Nbgrader")
+    assert offered == ["Assignment List"]
+    shot(alice, "learner-menu")
+    assert alice.status_of("/user/alice/formgrader") == 404
+    assert alice.status_of(f"{SERVICE}/formgrader") == 403
+
+
+def test_an_instructor_sees_formgrader_in_its_frame(teacher: Person) -> None:
+    assert "Formgrader" in teacher.in_menu("Nbgrader")
+    teacher.page.locator(".lm-Menu:visible").get_by_text("Formgrader").click()
+    frame = teacher.page.frame_locator("iframe[src*=formgrader]")
+    frame.get_by_text(LAB, exact=True).wait_for()
+    shot(teacher, "formgrader")
+
+
+def test_a_lab_goes_out_and_comes_back_graded(alice: Person, teacher: Person, house: House) -> None:
+    teacher.post(f"{API}/assignment/{LAB}/assign")
+    teacher.post(f"{API}/assignment/{LAB}/release")
+    solve(alice)
+    handed_in = the_only(house.exchange / "lockstep" / "inbound", f"alice+{LAB}+*")
+    assert handed_in.stat().st_uid == UIDS["alice"], "the kernel says whose it is"
+    assert house.reads("alice", handed_in / "lab.ipynb")
+    assert house.reads("grader", handed_in / "lab.ipynb")
+    assert not house.reads("bob", handed_in / "lab.ipynb")
+
+    teacher.post(f"{API}/assignment/{LAB}/collect")
+    teacher.post(f"{API}/submission/{LAB}/alice/autograde")
+    teacher.post(f"{API}/assignment/{LAB}/generate_feedback")
+    teacher.post(f"{API}/assignment/{LAB}/release_feedback")
+    teacher.page.goto(f"{house.address}{SERVICE}/formgrader/gradebook/{LAB}")
+    teacher.page.get_by_text("alice").first.wait_for()
+    shot(teacher, "gradebook")
+
+    alice.page.goto(f"{house.address}/user/alice/lab/tree/course/index.ipynb")
+    alice.page.locator(".jp-Notebook h1").first.wait_for()
+    alice.post("/user/alice/assignments/fetch_feedback", ASKED)
+    labs = house.home("alice") / "lockstep-course"
+    page = the_only(labs / "labs" / LAB / "feedback", "*/lab.html")
+    assert alice.status_of(f"/user/alice/files/{page.relative_to(labs)}") == 200
+    alice.page.get_by_text("(Score: 1.0 / 5.0)").first.wait_for()
+    shot(alice, "feedback")
+
+
+def solve(alice: Person) -> None:
+    """Fetch the lab, write one right answer, read what the check says, save, hand in."""
+    lab = alice.lab()
+    alice.page.goto(f"{alice.house.address}/user/alice/lab/tree/course/index.ipynb")
+    alice.page.locator(".jp-Notebook h1").first.wait_for()
+    mine = alice.house.home("alice") / "lockstep-course" / "labs" / LAB
+    for file in mine.iterdir():
+        file.unlink()
+    mine.rmdir()  # it came with the course; nbgrader fetches none that is there
+    fetched = alice.post("/user/alice/assignments/fetch", ASKED)
+    assert [one["status"] for one in fetched["value"] if one["assignment_id"] == LAB] == ["fetched"]
+    lab.open(f"labs/{LAB}/lab.ipynb")
+    lab.run(lab.find("from lockstep import check"), timeout=240)
+    assert "passed" in lab.answer("why_parallel.amdahl", RIGHT).lower()
+    alice.page.evaluate("async () => { await window.jupyterapp.commands.execute('docmanager:save'); }")
+    alice.post("/user/alice/assignments/submit", ASKED)
+    shot(alice, "solved")
+
+
+def the_only(folder: Path, pattern: str) -> Path:
+    found = list(folder.glob(pattern))
+    assert len(found) == 1, found
+    return found[0]
+
+
+def test_no_service_of_the_hub_ended_before_it(house: House, alice: Person, teacher: Person) -> None:
+    assert "exited with" not in house.log.read_text()
