@@ -9,4 +9,5 @@ import tomllib
 from pathlib import Path
 
 project = tomllib.loads((Path(__file__).parent / "pyproject.toml").read_text())["project"]
-print("\n".join(project["dependencies"] + [one for extra in sys.argv[1:] for one in project["optional-dependencies"][extra]]))
+extras = [one for extra in sys.argv[1:] for one in project["optional-dependencies"][extra]]
+print("\n".join(project["dependencies"] + extras))

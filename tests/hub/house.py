@@ -16,8 +16,11 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from urllib.request import urlopen
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 HUB = ROOT / "build" / "hub"  # scripts/hub made it
+NO_HUB = "there is no JupyterHub here: sh scripts/system-packages hub && sh scripts/hub"
 SHOWN = (ROOT, Path(sys.base_prefix), Path(sys.prefix))
 LEARNERS_PASSWORD, INSTRUCTORS_PASSWORD = "many-little-ranks", "one-barrier-to-hold-them-and-bind-them"
 PASSWORDS = {"teacher": INSTRUCTORS_PASSWORD, "alice": LEARNERS_PASSWORD, "bob": LEARNERS_PASSWORD}
@@ -61,7 +64,8 @@ class House:
     def inside(self, *command: str) -> list[str]:
         """The command as root of this machine. Whatever it has started ends with it."""
         return [
-            "bwrap", "--dev-bind", "/", "/", "--cap-add", "ALL", "--unshare-pid", "--proc", "/proc", "--die-with-parent",
+            "bwrap", "--dev-bind", "/", "/", "--cap-add", "ALL", "--unshare-pid", "--proc", "/proc",
+            "--die-with-parent",
             *shown_to_all(SHOWN),
             "--ro-bind", str(self.at / "passwd"), "/etc/passwd", "--ro-bind", str(self.at / "group"), "/etc/group",
             "--bind", str(self.at), str(self.at), "--chdir", str(self.at / "state"), *command,
@@ -111,8 +115,14 @@ class House:
         raise AssertionError(f"no hub in {seconds} s:\n{self.log.read_text()}")
 
 
+def need(there: bool, otherwise: str) -> None:
+    """Skip a test for this reason; under CI nothing is skipped."""
+    if not there:
+        (pytest.fail if os.environ.get("CI") else pytest.skip)(otherwise)
+
+
 def shown_to_all(paths: Iterable[Path]) -> list[str]:
-    """bubblewrap's options, by which everybody can reach these: of a private folder on the way the rest is not there."""
+    """bubblewrap's options, by which everybody can reach these; what else is in a private folder on the way is gone."""
     on_the_way = {path.resolve(): list(reversed(path.resolve().parents)) for path in paths}
     private = {parent for way in on_the_way.values() for parent in way if not parent.stat().st_mode & 0o1}
     tops = [top for top in sorted(private) if not private.intersection(top.parents)]

@@ -54,7 +54,7 @@ def test_a_learner_sees_the_list_of_assignments_and_neither_formgrader_nor_cours
 
 def test_an_instructor_sees_formgrader_in_its_frame(teacher: Person) -> None:
     assert "Formgrader" in teacher.in_menu("Nbgrader")
-    teacher.page.locator(".lm-Menu:visible").get_by_text("Formgrader").click()
+    teacher.page.locator(".lm-Menu:visible").get_by_text("Formgrader", exact=True).click()
     frame = teacher.page.frame_locator("iframe[src*=formgrader]")
     frame.get_by_text(LAB, exact=True).wait_for()
     shot(teacher, "formgrader")
