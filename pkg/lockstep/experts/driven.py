@@ -122,3 +122,18 @@ def dropped_table(dropped: Dropped, model: MixtureGPT) -> Table:
             rows.append([name, *told, f"{count / len(kept):.0%}"])
     head = ["gate", "capacity factor", "places", "experts are sent", "dropped, by your line", "counted", "of all"]
     return Table(f"{EXAMPLES * CONTEXT} tokens of a text that it has not seen, {EXPERTS} experts, top-1", head, rows)
+
+
+# ---- for those who want more
+
+
+def priority_table(factor: float = 1.0) -> Table:
+    """Who is dropped by an untrained gate: those who come last, or those who weigh least."""
+    routing, rows = routing_of(MixtureGPT(EXPERTS)), []
+    place = torch.arange(len(routing.kept)).unsqueeze(1)
+    for name, by_weight in (("in the order of tokens", False), ("by falling weight", True)):
+        kept = limited(routing, factor, by_weight).kept
+        weights = [f"{routing.weights[which].mean():.3f}" for which in (~kept, kept)]
+        rows.append([name, str(int((~kept).sum())), f"{place[~kept].float().mean():.0f}", *weights])
+    head = ["places are taken", "dropped", "their mean place in the batch", "mean weight of dropped", "of kept"]
+    return Table(f"{EXAMPLES * CONTEXT} tokens, untrained gate, capacity factor {factor:g}", head, rows)
