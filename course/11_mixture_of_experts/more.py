@@ -21,10 +21,10 @@ beside_torch.beside_torch_table()
 # ## The gradients of one rank
 #
 # The lesson's table for other grids. Of three ranks and more, rank 1 has no tokens at all: it takes part in every all-to-all
-# all the same. 4 x 2 is four replicas of two ranks. `table.gradients_table()` makes all nine grids, in about a minute.
+# all the same. `table.gradients_table()` makes all nine grids, in a minute or two.
 
 # %%
-table.gradients_table(((3, 3), (8, 2)))
+table.gradients_table(((3, 3), (4, 4)))
 
 # %% [markdown]
 # ## Who is dropped first
