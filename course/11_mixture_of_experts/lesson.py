@@ -31,7 +31,7 @@ from lockstep.experts.mixture_of_depths import block_flops, depth_flops
 # ## 1. Where the FLOPs go · 5 minutes
 #
 # A **token** is a row of d numbers: here, one for each byte of a text. In each layer of a transformer it meets four
-# **projections**, matrices d × d around the attention, and then an **FFN** of two matrices: d to 4·d, and back.
+# **projections**, matrices d × d around the attention, and then an **FFN** (feed-forward network) of two matrices: d to 4·d, and back.
 #
 # The notes have a table of FLOPs. In OPT-760M, they say, 35 % are in the projections and 44 % in the FFN. In OPT-175B,
 # whose d is 12,288, it is 17 % and 80 %.
@@ -55,23 +55,26 @@ flops.opt_table()
 # scores and the logits grow with d, these two with d².
 
 # %% [markdown] lesson="after ffn"
-# The figure has four of the sizes; the notes' table stands whole below it, in the last columns but one. Their row of 2.7B
+# The figure has four of the sizes; the notes' shares stand whole in the table below it. Their row of 2.7B
 # agrees with the count. In the others attention and logits agree within 3 points, and so does the trend: of a large model,
 # nearly all is in projections and FFN. What differs is how these two share it.
 
 # %% [markdown]
 # ## 2. Some, not all · 5 minutes · short path
 #
-# The FFN is where most of the FLOPs are. A **mixture of experts** puts E networks in its place, the **experts**. A **gate** says
-# how much each of them counts for a token:
+# In each layer of a transformer, a token, a row of numbers, goes through an FFN of two matrices. A **mixture of experts** puts E
+# networks in its place, the **experts**. A **gate** says how much each counts:
 #
 # $$y = \sum_i G_i(x) \cdot E_i(x)$$
 #
-# The notes' idea: “Activate only a subset of experts per forward pass.” Here is the forward pass of their sample; its gate
-# and its experts are linear layers.
-
-# %%
-print(getsource(dense.NotesMixture.forward))
+# The notes' idea: “Activate only a subset of experts per forward pass.” Here is their sample's forward pass; gate and experts
+# are linear layers:
+#
+# ```python
+# gate_scores = torch.softmax(self.gate(x), dim=-1)
+# output = sum(gate_scores[:, i].unsqueeze(1)
+#              * self.experts[i](x) for i in range(len(self.experts)))
+# ```
 
 # %% lesson="predict rows"
 predict(
