@@ -16,6 +16,7 @@
 
 # %%
 from inspect import getsource
+from textwrap import dedent
 
 import torch
 from IPython.display import display
@@ -144,8 +145,8 @@ well = "Right: by falling score, and a sort keeps the order of equal ones."
 driven.noise_table(top_k)
 
 # %% [markdown]
-# “Noise for load balancing”, say the notes. Without it, the expert that is 0.1 behind gets no such token. So it has no
-# gradient, and never catches up. The **noisy gate** of 2017 adds normal noise while it trains; a second matrix learns how much.
+# “Noise for load balancing”, say the notes. Without it, the expert that is 0.1 behind gets no such token, and learns nothing from
+# them. The **noisy gate** of 2017 adds normal noise while it trains; a second matrix learns how much.
 #
 # A softmax makes **weights** of scores. The notes: “SoftMax(KeepTopK(H(x))) (or change the order of SM & TK)”. *After* the
 # choice, it is over k scores. *Before* it, over all E, and k weights are kept. Which of them add up to 1?
@@ -227,10 +228,10 @@ quality.quality_table()
 # %% [markdown]
 # ## 5. Balance, and places · 7 minutes
 #
-# f_i is the share of expert i in all choices. P_i is the mean, over all tokens, of the softmax of their scores at i. The
-# **load-balancing loss** is E·Σ f_i·P_i. f_i is counted, so all gradient flows through P_i: who has more than others is
-# pushed down by more. The **z-loss** is the mean of (log Σ exp)² of the scores, and keeps them small. When is the first 1, and
-# when is it E?
+# $f_i$ is the share of expert i in all choices. $P_i$ is the mean, over all tokens, of the softmax of their scores at i. The
+# **load-balancing loss** is $E \sum_i f_i P_i$. $f_i$ is counted, so all gradient flows through $P_i$: who has more than others is
+# pushed down by more. The **z-loss** is the mean of $(\log \sum \exp)^2$ of the scores, and keeps them small. When is the first
+# loss 1, and when is it E?
 
 # %%
 driven.losses_table()
@@ -312,12 +313,12 @@ predict(
 # %% lesson="after alltoalls"
 found = gpt_on_ranks.on(ranks=2)
 display(reconcile("alltoalls", simulated=found.exchanged.number - 1))
-print(getsource(dispatch.AllToAll))
+print(dedent(getsource(dispatch.AllToAll.backward)))
 
 # %% [markdown] lesson="reason alltoalls"
-# **Our reason.** Dispatch and combine, forward. Backward, gradients take the same ways in the other direction: look at
-# `backward`, where the parts have changed places. So two and two. What the number does not show is bytes: each carries k rows
-# of d numbers for a token, and (K − 1)/K of them leave the rank.
+# **Our reason.** Dispatch and combine, forward. Backward, gradients take the same ways in the other direction. Above is how: the
+# forward pass was `all_to_all(x, received, sent, group)`, and now the parts have changed places. So two and two. What the number
+# does not show is bytes: each carries k rows of d numbers for a token. With even loads, (K − 1)/K of them leave the rank.
 
 # %% lesson="after alltoalls"
 some = cost.even_loads(ranks=4, experts=8, tokens=1024, k=2)
@@ -329,12 +330,12 @@ gpt_on_ranks.gpt_table()
 # Above, two lines are for 4 ranks with 1,024 float32 tokens each, d = 1,024. Then comes the small GPT on ranks: how far is any
 # gradient from one rank's, and what does a rank keep?
 #
-# With more ranks, several groups have all experts each, as **replicas**. Below, 2 x 2 is two replicas of two ranks. An
+# With more ranks, several groups have all experts each, as **replicas**. Below are two replicas of two ranks, 2 x 2. An
 # expert's gradient is added up over its replicas, all else over all ranks. A rank's loss is its part of the whole batch's mean:
 # nothing is averaged.
 
 # %%
-table.gradients_table(((2, 2), (4, 2)))
+table.gradients_table(((4, 2),))
 
 # %% [markdown]
 # ## 7. The straggler · 10 minutes

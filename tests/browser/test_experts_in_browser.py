@@ -44,14 +44,8 @@ def test_the_lesson_waits_and_lines_drive_its_runs(lab: Lab, course: Path, brows
     for asked, given in (('"ffn",', "4.7"), ('"collapse",', "50"), ('"skew",', "2")):
         lab.commit(lab.find(asked), given)
         lab.wait_until_idle(120)
-    for call in (
-        "show.flop_shares()",
-        "show.routed_text(",
-        "show.expert_shares()",
-        "skewed.show()",
-        "active_and_total()",
-    ):
-        lab.look(lab.find(call), "experts-" + call.strip("(),").replace("show.", ""))
+    for call in ("flop_shares", "routed_text", "expert_shares", "skewed.show", "active_and_total"):
+        lab.look(lab.find(f"{call}("), f"experts-{call}")
     assert lab.errors() == {}
     lab.examine_figures("11_mixture_of_experts")
     lab.examine_without_its_kernel(LESSON)

@@ -160,15 +160,16 @@ def find(name: str) -> Model:
 
 
 def models_table() -> Table:
-    head = ["model", "year", "experts", "of a token", "total", "published", "active", "published", "of each 100"]
+    """``published``: total and active, as far as the source has them."""
+    head = ["model", "year", "experts", "of a token", "total", "active", "of each 100", "published"]
     return Table("Mixtures of experts: parameters from the published shapes", head, [_row(m) for m in MODELS])
 
 
 def _row(m: Model) -> list[str]:
-    total, active = m.published
     chosen = f"{m.k} + {m.shared} shared" if m.shared else f"{m.k}"
-    counted = [short(m.total), short(total), short(m.active), short(active)]
-    return [m.name, str(m.year), f"{m.experts:,}", chosen, *counted, f"{100 * m.active / m.total:.3g}"]
+    told = ", ".join(filter(None, map(short, m.published)))
+    share = f"{100 * m.active / m.total:.3g}"
+    return [m.name, str(m.year), f"{m.experts:,}", chosen, short(m.total), short(m.active), share, told]
 
 
 def short(parameters: float) -> str:
@@ -189,8 +190,7 @@ def parts_table(name: str) -> Table:
         ("routed experts", m.with_experts, m.experts, m.expert),
         ("shared experts", m.with_experts, m.shared, m.expert),
         ("gates", m.with_experts, 1, m.gate[0] or m.experts * m.width),
-        ("embeddings", 1, 1, m.embeddings),
     ]
     rows = [[what, f"{layers}", f"{each}", short(n), short(layers * each * n)] for what, layers, each, n in parts]
-    rows.append(["together", "", "", "", short(m.total)])
+    rows += [["embeddings", "", "", "", short(m.embeddings)], ["together", "", "", "", short(m.total)]]
     return Table(f"{name}: parameters", ["what", "layers", "in each", "of one", "in all"], rows)

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from lockstep.experts.collapse import WAYS
+from lockstep.experts.collapse import DENSE, WAYS
 from lockstep.experts.training import EXPERTS, dense_losses, trained
 from lockstep.tables import Table, published
 from lockstep.tally import counted
@@ -75,7 +75,7 @@ def quality_table(ends: Sequence[End] | None = None) -> Table:
         these = [e for e in ends if (e.rate, e.way) == (rate, way)]
         losses = " and ".join(f"{e.loss:.2f}" for e in these)
         largest = " and ".join(f"{100 * e.largest:.0f} %" for e in these if e.largest is not None)
-        rows.append([f"{rate:g}", way, losses, largest])
+        rows.append([f"{rate:g}", "dense: no experts" if way == DENSE else way, losses, largest])
     head = ["learning rate", "balancing loss", "loss, of two seeds", "largest share of an expert"]
     return Table(f"Means of the last {LAST} of {STEPS} steps, recorded", head, rows)
 

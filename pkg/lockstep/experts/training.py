@@ -46,7 +46,7 @@ def trained(
     found = Trained(MixtureGPT(experts, seed=seed), [], [])
     adam = torch.optim.Adam(found.model.parameters(), rate)
     with one_thread():
-        for first in counted(range(0, steps, TOLD), "Training", each=0.2):
+        for first in counted(range(0, steps, TOLD), f"Training, {TOLD} steps each", each=0.2):
             for step in range(first, min(first + TOLD, steps)):
                 take_step(found, adam, *text_batch(text, EXAMPLES, CONTEXT, seed=step), balance)
     return found
