@@ -80,9 +80,9 @@ def opt_table() -> Table:
         ratio = NOTES[name][1] / NOTES[name][0]
         rows.append([name, *(f"{share:.1f}" for share in counted.shares), f"{counted.ffn / counted.projections:g} : 1",
                      " / ".join(f"{share:g}" for share in NOTES[name]), f"{ratio:.1f} : 1"])  # fmt: skip
-    head = ["OPT", "projections %", "FFN %", "attention %", "logits %", "FFN to projections",
-            "the notes: MHA / FFN / attn / logit", "theirs"]  # fmt: skip
-    return Table("Where the FLOPs of a token go", head, rows)
+    shares = ["projections %", "FFN %", "attention %", "logits %"]
+    head = ["OPT", *shares, "ratio", "the notes: MHA / FFN / attn / logit", "theirs"]
+    return Table("Where the FLOPs of a token go; the ratio is that of FFN to projections", head, rows)
 
 
 def growth_table(size: str = "1.3B") -> Table:

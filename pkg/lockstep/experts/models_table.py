@@ -161,7 +161,7 @@ def find(name: str) -> Model:
 
 def models_table() -> Table:
     """``published``: total and active, as far as the source has them."""
-    head = ["model", "year", "experts", "of a token", "total", "active", "of each 100", "published"]
+    head = ["model, year", "experts", "of a token", "total", "active", "active, %", "published"]
     return Table("Mixtures of experts: parameters from the published shapes", head, [_row(m) for m in MODELS])
 
 
@@ -169,7 +169,7 @@ def _row(m: Model) -> list[str]:
     chosen = f"{m.k} + {m.shared} shared" if m.shared else f"{m.k}"
     told = ", ".join(filter(None, map(short, m.published)))
     share = f"{100 * m.active / m.total:.3g}"
-    return [m.name, str(m.year), f"{m.experts:,}", chosen, short(m.total), short(m.active), share, told]
+    return [f"{m.name}, {m.year}", f"{m.experts:,}", chosen, short(m.total), short(m.active), share, told]
 
 
 def short(parameters: float) -> str:
