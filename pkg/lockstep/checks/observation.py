@@ -66,11 +66,6 @@ class Seen:
     printed: str = ""
     failure: Failure | None = None
 
-    def result(self, rank: int) -> Any:
-        """What the function returned on a rank, where a watch may have noted more beside it."""
-        seen = self.returned[rank]
-        return seen["result"] if isinstance(seen, dict) and "result" in seen else seen
-
 
 @dataclass(frozen=True)
 class Observation:

@@ -54,8 +54,7 @@ def economise(exercise: Exercise) -> Economise:
 
 def spent(exercise: Exercise, seen: Seen) -> str:
     """What a run that is right has cost, as in "96 bytes a rank, the least there is; 6 messages one after another"."""
-    counts = (b for b in exercise.budgets if b.at_most is not None and b.need(seen.case))
-    rows = [budget.spent(seen) for budget in counts]
+    rows = [b.spent(seen) for b in exercise.budgets if b.at_most is not None and b.need(seen.case)]
     return f"With {seen.case}: {'; '.join(rows)}." if rows else ""
 
 
@@ -63,9 +62,9 @@ def _results(exercise: Exercise, seen: Seen) -> Fault | None:
     """What each member of the group holds: a tensor, or a tuple of them."""
     wanted = list(exercise.wanted(seen.case)) if exercise.wanted else []
     if not any(isinstance(want, tuple) for want in wanted):
-        held = [seen.result(rank) for rank in seen.case.members] if exercise.kept else results(seen)
+        held = [seen.returned[rank] for rank in seen.case.members] if exercise.kept else results(seen)
         return compare(seen, held, [forgiven(h, w, exercise.rounding) for h, w in zip(held, wanted, strict=True)])
-    held = [seen.result(rank) for rank in seen.case.members]  # several values are never in place
+    held = [seen.returned[rank] for rank in seen.case.members]  # several values are never in place
     length = max(len(want) for want in wanted if want is not None)
     for rank, value, want in zip(seen.case.members, held, wanted, strict=True):
         if want is not None and not (isinstance(value, list) and len(value) == length):

@@ -17,7 +17,7 @@ from lockstep.checks.wording import counted
 def result(seen: Seen, rank: int) -> Any:
     """What a function left that may work in place or return: the returned value, or else the tensor that was its first
     argument."""
-    returned = seen.result(rank)
+    returned = seen.returned[rank]
     first = seen.arguments[rank][:1] if returned is None else []
     return first[0] if first and isinstance(first[0], Tensor) else returned
 
