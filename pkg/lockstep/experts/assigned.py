@@ -10,8 +10,8 @@ import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from lockstep.experts.training import EXPERTS, bytes_of_experts, trained
-from lockstep.tables import published
+from lockstep.experts.training import EXPERTS, Trained, bytes_of_experts, trained
+from lockstep.tables import Table, published
 
 RATE, SEED, STEPS = 0.02, 2, 100
 WAYS = {"with": 0.01, "without": 0.0}  # the balancing loss, and how much it counts
@@ -47,6 +47,19 @@ def written(found: Mapping[str, Counts]) -> str:
         for byte, times in sorted(of_expert.items())
     ]
     return "\n".join([PROVENANCE + "way,expert,byte,times", *rows, ""])
+
+
+def shares_table(runs: Mapping[str, Trained], every: int = 20) -> Table:
+    """For each training, how many per cent of the tokens each expert gets: means of ``every`` steps."""
+    rows = []
+    for way, run in runs.items():
+        for first in range(0, len(run.shares), every):
+            some = run.shares[first : first + every]
+            means = [100 * sum(of_expert) / len(some) for of_expert in zip(*some, strict=True)]
+            rows.append([way, f"{first + 1} to {first + len(some)}", *(f"{mean:.0f} %" for mean in means)])
+    E = len(rows[0]) - 2
+    head = ["training", "steps", *(f"expert {i}" for i in range(E))]
+    return Table("Who gets the tokens", head, rows)
 
 
 if __name__ == "__main__":
