@@ -1,23 +1,28 @@
-"""What exercises about tensors are judged by here: their values, and the gradients that flow back from them."""
+"""Exercises about tensors on one rank, judged by what they give and by the gradients that flow back from it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from types import ModuleType
 from typing import Any
 
-import torch
 from torch import Tensor
-from torch.utils._python_dispatch import TorchDispatchMode
 
+from lockstep.checks.case import Case
+from lockstep.checks.exercise import Exercise
+from lockstep.checks.judge import Fault
 from lockstep.checks.numbers import apart
-from lockstep.checks.rules import Rule
+from lockstep.checks.observation import Seen
+from lockstep.checks.plain import plain
+from lockstep.checks.rules import Rule, first
 from lockstep.checks.values import told
+from lockstep.experts.flowing import off, rounded
 
-ROUNDING = {torch.float32: 1e-5, torch.float64: 1e-6}  # shares of whole numbers are often float32
 Facts = dict[str, Any]
 
-# Rules for what ``kind`` and ``flow`` find. NOTHING: of a call of which nothing is known yet.
-NOTHING = dict.fromkeys(("type", "shape", "dtype", "backward", "cut", "flows"))
+# Of a call of which nothing is known yet; and rules for what ``kind`` and ``flow`` find.
+NOTHING = dict.fromkeys(("type", "shape", "dtype", "backward", "cut", "flows", "wrong"))
 KIND = (
     Rule("wrong-type", lambda e: e["type"], "it returns {type}; {asked} is wanted."),
     Rule("wrong-shape", lambda e: e["shape"], "{name} has the shape {shape}, not {right}."),
@@ -32,35 +37,6 @@ FLOW = (
 )  # fmt: skip
 
 
-class Operations(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Counts what torch is asked to compute while it is entered."""
-
-    def __init__(self) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
-        self.number = 0
-
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        self.number += 1
-        return func(*args, **(kwargs or {}))
-
-
-def leaves(tensors: Sequence[Tensor]) -> list[Tensor]:
-    """Copies, laid out alike, of which autograd takes gradients."""
-    return [t.detach().clone().requires_grad_() for t in tensors]
-
-
-def gradients(output: Any, inputs: Sequence[Tensor]) -> list[Tensor | None] | str:
-    """By each of the inputs, of the output's sum, in which each number counts differently, and the first one once. None
-    where nothing flows; or what Python says, if autograd can't go backward."""
-    if not isinstance(output, Tensor) or not output.requires_grad:
-        return [None] * len(inputs)
-    weights = ((torch.arange(output.numel()) * 7 + 8) % 11 - 4).to(output).view(output.shape) / 4
-    try:
-        return list(torch.autograd.grad((output * weights).sum(), inputs, allow_unused=True))
-    except RuntimeError as error:
-        return str(error).partition("\n")[0].partition(" Hint:")[0].rstrip(".")
-
-
 def kind(name: str, held: Any, want: Tensor) -> Facts:
     """That it is no such tensor; nothing if it is one."""
     if not isinstance(held, Tensor):
@@ -71,7 +47,7 @@ def kind(name: str, held: Any, want: Tensor) -> Facts:
 
 
 def flow(names: Sequence[str], flows: Any, right: Any) -> Facts:
-    """What is wrong with the ``gradients`` by ``names``."""
+    """What is wrong with the gradients by ``names``."""
     if isinstance(flows, str):
         return {"backward": flows}
     pairs = list(zip(names, flows, right, strict=True))
@@ -85,22 +61,47 @@ def flow(names: Sequence[str], flows: Any, right: Any) -> Facts:
     return {}
 
 
-def off(held: Tensor, want: Tensor) -> Tensor:
-    """Where a tensor is off by more than rounding."""
-    rounding = ROUNDING[want.dtype]
-    return ~torch.isclose(held.to(want.dtype), want, rtol=rounding, atol=rounding)
+@dataclass(frozen=True)
+class Flowing:
+    """``task`` observes, and knows what is right: TRIED, calls, observed, right and astray. What the function returns
+    has ``names``, all together ``asked``; gradients are those ``by`` these; ``rules`` tell what goes astray."""
+
+    task: ModuleType
+    names: Sequence[str]
+    asked: str
+    by: Sequence[str]
+    rules: Sequence[Rule]
+
+    def exercise(self, trivial: str, **fields: Any) -> Exercise:
+        tried, observed = self.task.TRIED, self.task.observed
+        return Exercise(
+            cases=lambda ranks, seed: [Case(1, seed, None, {"told": t, "trivial": t == trivial}) for t in tried],
+            inputs=lambda case, rank: self.calls(case), watch=lambda fn, call: _plain(observed(fn, call)),
+            examine=self.examine, worlds=(1,), pure=True,
+            alike=lambda seen: [
+                [rounded(e["result"]), rounded(e["flows"]), e.get("changed")] for e in seen.returned[0]
+            ],
+            **fields,
+        )  # fmt: skip
+
+    def calls(self, case: Case) -> Any:
+        return self.task.calls(str(case), case.seed)
+
+    def examine(self, seen: Seen) -> Fault | None:
+        """What is wrong with the first call that is not right."""
+        for call, evidence in zip(self.calls(seen.case), seen.returned[0], strict=True):
+            if fault := first((*KIND, *self.rules, *FLOW), self._facts(call, evidence)):
+                return replace(fault, message=f"With {seen.case}: {fault.message}")
+        return None
+
+    def _facts(self, call: Any, evidence: Facts) -> Facts:
+        right, found = self.task.right(call), {**evidence, **NOTHING}
+        held, want = ([e["result"]] if len(self.names) == 1 else e["result"] for e in (evidence, right))
+        if not (isinstance(held, list) and len(held) == len(want)):
+            return {**found, "type": told(held), "asked": self.asked}
+        other = next(filter(None, map(kind, self.names, held, want)), None)
+        return found | (other or self.task.astray(call, held, want) or flow(self.by, evidence["flows"], right["flows"]))
 
 
-def rounded(value: Any) -> Any:
-    """Numbers with as many digits as another order of operations leaves alone: answers that agree in them are alike."""
-    if isinstance(value, Tensor) and value.is_floating_point():
-        return (value.double() * 1e4).round()
-    if isinstance(value, list):
-        return [rounded(v) for v in value]
-    return {k: rounded(v) for k, v in value.items()} if isinstance(value, dict) else value
-
-
-def numbers(tensor: Tensor, most: int = 8) -> str:
-    """A row of a tensor in a sentence."""
-    row = [f"{n:.4g}" for n in tensor.flatten().tolist()]
-    return f"[{', '.join(row[:most] + ['...'] * (len(row) > most))}]"
+def _plain(evidence: Facts) -> Facts:
+    return {**evidence, "result": plain(evidence["result"])}

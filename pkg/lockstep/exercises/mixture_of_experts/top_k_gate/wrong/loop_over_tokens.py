@@ -3,7 +3,7 @@
 import torch
 import torch.nn.functional as F
 
-MISCONCEPTION = "too-many-operations"
+MISCONCEPTION = "too-many-calls"
 TELL = "Let each call work on all tokens at once: sort along dim=1, and gather along dim=1."
 
 
