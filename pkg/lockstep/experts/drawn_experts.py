@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from random import Random
 
 from lockstep.experts.assigned import recorded
@@ -64,7 +65,7 @@ def real(dice: Random) -> list[Call]:
     return calls
 
 
-TRIED = {
+TRIED: dict[str, list[Call] | Callable[[Random], list[Call]]] = {
     "five experts and five kinds": lambda dice: [call(dice, parted(dice), 5) for _ in range(2)],
     "a kind of three bytes": rare,
     "a kind that is missing": missing,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from random import Random
 
@@ -41,7 +42,7 @@ def alone(dice: Random) -> list[Call]:
     return [timed(loads, beta=0, seconds=0), timed(loads, alpha=0, seconds=0), timed(loads, alpha=0, beta=0), thirds]
 
 
-TRIED = {
+TRIED: dict[str, list[Call] | Callable[[Random], list[Call]]] = {
     "an expert for each rank": partial(several, 1),
     "three experts for each rank": partial(several, 3),
     "even loads": [timed(even_loads(K, E, 120)) for K, E in ((2, 2), (4, 12), (8, 8))],
