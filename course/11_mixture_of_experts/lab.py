@@ -266,7 +266,7 @@ check("mixture_of_experts.load_balancing_loss", load_balancing_loss)
 # order of its tokens; then all second choices; and so on. A choice that finds its expert full isn't kept: there, nobody
 # computes the token. A token of which nothing is kept has zeros in `y`.
 #
-# Rows of one expert come from all ranks. In `rows` they stand in any order you like. Leave what you get as it was. A rank
+# Rows of one expert come from all ranks. In `rows` they stand in any order you like. Leave what you get as it is. A rank
 # may have no tokens, or get no rows: it calls each all-to-all all the same.
 
 # %% [markdown] lab="hint dispatch_and_combine"
@@ -361,7 +361,7 @@ check("mixture_of_experts.dispatch_and_combine", dispatch_and_combine)
 #
 # What autograd computes on one rank doesn't go on by itself on another one: to send rows is an operation whose backward pass
 # sends gradients. All ranks go backward, also one without tokens, or without rows. Where nothing depends on an argument, its
-# gradient is zeros. Leave what you get as it was.
+# gradient is zeros. Leave the numbers that you get as they are.
 
 # %% [markdown] lab="hint expert_parallel_moe"
 # Take paper: two ranks, one token on rank 0, whose expert stands on rank 1. Write the chain from x to the loss, and mark

@@ -20,9 +20,10 @@ from lockstep.events import COLLECTIVES
 from lockstep.exercises.without_waiting.evidence import case
 
 Tried = Mapping[int, Sequence[dict[str, Any]]]  # settings, by ranks
-SPLITS = (
-    "split_with_sizes expects", "all_to_all_single(out, given, output_split_sizes, input_split_sizes): the former add "
-    "up to the rows of out, the latter to those of given. On the way back the two change places.",
+HINTS = (
+    ("split_with_sizes expects", "all_to_all_single(out, given, output_split_sizes, input_split_sizes): the former add "
+     "up to the rows of out, the latter to those of given. On the way back the two change places."),
+    ("expected a non-empty list of Tensors", "torch.cat takes tensors without rows, too: leave none out."),
 )  # fmt: skip
 MOVING = set(COLLECTIVES) - {"barrier", "all_reduce"}
 

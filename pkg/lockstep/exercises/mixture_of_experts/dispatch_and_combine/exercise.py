@@ -15,7 +15,7 @@ from lockstep.checks.standard import examine
 from lockstep.checks.traffic import collectives
 from lockstep.checks.wording import counted
 from lockstep.cost.experts import Loads
-from lockstep.exercises.mixture_of_experts.routed import SPLITS, Tried, cases, count, exchanges, scores, seat
+from lockstep.exercises.mixture_of_experts.routed import HINTS, Tried, cases, count, exchanges, scores, seat
 from lockstep.exercises.without_waiting.evidence import alone, noting, results
 from lockstep.experts.noted_experts import Noted, coefficients, observed
 
@@ -32,7 +32,6 @@ TRIED: Tried = {
 }  # fmt: skip
 SENT = "8·E a rank for counts; a row there and a row back for each choice that is kept"
 ALL = "Does every rank call each all-to-all, also one that has no tokens, and one whose experts get no rows?"
-HINTS = [("crashed:Deadlock", ALL), ("crashed:Mismatch", ALL), SPLITS]
 
 
 def inputs(case: Case, rank: int) -> tuple[Tensor, Tensor, Tensor, Noted, int, int]:
@@ -107,8 +106,9 @@ def economise(seen: Seen) -> list[Fault]:
 ASKED = Exercise(  # as if nothing were seen but what comes back
     number=4, title="There and back", points=7, minutes=40, worlds=tuple(TRIED), cases=cases(TRIED), inputs=inputs,
     parameters="x, experts, weights, compute, count, capacity, group=None", wanted=wanted, asked="a pair (y, kept)",
-    reference="lockstep.experts.functional:dispatch_and_combine", kept=True, values=0.6, seconds=2.5, hints=HINTS,
-    economise=economise, of="this", budgets=exchanges(loads, WIDTH, FLOAT, SENT, 3),
+    reference="lockstep.experts.functional:dispatch_and_combine", kept=True, values=0.6, seconds=2.5,
+    hints=[("crashed:Deadlock", ALL), ("crashed:Mismatch", ALL), *HINTS], economise=economise, of="this",
+    budgets=exchanges(loads, WIDTH, FLOAT, SENT, 3),
     footprint=lambda seen: (called(seen), sorted((e.rank, e.kind, e.nbytes) for e in collectives(seen.trace))),
 )  # fmt: skip
 EXERCISE = replace(

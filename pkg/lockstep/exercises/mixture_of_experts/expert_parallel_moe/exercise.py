@@ -10,23 +10,22 @@ from lockstep.checks.case import Case, generator
 from lockstep.checks.exercise import Exercise
 from lockstep.checks.traffic import collectives
 from lockstep.cost.experts import Loads
-from lockstep.exercises.mixture_of_experts.routed import SPLITS, Tried, cases, count, exchanges, seat
+from lockstep.exercises.mixture_of_experts.routed import HINTS, Tried, cases, count, exchanges, seat
 
 WIDTH, HIDDEN, DOUBLE = 5, 24, 8  # an expert is larger than the rows that a rank sends
 TRIED: Tried = {
     1: [{"tokens": (6,), "each": 4, "k": 2}],
     2: [{"tokens": (5, 3), "each": 2, "k": 2}, {"tokens": (4, 0), "each": 1, "k": 1, "shut": (0,)}],
-    3: [{"tokens": (5, 0, 7), "each": 2, "k": 3, "shut": (2, 3)}],
-    4: [{"tokens": (3, 5, 1, 4), "each": 1, "k": 2},
+    3: [{"tokens": (5, 0, 7), "each": 2, "k": 2, "shut": (2, 3)}],
+    4: [{"tokens": (3, 5, 1, 4), "each": 1, "k": 3},
         {"group": (1, 3), "tokens": (6, 2), "each": 3, "k": 1, "shut": (1,)}],
 }  # fmt: skip
 SENT = "8·E a rank for counts; for each choice a row there and a row back, and both again for gradients"
 ALL = ("Does every rank call each all-to-all, those of the backward pass, too, also where it has no tokens, or its "
        "experts get no rows? Then its empty rows have to stay in the graph.")  # fmt: skip
-HINTS = [
+GRAPH = [
     ("crashed:Deadlock", ALL),
     ("crashed:Mismatch", ALL),
-    SPLITS,
     ("does not require grad|not have been used in the graph", "No path of the graph leads from the loss to that tensor."
      " An all-to-all that no autograd.Function calls ends the path, and so does an expert that is left out."),
     ("returned an invalid gradient at", "The gradient by what was sent has as many rows as were sent: on the way back "
@@ -90,7 +89,7 @@ EXERCISE = Exercise(
     number=5, title="Train it", points=7, minutes=40, worlds=tuple(TRIED), inputs=inputs, wanted=wanted, kept=True,
     parameters="x, gate, up, down, k, loss, group=None", reference="lockstep.experts.functional:expert_parallel_moe",
     cases=cases(TRIED), rounding=1e-9, values=0.6, seconds=2.5, asked="a list of four gradients", of="this",
-    hints=HINTS,
+    hints=[*GRAPH, *HINTS],
     budgets=exchanges(loads, WIDTH, DOUBLE, SENT, 5, reduced=lambda case: DOUBLE * count(case) * WIDTH),
     footprint=lambda seen: sorted((e.rank, e.kind, e.nbytes) for e in collectives(seen.trace)),
 )  # fmt: skip

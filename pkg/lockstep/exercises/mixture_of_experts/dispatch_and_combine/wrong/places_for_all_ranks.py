@@ -17,9 +17,9 @@ def dispatch_and_combine(x, experts, weights, compute, count, capacity, group=No
     turns = experts.T.flatten()
     wants = F.one_hot(turns, count)
     before = (wants.cumsum(0) - wants).gather(1, turns.unsqueeze(1)).squeeze(1)
-    of_rank = torch.empty(K, count, dtype=torch.int64)
+    of_rank = torch.empty(K * count, dtype=torch.int64)
     dist.all_gather_into_tensor(of_rank, wants.sum(0), group=group)
-    taken = of_rank[: dist.get_rank(group)].sum(0)
+    taken = of_rank.view(K, count)[: dist.get_rank(group)].sum(0)
     kept = (before + taken[turns] < capacity).view(k, T).T
     token, choice = kept.nonzero(as_tuple=True)
     order = torch.argsort(experts[kept], stable=True)
