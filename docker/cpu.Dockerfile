@@ -11,7 +11,6 @@
 FROM python:3.11-slim-bookworm AS base
 ENV PATH=/opt/lockstep/bin:$PATH PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1
 ARG PIP_ARGS=""
-# Debian's pip 23 does not find the versions of all together.
 RUN --mount=type=secret,id=pip,target=/etc/pip.conf \
     python3 -m venv /opt/lockstep && pip install 'pip>=26'
 COPY constraints.txt /tmp/lockstep/

@@ -10,3 +10,5 @@ c.ServerApp.root_dir = os.getcwd()
 c.ServerApp.default_url = "/lab"
 # Formgrader is a frame in JupyterLab's page. The hub forbids its pages to stand in frames, and then it stays blank.
 c.ServerApp.tornado_settings = {"headers": {"Content-Security-Policy": "frame-ancestors 'self'"}}
+c.LabApp.news_url = None  # no question about news, no call for them
+c.LabApp.check_for_updates_class = "jupyterlab.NeverCheckForUpdate"

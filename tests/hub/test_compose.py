@@ -1,4 +1,4 @@
-"""docker/compose.yaml, the settings of the hub that it starts, and what that would ask of docker; without its engine."""
+"""docker/compose.yaml, the settings of the hub that it starts, and what that would ask of docker (without it)."""
 
 from __future__ import annotations
 

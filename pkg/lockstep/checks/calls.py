@@ -66,7 +66,7 @@ def _told(value: Any) -> str:
         return repr(value) if len(repr(value)) <= SHORT else f"{value:.6g}"
     if isinstance(value, (bool, int)) or (isinstance(value, str) and len(value) <= MOST_TEXT):
         return repr(value)
-    if isinstance(value, list) and all(isinstance(v, (int, float)) for v in value):
+    if isinstance(value, list) and all(map(_told, value)):
         return f"[{', '.join([_told(v) for v in value[:MOST]] + (['...'] if len(value) > MOST else []))}]"
     if isinstance(value, dict) and all(isinstance(v, str) for v in value.values()):
         return repr(value)
