@@ -71,9 +71,9 @@ class House:
             "--bind", str(self.at), str(self.at), "--chdir", str(self.at / "state"), *command,
         ]  # fmt: skip
 
-    def reads(self, name: str, path: Path) -> bool:
-        """Whether this user may."""
-        become = f"import os; os.setgroups([]); os.setgid({UIDS[name]}); os.setuid({UIDS[name]}); open({str(path)!r})"
+    def may(self, name: str, what: str, path: Path) -> bool:
+        """Whether the kernel lets this user ``open`` the path, or ``os.listdir`` it."""
+        become = f"import os; os.setgroups([]); os.setgid({UIDS[name]}); os.setuid({UIDS[name]}); {what}({str(path)!r})"
         done = subprocess.run(self.inside(sys.executable, "-c", become), capture_output=True, text=True, check=False)
         assert done.returncode == 0 or "PermissionError" in done.stderr, done.stderr
         return done.returncode == 0

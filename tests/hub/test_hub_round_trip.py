@@ -67,9 +67,9 @@ def test_a_lab_goes_out_and_comes_back_graded(alice: Person, teacher: Person, ho
     solve(alice)
     handed_in = the_only(house.exchange / "lockstep" / "inbound", f"alice+{LAB}+*")
     assert handed_in.stat().st_uid == UIDS["alice"], "the kernel says whose it is"
-    assert house.reads("alice", handed_in / "lab.ipynb")
-    assert house.reads("grader", handed_in / "lab.ipynb")
-    assert not house.reads("bob", handed_in / "lab.ipynb")
+    assert house.may("grader", "open", handed_in / "lab.ipynb")
+    assert house.may("grader", "os.listdir", handed_in.parent)
+    assert not house.may("bob", "os.listdir", handed_in.parent), "the folder's name has random letters, and no list"
 
     teacher.post(f"{API}/assignment/{LAB}/collect")
     teacher.post(f"{API}/submission/{LAB}/alice/autograde")
