@@ -99,7 +99,10 @@ if local:
         "environment": {"JUPYTER_CONFIG_PATH": str(folder), "NBGRADER_EXCHANGE": exchange},
     }
 else:
-    grader |= {"url": setting("LOCKSTEP_GRADER_URL", "http://grader:8888"), "api_token": setting("LOCKSTEP_GRADER_TOKEN")}
+    grader |= {
+        "url": setting("LOCKSTEP_GRADER_URL", "http://grader:8888"),
+        "api_token": setting("LOCKSTEP_GRADER_TOKEN"),
+    }
 culler = {
     "name": "idle-culler",
     "command": [sys.executable, "-m", "jupyterhub_idle_culler", f"--timeout={round(3600 * hours)}"],
