@@ -75,9 +75,9 @@ def test_a_lab_goes_out_and_comes_back_graded(alice: Person, teacher: Person, ho
     teacher.post(f"{API}/submission/{LAB}/alice/autograde")
     teacher.post(f"{API}/assignment/{LAB}/generate_feedback")
     teacher.post(f"{API}/assignment/{LAB}/release_feedback")
-    teacher.page.goto(f"{house.address}{SERVICE}/formgrader/gradebook/{LAB}")
+    teacher.page.goto(f"{house.address}{SERVICE}/formgrader/manage_submissions/{LAB}")
     teacher.page.get_by_text("alice").first.wait_for()
-    shot(teacher, "gradebook")
+    shot(teacher, "submissions")
 
     alice.page.goto(f"{house.address}/user/alice/lab/tree/course/index.ipynb")
     alice.page.locator(".jp-Notebook h1").first.wait_for()
