@@ -120,19 +120,19 @@ show.timeline(mlp)
 # way. So the gradient of X is a sum: one all-reduce backward. What the number does not show is where they stand: at the
 # end of each pass, with nothing left to compute.
 
-# %% [markdown]
+# %% [markdown] lesson="after mlp"
 # Megatron-LM (Shoeybi et al., 2019) calls the two borders **f** and **g**. f copies forward and adds up backward; g adds up
 # forward and copies backward. `dist.all_reduce` alone won't do: autograd knows nothing of it. So each border is an
 # `autograd.Function`. Here is f. You write both in the lab.
 
-# %%
+# %% lesson="after mlp"
 print(inspect.getsource(regions.Copy))
 
 # %% lesson="quiz rows-first"
 quiz(
     "rows-first",
     "Cut the other way round, A by rows and B by columns, an MLP needs two all-reduces of 4h numbers for each token, and two "
-    "all-gathers of h. With rings, how many times as much does it send as two all-reduces of h?",
+    "all-gathers of h. With rings, how many times as much does it send as columns first?",
     unit="times",
     answer=4.5,
     within=0.01,
@@ -301,9 +301,9 @@ for name, step in (("in a node", inside), ("a node each", across)):
 show.inside_and_across()
 
 # %% [markdown] lesson="reason across"
-# **Our reason.** Computing takes as long as before: about 10 ms. Only the waiting grows, from 1.3 to 14.5 ms: eleven times, nearly as
-# much as the links are apart. What the number does not show: the waiting can't be hidden, but for a part of it. Data
-# parallelism could hide its all-reduce behind a backward pass. So it gets the slow links, and tensor parallelism the fast ones.
+# **Our reason.** Computing takes as long as before, about 10 ms. Only the waiting grows, from 1.3 to 14.4 ms: eleven times,
+# nearly as much as the links are apart. What the number does not show: most of this waiting can't be hidden. Data parallelism
+# hides its all-reduce behind a backward pass. So it gets the slow links, and tensor parallelism the fast ones.
 
 # %% [markdown]
 # Others measured it (Narayanan et al., 2021): 64 A100 in nodes of 8. K of them share a layer, and the rest are stages of a
@@ -317,7 +317,7 @@ across_nodes.figure_13()
 # is computed. Backward, the gradient of X travels while that of A is computed. Look at the forward pass in a node: how many
 # chunks are best?
 
-# %%
+# %% lesson="after across"
 overlapped.chunk_table(counts=(0, 1, 8, 32))
 
 # %% lesson="quiz chunks"
@@ -355,7 +355,7 @@ reconcile("kept", simulated=simulated)
 # %% [markdown] lesson="reason kept"
 # **Our reason.** An eighth would be 885. But the inputs of both norms, what they give, and two masks of dropout are alike on
 # all ranks: 503 MB. Only the rest is divided. With more ranks, what is alike is more and more of what is kept. The run has
-# 4 MB more than the paper's formula, 1,325: it leaves out what norms remember, and attention's mask of the future.
+# 5 MB more than the paper's formula, 1,325, which leaves out what norms remember, and attention's mask of the future.
 
 # %% [markdown]
 # **Sequence parallelism** gives each rank some positions between the regions. f becomes an all-gather forward and a
@@ -395,7 +395,7 @@ show.kept_by_ranks()
 # inputs are gathered again, since nobody kept them. And there are six short all-reduces: a norm's weights meet other positions
 # on each rank now, so their gradient is a sum. Who forgets them trains K models that drift apart.
 
-# %%
+# %% lesson="after kept_bytes"
 counted.counted_table(("tensor", "sequence"))
 
 # %% [markdown]
@@ -456,7 +456,7 @@ quiz(
     "with one rank's, on these 4 ranks?",
     unit="bugs",
     answer=4,
-    because="Four programs begin elsewhere than at 4.751, as the right ones do. Six have the right loss and are wrong.",
+    because="The right ones begin at 4.751, and four begin elsewhere. Six wrong ones have the right loss at first.",
     wrong={
         10: "Six of them begin with 4.751, like the right ones.",
         2: "Those have the lowest losses at the end. Where does each begin?",
@@ -472,7 +472,7 @@ quiz(
 # Now the notes: their slides on tensor parallelism, whole, and what else they say of it. Most rows agree. Look at the sum
 # of halves, at what is divided, at “after each layer”, and at the sample for Megatron.
 
-# %%
+# %% lesson="after lower"
 display(the_notes.slides_table())
 the_notes.corrections_table()
 

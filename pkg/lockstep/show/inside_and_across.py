@@ -25,7 +25,7 @@ class Places(Lanes):
 
     @property
     def labelled(self) -> int:
-        return 92
+        return 96
 
     def describe(self, e: Event) -> str:
         return f"{NAMES[e.rank]}: {e.name or e.kind} · {lanes.times(e)}"

@@ -8,7 +8,7 @@ from lockstep.show import palette, quantities, svg
 from lockstep.show.picture import Picture
 from lockstep.tensor_parallel.recorded import Loss, losses
 
-LEFT, RIGHT, TOP, PITCH = 240.0, 484.0, 66.0, 22.0
+LEFT, RIGHT, TOP, PITCH = 240.0, 432.0, 66.0, 22.0
 RIGHT_ONE, WRONG_ONE = "#009E73", "#D55E00"
 NAME = "Twelve programs, twelve losses that fall"
 
@@ -20,7 +20,7 @@ def losses_of_twelve() -> Picture:
     bottom = TOP + PITCH * len(rows)
     body = [
         svg.text(14, 26, NAME, 14, font_weight=600),
-        svg.faint(14, 48, "From the loss at the beginning to that after 20 steps: the lowest stands first."),
+        svg.faint(14, 48, "From the first loss, right, to that after 20 steps, left: the lowest stands first."),
         *_axis(bottom),
         *(part for i, row in enumerate(rows) for part in _arrow(row, TOP + PITCH * i)),
     ]
@@ -60,4 +60,5 @@ def _arrow(row: Loss, y: float) -> Iterator[str]:
     drawn = svg.arrow(_x(row.first), y + 8.5, _x(row.last), y + 8.5, head=8, fill=colour, stroke_width=2.5)
     yield svg.element("g", told, drawn)
     yield svg.text(LEFT - 10, y + 13, f"{row.last:.3f}", text_anchor="end")
-    yield svg.text(RIGHT + 8, y + 13, _verdict(row), fill=colour, font_weight=600)
+    yield svg.text(RIGHT + 8, y + 13, f"{row.first:.3f}")
+    yield svg.text(RIGHT + 54, y + 13, _verdict(row), fill=colour, font_weight=600)
