@@ -92,12 +92,12 @@ def passed(per_node: int, ranks: int = RANKS, size: Size = GPT_3) -> Passed:
 
 
 def last_seconds(done: Outcome, seconds: float) -> Passed:
-    """The last ``seconds`` of a run."""
+    """The last ``seconds`` of a run. What was computed without a break across their begin is cut there."""
     begin = done.time - seconds
     shifted = [
-        e._replace(start=e.start - begin, end=e.end - begin, posting=e.posted - begin)
+        e._replace(start=max(0.0, e.start - begin), end=e.end - begin, posting=max(0.0, e.posted - begin))
         for e in done.trace
-        if e.posted >= begin - 1e-9
+        if e.end > begin + 1e-9
     ]
     return Passed(replace(done.trace, events=tuple(shifted)), seconds)
 
