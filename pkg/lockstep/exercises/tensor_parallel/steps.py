@@ -1,7 +1,7 @@
 """A step of a layer, as this unit's checks make it: forward, a mark in the trace, backward. What each rank returns and
 which gradients it finds is judged by those of one rank; what a pass sends, and what all compute, is counted.
 
-    LAYER = Layer("x A a B b", serial, drawn, inside={"A": along(1), "a": along(0), "B": along(0)})
+    LAYER = Layer("x A a B b", serial, drawn, inside={"A": along(1, "columns"), "B": along(0, "rows")})
     EXERCISE = LAYER.exercise(number=2, ..., budgets=(*passes(1, nbytes, "n·h"), flops(...)))
 
 ``seen.returned[rank]`` is {"out": what it returns, "followed": whether autograd knows how it came about,
@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 import torch.distributed as dist
@@ -37,12 +37,17 @@ ROUNDING = 1e-9
 DIGITS = 8  # after the point: gradients that agree in these are one and the same mistake
 FORWARD, BACKWARD = "forward", "backward"
 
-Part = Callable[[Case, int, Tensor], Any]  # of the case, a member's number and the whole: an index, or a tensor of one
+
+class Part(NamedTuple):
+    """``of(case, r, whole)`` is an index: the part of ``whole`` that member r has. ``told`` is its name."""
+
+    of: Callable[[Case, int, Tensor], Any]
+    told: str = "part"
 
 
-def along(dim: int) -> Part:
+def along(dim: int, told: str = "part") -> Part:
     """A member's share of dimension ``dim``, as even as can be."""
-    return lambda case, r, whole: (slice(None),) * dim + (share(whole.shape[dim], case.size, r),)
+    return Part(lambda case, r, whole: (slice(None),) * dim + (share(whole.shape[dim], case.size, r),), told)
 
 
 @dataclass(frozen=True)
@@ -114,18 +119,19 @@ class Layer:
         return None
 
     def _in_parts(self, case: Case, name: str, held: list[Tensor], want: Tensor) -> Fault | None:
+        part = self.inside[name]
         for r, mine in enumerate(held):
             elsewhere = mine.clone()
-            elsewhere[self.inside[name](case, r, want)] = 0
+            elsewhere[part.of(case, r, want)] = 0
             if elsewhere.any():
-                told = f"rank {case.members[r]} finds a gradient of {name} outside of its own part of {name}"
+                told = f"rank {case.members[r]} finds a gradient of {name} outside of its own {part.told} of {name}"
                 return Fault("not-its-part", f"With {case}: {told}. There it should be zero.")
         if off := told_apart(torch.stack(held).sum(0), want, case.size):
             return Fault("wrong-gradient", f"With {case}, in the sum of all ranks' gradients of {name}, {off}")
         return None
 
     def _part(self, name: str, case: Case, r: int, whole: Any) -> Any:
-        return whole[self.given[name](case, r, whole)].clone() if name in self.given else whole
+        return whole[self.given[name].of(case, r, whole)].clone() if name in self.given else whole
 
     def _asks(self, case: Case) -> list[bool]:
         names, constant = self.names.split(), case.settings.get("constant", "").split()
