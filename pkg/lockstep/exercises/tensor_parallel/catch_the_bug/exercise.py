@@ -6,7 +6,7 @@ from lockstep.tensor_parallel.bugs import RIGHT, WRONG, serial
 
 PROGRAMS = {
     "rejects-right-answers": {
-        "in_parts_of_the_sequence": "is right: each rank has some of the positions between layers; sums round differently",
+        "in_parts_of_the_sequence": "is right: each rank has some of the positions; sums round differently",
         "bias_in_parts": "is right: each rank adds 1/K of a bias; sums round differently",
     },
     "misses-wrong-losses": {
