@@ -12,7 +12,7 @@ from lockstep.tensor_parallel.attention import causal, heads_of, stretch
 # heads, those with keys and values, positions, width of a head, width of x; by ranks, in the world and in a group of it
 TRIED = {
     1: [(6, 2, 3, 2, 5)],
-    2: [(4, 4, 5, 2, 7), (4, 2, 1, 1, 3)],
+    2: [(4, 4, 5, 2, 7), (6, 3, 2, 2, 4), (4, 2, 1, 1, 3)],
     3: [(5, 5, 3, 3, 4)],
     4: [(8, 2, 4, 2, 5)],
     8: [(8, 1, 3, 2, 5)],
@@ -23,11 +23,15 @@ ATTENTION = 14  # n·H·T²·d: two products forward and five backward, which co
 
 
 def cases(ranks: int, seed: int) -> list[Case]:
+    """By turns as many heads of keys, fewer than ranks, or one; one position; and an x without gradient."""
     rows = [(group, size) for group in groups(ranks) for size in ([IN_A_GROUP[ranks]] if group else TRIED[ranks])]
     return [
-        case(ranks, seed + i, group, f"H = {H}, G = {G}, T = {T}, d = {d}, h = {h}", H=H, G=G, T=T, d=d, h=h)
+        case(
+            ranks, seed + i, group, f"H = {H}, G = {G}, T = {T}, d = {d}, h = {h}",
+            "x needs no gradient" if T == 1 else "", H=H, G=G, T=T, d=d, h=h, constant="x" if T == 1 else "",
+        )
         for i, (group, (H, G, T, d, h)) in enumerate(rows)
-    ]
+    ]  # fmt: skip
 
 
 def drawn(case: Case) -> list[Tensor | int]:
@@ -68,6 +72,6 @@ EXERCISE = LAYER.exercise(
     of="attention",
     budgets=(
         *passes(1, lambda case: 8 * n * case.settings["T"] * case.settings["h"], "n·T·h"),
-        flops(products, "what one rank would, and keys and values of one head on each rank where K is larger than G"),
+        flops(products, "what one rank would, and keys and values of one head on each rank where there are more than G"),
     ),
 )  # fmt: skip
