@@ -72,6 +72,6 @@ EXERCISE = LAYER.exercise(
     of="attention",
     budgets=(
         *passes(1, lambda case: 8 * n * case.settings["T"] * case.settings["h"], "n·T·h"),
-        flops(products, "what one rank would, and keys and values of one head on each rank where there are more than G"),
+        flops(products, "one rank's, and with more ranks than G keys and values of one head on each"),
     ),
 )  # fmt: skip
