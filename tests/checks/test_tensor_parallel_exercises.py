@@ -142,7 +142,7 @@ def test_a_mark_is_a_broadcast_to_nobody_else() -> None:
     rows = [*forward[0], mark(0), *backward[0], *forward[1], mark(1), *backward[1]]
     seen = Seen(Case(2, 0), trace=Trace.of(rows, 2))
     assert turns(seen) == [forward, backward]
-    assert (number(seen, 0), number(seen, 1)) == (2, 1)
+    assert (number(seen, 0), number(seen, 1)) == (2, 1), "a barrier counts"
     assert travels(seen, 0) == 24 + MARK / 2
     assert travels(seen, 1) == 24, "a gather of 48 bytes is half of an all-reduce"
 

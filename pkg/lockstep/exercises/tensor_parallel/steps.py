@@ -223,8 +223,8 @@ def turns(seen: Seen) -> list[list[list[Event]]]:
 
 
 def number(seen: Seen, turn: int) -> int:
-    """Collectives of the rank that calls most."""
-    return max(sum(e.kind in COLLECTIVES and e.kind != "barrier" for e in own) for own in turns(seen)[turn])
+    """Collectives of the rank that calls most, barriers among them: all ranks wait there, too."""
+    return max(sum(e.kind in COLLECTIVES for e in own) for own in turns(seen)[turn])
 
 
 def travels(seen: Seen, turn: int) -> float:

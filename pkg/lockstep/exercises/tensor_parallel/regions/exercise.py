@@ -51,7 +51,8 @@ def inputs(case: Case, rank: int) -> tuple[Any, ...]:
 
 
 def observed(fn: Callable[..., Any], given: tuple[Any, ...]) -> dict[str, Any]:
-    """On a rank: what f and g give and let through. What isn't a pair of functions is told as it is."""
+    """On a rank: what f and g give and let through. What isn't a pair of functions is told as it is; what gives no
+    tensor like x, only so far."""
     x, dy, a, b, expanded = given
     pair = fn()
     if not (isinstance(pair, (tuple, list)) and len(pair) == 2 and all(map(callable, pair))):
@@ -63,9 +64,9 @@ def observed(fn: Callable[..., Any], given: tuple[Any, ...]) -> dict[str, Any]:
         out = region(leaf)
         mark()
         found[name], found[f"x {name}"] = copied(out), leaf.detach().clone()
-        backward(
-            out.sum() if expanded and isinstance(out, Tensor) else out, torch.ones(()).to(x) if expanded else arriving
-        )
+        if not (isinstance(out, Tensor) and out.shape == x.shape):
+            return found
+        backward(out.sum() if expanded else out, torch.ones(()).to(x) if expanded else arriving)
         mark()
         found[f"dx {name}"], found[f"dy {name}"] = leaf.grad, arriving
     f, g = pair
