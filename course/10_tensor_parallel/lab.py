@@ -184,6 +184,100 @@ def parallel_mlp(x, A, a, B, b, group=None):
 # %% lab="tests parallel_mlp"
 check("tensor_parallel.parallel_mlp", parallel_mlp)
 
+# %% [markdown] lab="readonly about-catch_the_bug"
+# ## 3. Catch the bug ({minutes} minutes, {points} points)
+#
+# Twelve programs train a small GPT on K ranks. All of their losses fall. Ten have a bug. Write the test that finds them.
+# (Section 9 of the lesson.)
+#
+# - **You get** `parallel` and `serial`, two functions.
+#   - `serial(model, tokens, following)` computes the loss and the gradients on one rank, anywhere. It returns (loss,
+#     gradients): a tensor of no dimension, and a dict with a tensor for each name of `model.named_parameters()`.
+#   - `parallel(model, tokens, following, group=None)` returns the same, on each rank of the group, which all call it with
+#     the same model and batch. Each rank returns the *whole* gradients, as it sees them: what other ranks have alone it is
+#     given by them.
+# - **You return** `True` if `parallel` does what `serial` does, on every rank, and `False` if not.
+# - **You may use** `run`: `run(fn, *args, ranks=4, on="dgx-a100").values` is what `fn` returned on each rank, by rank. Make
+#   models with `GPT(vocabulary=13, width=20, heads=4, layers=1, context=12, dtype=torch.float64)`, and change their numbers
+#   as you like.
+# - **It may cost** 60 seconds for all twelve. About four runs for each are enough.
+#
+# A program is right for 1 to 4 ranks, and for a group of some ranks of the world, made by `dist.new_group([1, 3])`. It is
+# right if no number differs by more than rounding. Two conditions: K is at most the number of heads, and it divides the
+# number of positions. `tokens` and `following` are whole numbers below `vocabulary`, of shape (batch, positions), with at
+# most `context` positions. The other sizes needn't divide.
+#
+# A bug may show in one place only: on some rank, for some K, in one gradient, in some group, in a model whose numbers
+# aren't those of a new one. A program that fails or hangs is not right: then `run` raises a `RunError`.
+#
+# A test that rejects both right programs may reject anything: it has no points.
+
+# %% [markdown] lab="hint catch_the_bug"
+# Begin with one run: a new model, two ranks, the losses. Your own mistakes in exercises 1 and 2: which of them would it have
+# seen? Where would each of the others show: in which number, on which rank, for which K?
+#
+# ---
+#
+# Compare everything with `serial`: the loss and each gradient, on every rank, by `torch.allclose` with a small tolerance. Then
+# ask what else could hide a bug: a new model's biases are 0, so move all of its numbers; two ranks are special, so take three;
+# 3 divides 24 and doesn't divide 20; and a group needs ranks that are outside of it. The trap: all ranks of the world call
+# `dist.new_group`, also those that aren't in the group.
+#
+# ---
+#
+# ```python
+# model = ...  # with numbers that aren't those of a new one
+# tokens = ...  # one position more than the model gets: the rest is what follows
+# loss, gradients = serial(model, ..., ...)
+#
+# def agrees(members):
+#     group = dist.new_group(members)
+#     ...  # who isn't a member has nothing to compare
+#     ours, found = parallel(model, ..., ..., group)
+#     return ...  # whether all is as one rank finds it
+#
+# try:
+#     return all(all(run(agrees, members, ranks=4, on="dgx-a100").values) for members in (...))
+# except ...:
+#     return ...
+# ```
+#
+# The check tells you what a program does that your test is wrong about.
+
+# %% lab="readonly imports-catch_the_bug"
+from lockstep.errors import RunError
+from lockstep.models import GPT
+
+
+# %% lab="answer catch_the_bug"
+def catch_the_bug(parallel, serial):
+    """Whether parallel computes the loss and the gradients of serial, on every rank of every group."""
+    ### BEGIN SOLUTION
+    model = GPT(vocabulary=13, width=20, heads=4, layers=1, context=12, dtype=torch.float64)
+    drawn = torch.Generator().manual_seed(1)
+    for parameter in model.parameters():
+        parameter.data += torch.randn(parameter.shape, generator=drawn, dtype=torch.float64) / 10
+    tokens = torch.randint(13, (2, 13), generator=drawn)
+    loss, gradients = serial(model, tokens[:, :-1], tokens[:, 1:])
+
+    def agrees(members):
+        group = dist.new_group(members)
+        if dist.get_rank() not in members:
+            return True
+        ours, found = parallel(model, tokens[:, :-1], tokens[:, 1:], group)
+        pairs = [(ours, loss), *((found[name], wanted) for name, wanted in gradients.items())]
+        return all(torch.allclose(a, b, rtol=1e-9, atol=1e-12) for a, b in pairs)
+
+    try:
+        return all(all(run(agrees, members, ranks=4, on="dgx-a100").values) for members in ([1, 2, 3], [1, 3], [0]))
+    except RunError:
+        return False
+    ### END SOLUTION
+
+
+# %% lab="tests catch_the_bug"
+check("tensor_parallel.catch_the_bug", catch_the_bug)
+
 # %% [markdown] lab="readonly about-parallel_attention"
 # ## 4. Attention on K ranks ({minutes} minutes, {points} points)
 #
@@ -347,6 +441,238 @@ def vocab_parallel_cross_entropy(scores, targets, first, group=None):
 
 # %% lab="tests vocab_parallel_cross_entropy"
 check("tensor_parallel.vocab_parallel_cross_entropy", vocab_parallel_cross_entropy)
+
+# %% [markdown] lab="readonly extra"
+# # More, for those who want it
+#
+# These exercises are extra.
+
+# %% [markdown] lab="readonly about-parallel_conv2d"
+# ## 6. Two convolutions ({minutes} minutes, {points} points)
+#
+# A convolution's filters are what columns are to a matrix. (Sections 1 and 2 of the lesson.)
+#
+# - **You get**, on each rank, alike: `x` of shape (n, C, y, x); `V` (M, C, 3, 3) with its bias `v` (M,); `W` (D, M, 3, 3) with
+#   `w` (D,).
+# - **You return** conv(ReLU(conv(x, V, v)), W, w), of shape (n, D, y, x), on every rank. Both have `padding=1`.
+# - **You may use** f and g, and `F.conv2d`.
+# - **It may cost** one all-reduce of the output forward, and one of x backward. Each rank computes with its part of V's filters
+#   only.
+#
+# x and w are alike on all ranks. V, v and W are in parts. K may not divide M; M is at least K.
+
+
+# %% lab="answer parallel_conv2d"
+def parallel_conv2d(x, V, v, W, w, group=None):
+    """Two convolutions with ReLU between them, on every rank, of which each computes some of the M channels."""
+    ### BEGIN SOLUTION
+    K, r = dist.get_world_size(group), dist.get_rank(group)
+    V, v, W = V.tensor_split(K)[r], v.tensor_split(K)[r], W.tensor_split(K, 1)[r]
+    inside = F.conv2d(copy_to_region(x, group), V, v, padding=1).relu()
+    return reduce_from_region(F.conv2d(inside, W, padding=1), group) + w[:, None, None]
+    ### END SOLUTION
+
+
+# %% lab="tests parallel_conv2d"
+check("tensor_parallel.parallel_conv2d", parallel_conv2d)
+
+# %% [markdown] lab="readonly about-sequence_parallel"
+# ## 7. Positions in parts ({minutes} minutes, {points} points)
+#
+# Between g and the next f all ranks hold the same numbers. Let each hold some positions. (Section 7 of the lesson.)
+#
+# - **You get**, on each rank: `x` of shape (n, T/K, h), *its own positions*: rank 0 has the first T/K. Alike on all: `weight`
+#   and `bias` (h,) of a norm; `A` (h, m), `a` (m,), `B` (m, h), `b` (h,).
+# - **You return** this rank's positions, (n, T/K, h), of x + GeLU(norm(x)·A + a)·B + b, where norm(x) is
+#   `F.layer_norm(x, (h,), weight, bias)`.
+# - **You may use** `torch.autograd.Function`, and all of `dist`.
+# - **It may cost** one all-gather and one reduce-scatter of n·T·h numbers forward, and the same backward; and backward
+#   all-reduces of 3·h numbers together. No all-reduce of n·T·h numbers. Each rank computes with its part of A and B only.
+#
+# `weight`, `bias` and `b` are alike on all ranks, and *their whole gradient is wanted on every rank*, though each rank uses
+# them for its own positions only. A, a and B are in parts. The gradient of x is that of this rank's positions. So are the
+# gradients that arrive.
+
+
+# %% lab="answer sequence_parallel"
+def sequence_parallel(x, weight, bias, A, a, B, b, group=None):
+    """x + MLP(norm(x)) of this rank's positions."""
+    ### BEGIN SOLUTION
+    K, r = dist.get_world_size(group), dist.get_rank(group)
+
+    def gathered(x):
+        parts = [x.new_empty(x.shape) for _ in range(K)]
+        dist.all_gather(parts, x.contiguous(), group=group)
+        return torch.cat(parts, 1)
+
+    def scattered(x):
+        parts = [part.contiguous() for part in x.chunk(K, 1)]
+        mine = torch.empty_like(parts[0])
+        dist.reduce_scatter(mine, parts, group=group)
+        return mine
+
+    class Border(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, forth, back):
+            ctx.back = back
+            return forth(x)
+
+        @staticmethod
+        def backward(ctx, dy):
+            return ctx.back(dy), None, None
+
+    weight, bias, b = copy_to_region(torch.stack([weight, bias, b]), group)
+    whole = Border.apply(F.layer_norm(x, x.shape[-1:], weight, bias), gathered, scattered)
+    A, a, B = A.tensor_split(K, 1)[r], a.tensor_split(K)[r], B.tensor_split(K)[r]
+    return x + Border.apply(F.gelu(whole @ A + a) @ B, scattered, gathered) + b
+    ### END SOLUTION
+
+
+# %% lab="tests sequence_parallel"
+check("tensor_parallel.sequence_parallel", sequence_parallel)
+
+# %% [markdown] lab="readonly about-mend_bias_added_k_times"
+# ## 8. Mend the bias ({minutes} minutes, {points} points)
+#
+# This layer by rows trains well, until its bias has grown. With one rank it is right. Where is the bug? (Section 2 of the
+# lesson.)
+#
+# - **You get**, on each rank: `x`, its own columns of the input, which has m in all; alike on all: `B` (m, h), `b` (h,).
+# - **You return** the output, (n, h), on every rank.
+# - **You may use** f and g.
+# - **It may cost** one all-reduce of n·h numbers forward. Nothing is sent backward.
+#
+# x is this rank's, and B is in parts. b is alike on all ranks. K may not divide m.
+
+
+# %% lab="given mend_bias_added_k_times"
+def mend_bias_added_k_times(x, B, b, group=None):
+    """X·B + b on every rank, where each has some columns of X."""
+    K, r = dist.get_world_size(group), dist.get_rank(group)
+    return reduce_from_region(x @ B.tensor_split(K)[r] + b, group)
+
+
+# %% lab="answer mend_bias_added_k_times"
+### BEGIN SOLUTION
+def mend_bias_added_k_times(x, B, b, group=None):
+    """X·B + b on every rank, where each has some columns of X."""
+    K, r = dist.get_world_size(group), dist.get_rank(group)
+    return reduce_from_region(x @ B.tensor_split(K)[r], group) + b
+
+
+### END SOLUTION
+
+
+# %% lab="tests mend_bias_added_k_times"
+check("tensor_parallel.mend_bias_added_k_times", mend_bias_added_k_times)
+
+# %% [markdown] lab="readonly about-mend_unsynced_layernorm"
+# ## 9. Mend the norm ({minutes} minutes, {points} points)
+#
+# Each rank norms its own positions, then all are gathered. Outputs are right, and so is the gradient of x. After a thousand
+# steps the ranks have different models. (Section 7 of the lesson.)
+#
+# - **You get**, on each rank: `x` of shape (n, T/K, h), its own positions; alike on all: `weight` and `bias` (h,).
+# - **You return** the normed positions of all ranks, (n, T, h), on every rank. What follows uses them in another way on each
+#   rank: other gradients arrive.
+# - **You may use** f and g, and `AllPositions`, which has no bug.
+# - **It may cost** one all-gather of n·T·h numbers forward, one reduce-scatter of as many backward, and backward all-reduces of
+#   2·h numbers together.
+#
+# weight and bias need their whole gradient on every rank: that of one rank which norms all positions.
+
+
+# %% lab="readonly all-positions"
+class AllPositions(torch.autograd.Function):
+    """All ranks' positions; each rank's gradient is the sum of what all find for its positions."""
+
+    @staticmethod
+    def forward(ctx, x, group):
+        ctx.group = group
+        parts = [torch.empty_like(x) for _ in range(dist.get_world_size(group))]
+        dist.all_gather(parts, x.contiguous(), group=group)
+        return torch.cat(parts, 1)
+
+    @staticmethod
+    def backward(ctx, dy):
+        parts = [part.contiguous() for part in dy.chunk(dist.get_world_size(ctx.group), 1)]
+        mine = torch.empty_like(parts[0])
+        dist.reduce_scatter(mine, parts, group=ctx.group)
+        return mine, None
+
+
+# %% lab="given mend_unsynced_layernorm"
+def mend_unsynced_layernorm(x, weight, bias, group=None):
+    """Norms of all positions, on every rank, each of which has normed its own."""
+    return AllPositions.apply(F.layer_norm(x, x.shape[-1:], weight, bias), group)
+
+
+# %% lab="answer mend_unsynced_layernorm"
+### BEGIN SOLUTION
+def mend_unsynced_layernorm(x, weight, bias, group=None):
+    """Norms of all positions, on every rank, each of which has normed its own."""
+    weight, bias = copy_to_region(torch.stack([weight, bias]), group)
+    return AllPositions.apply(F.layer_norm(x, x.shape[-1:], weight, bias), group)
+
+
+### END SOLUTION
+
+
+# %% lab="tests mend_unsynced_layernorm"
+check("tensor_parallel.mend_unsynced_layernorm", mend_unsynced_layernorm)
+
+# %% [markdown] lab="readonly about-place_splits"
+# ## 10. Which layers to cut? ({minutes} minutes, {points} points)
+#
+# A chain of layers doesn't fit on a rank. Cut as few of them as you can. (Sections 1 and 2 of the lesson.)
+#
+# - **You get** `layers`, a list of pairs (kind, n), first to last; the number of `ranks` K; and `room`: how many numbers a
+#   rank can hold. Kinds are `"linear"`, with n numbers of weights; `"pointwise"`, such as GeLU, which works on each number
+#   alone; and `"mixing"`, such as a norm, which needs all features of a token. n is a whole number and counts for all kinds; it
+#   is 0 for pointwise layers.
+# - **You return** a list as long as `layers`, of `"whole"`, `"columns"` and `"rows"`.
+# - **You may use** arithmetic. There are up to 200 layers: too many choices to try them all. A call takes at most 5 seconds.
+# - **It may cost** as few all-reduces as can be.
+#
+# 1. Only linear layers are cut. One that is whole fills n numbers on a rank, one that is cut n/K. What all layers fill must be
+#    at most `room`.
+# 2. A layer cut by columns leaves features in parts, until a layer cut by rows follows. Between the two stand only pointwise
+#    layers, or none.
+# 3. So each layer by columns is followed by one by rows, and each by rows follows one by columns.
+# 4. Each such pair costs two all-reduces: g forward and f backward. What is whole costs none.
+#
+# Of all lists that obey 1 to 3, return one with the fewest all-reduces. There is always one.
+
+
+# %% lab="answer place_splits"
+def place_splits(layers, ranks, room):
+    """For each layer "whole", "columns" or "rows", so that all fit, with the fewest all-reduces."""
+    ### BEGIN SOLUTION
+    states = {(0, False): (0, [])}  # (pairs begun, in parts?): K times the fewest numbers held so far, and how
+    for kind, n in layers:
+        new = {}
+
+        def keep(state, held, splits):
+            if state not in new or held < new[state][0]:
+                new[state] = held, splits
+
+        for (pairs, inside), (held, splits) in states.items():
+            if kind == "linear" and inside:
+                keep((pairs, False), held + n, [*splits, "rows"])
+            elif kind == "linear":
+                keep((pairs, False), held + ranks * n, [*splits, "whole"])
+                keep((pairs + 1, True), held + n, [*splits, "columns"])
+            elif kind == "pointwise" or not inside:
+                keep((pairs, inside), held + ranks * n, [*splits, "whole"])
+        states = new
+    ends = [(pairs, splits) for (pairs, inside), (held, splits) in states.items() if not inside]
+    fits = [(pairs, splits) for pairs, splits in ends if states[pairs, False][0] <= ranks * room]
+    return min(fits)[1]
+    ### END SOLUTION
+
+
+# %% lab="tests place_splits"
+check("tensor_parallel.place_splits", place_splits)
 
 # %% [markdown] lab="readonly where-next"
 # ## Where to go from here
