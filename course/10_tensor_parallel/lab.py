@@ -648,22 +648,22 @@ check("tensor_parallel.mend_unsynced_layernorm", mend_unsynced_layernorm)
 def place_splits(layers, ranks, room):
     """For each layer "whole", "columns" or "rows", so that all fit, with the fewest all-reduces."""
     ### BEGIN SOLUTION
+
+    def keep(new, state, held, splits):
+        if state not in new or held < new[state][0]:
+            new[state] = held, splits
+
     states = {(0, False): (0, [])}  # (pairs begun, in parts?): K times the fewest numbers held so far, and how
     for kind, n in layers:
         new = {}
-
-        def keep(state, held, splits):
-            if state not in new or held < new[state][0]:
-                new[state] = held, splits
-
         for (pairs, inside), (held, splits) in states.items():
             if kind == "linear" and inside:
-                keep((pairs, False), held + n, [*splits, "rows"])
+                keep(new, (pairs, False), held + n, [*splits, "rows"])
             elif kind == "linear":
-                keep((pairs, False), held + ranks * n, [*splits, "whole"])
-                keep((pairs + 1, True), held + n, [*splits, "columns"])
+                keep(new, (pairs, False), held + ranks * n, [*splits, "whole"])
+                keep(new, (pairs + 1, True), held + n, [*splits, "columns"])
             elif kind == "pointwise" or not inside:
-                keep((pairs, inside), held + ranks * n, [*splits, "whole"])
+                keep(new, (pairs, inside), held + ranks * n, [*splits, "whole"])
         states = new
     ends = [(pairs, splits) for (pairs, inside), (held, splits) in states.items() if not inside]
     fits = [(pairs, splits) for pairs, splits in ends if states[pairs, False][0] <= ranks * room]
