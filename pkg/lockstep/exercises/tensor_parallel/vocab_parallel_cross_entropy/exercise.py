@@ -11,13 +11,14 @@ from lockstep.exercises.without_waiting.evidence import case
 from lockstep.tensor_parallel.regions import share
 
 LARGE = 1e4  # exp of it is no number, and of its opposite zero
-AS_DRAWN, LOW, APART = "", "all scores near −10⁴", "scores near 10⁴ on one rank, near −10⁴ on the others"
+AS_DRAWN, ONE_ROW = "", "scores near 10⁴ in row 0, near −10⁴ in the others"
+ONE_RANK = "scores near 10⁴ on one rank, near −10⁴ on the others"
 ANYWHERE, FIRST, LAST = "", "all targets on the first rank", "all targets on the last rank"
 TRIED = {  # rows, tokens, how large scores are, where targets are; by ranks
     1: [(4, 5, AS_DRAWN, ANYWHERE)],
-    2: [(5, 2, AS_DRAWN, ANYWHERE), (4, 11, LOW, ANYWHERE)],
-    3: [(4, 11, AS_DRAWN, ANYWHERE), (5, 13, APART, LAST), (1, 3, AS_DRAWN, FIRST)],
-    4: [(6, 12, AS_DRAWN, FIRST), (3, 14, APART, ANYWHERE)],
+    2: [(5, 2, AS_DRAWN, ANYWHERE), (4, 11, ONE_ROW, ANYWHERE)],
+    3: [(4, 11, AS_DRAWN, ANYWHERE), (5, 13, ONE_RANK, LAST), (1, 3, AS_DRAWN, FIRST)],
+    4: [(6, 12, AS_DRAWN, FIRST), (3, 14, ONE_RANK, ANYWHERE)],
 }
 IN_A_GROUP = (3, 9, AS_DRAWN, ANYWHERE)
 
@@ -37,8 +38,8 @@ def drawn(case: Case) -> list[Tensor | int]:
     scores = torch.randn((n, V), generator=dice, dtype=torch.float64)
     if size:
         scores -= LARGE
-    if size == APART:
-        scores[:, share(V, case.size, 1)] += 2 * LARGE
+        high = scores[:1] if size == ONE_ROW else scores[:, share(V, case.size, 1)]
+        high += 2 * LARGE
     there = {FIRST: share(V, case.size, 0), LAST: share(V, case.size, case.size - 1)}.get(where, slice(0, V))
     return [scores, torch.randint(there.start, there.stop, (n,), generator=dice), 0]
 
