@@ -15,7 +15,7 @@ from lockstep import run
 from lockstep.events import Count
 from lockstep.tensor_parallel import functional
 from lockstep.tensor_parallel.attention import causal
-from lockstep.tensor_parallel.regions import own
+from lockstep.tensor_parallel.regions import own, regions
 
 F64 = torch.float64
 
@@ -115,7 +115,7 @@ def test_the_loss_of_columns() -> None:
 
 
 def both_regions() -> tuple[float, float]:
-    f, g = functional.regions()
+    f, g = regions()
     x = torch.full((1,), dist.get_rank() + 1.0, requires_grad=True)
     y = g(f(x) * 2)
     y.backward()

@@ -6,13 +6,11 @@
 So a gradient of A is that of the rank's own part, and zero elsewhere: those of all ranks add up to one rank's. What
 every rank uses whole (x, b, a norm's weights) has its whole gradient on every rank.
 
-These are the lab's answers. ``linear``, ``mlp``, ``attention`` and the others are the same as modules that hold no more
-than their parts.
+These, and ``regions.regions``, are the lab's answers. ``linear``, ``mlp``, ``attention`` and the others are the same as
+modules that hold no more than their parts.
 """
 
 from __future__ import annotations
-
-from collections.abc import Callable
 
 import torch
 import torch.distributed as dist
@@ -21,9 +19,7 @@ from torch.nn import functional as F
 
 from lockstep.tensor_parallel.attention import causal, heads_of
 from lockstep.tensor_parallel.regions import (
-    Copy,
     Group,
-    Reduce,
     copy_to_region,
     gather_from_sequence,
     own,
@@ -31,13 +27,6 @@ from lockstep.tensor_parallel.regions import (
     reduce_scatter_to_sequence,
 )
 from lockstep.tensor_parallel.vocabulary import VocabParallelCrossEntropy
-
-Region = Callable[[Tensor], Tensor]
-
-
-def regions(group: Group = None) -> tuple[Region, Region]:
-    """f and g among the ranks of ``group``."""
-    return (lambda x: Copy.apply(x, group)), (lambda x: Reduce.apply(x, group))  # type: ignore[no-untyped-call]
 
 
 def parallel_mlp(x: Tensor, A: Tensor, a: Tensor, B: Tensor, b: Tensor, group: Group = None) -> Tensor:

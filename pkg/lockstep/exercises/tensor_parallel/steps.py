@@ -35,13 +35,14 @@ from lockstep.tensor_parallel.regions import share
 MARK = 17  # bytes of a broadcast to nobody else: it stands between forward and backward
 ROUNDING = 1e-9
 DIGITS = 8  # after the point: gradients that agree in these are one and the same mistake
-FORWARD, BACKWARD = "forward", "backward"
+FORWARD, BACKWARD = 0, 1  # turns, with a mark between them
 
 
 class Part(NamedTuple):
-    """``of(case, r, whole)`` is an index: the part of ``whole`` that member r has. ``told`` is its name."""
+    """``of(case, r, whole)`` is an index: the part of ``whole`` that member r has. Where that is no tensor, it is the
+    part itself. ``told`` is its name."""
 
-    of: Callable[[Case, int, Tensor], Any]
+    of: Callable[[Case, int, Any], Any]
     told: str = "part"
 
 
@@ -131,7 +132,10 @@ class Layer:
         return None
 
     def _part(self, name: str, case: Case, r: int, whole: Any) -> Any:
-        return whole[self.given[name].of(case, r, whole)].clone() if name in self.given else whole
+        if name not in self.given:
+            return whole
+        part = self.given[name].of(case, r, whole)
+        return whole[part].clone() if isinstance(whole, Tensor) else part
 
     def _asks(self, case: Case) -> list[bool]:
         names, constant = self.names.split(), case.settings.get("constant", "").split()
@@ -150,15 +154,22 @@ def watch(fn: Callable[..., Any], given: tuple[Any, ...]) -> dict[str, Any]:
     """On a rank: the forward pass, a mark, the backward pass."""
     *arguments, (dy, asks) = given
     leaves = [a.detach().requires_grad_() if ask else a for a, ask in zip(arguments, asks, strict=True)]
-    alone = dist.new_group([dist.get_rank()], use_local_synchronization=True)
+    mark = marked(dy)
     out = fn(*leaves)
-    dist.broadcast(dy.new_zeros(MARK, dtype=torch.uint8), group_src=0, group=alone)
+    mark()
     followed = isinstance(out, Tensor) and out.requires_grad
     kept = out.detach().clone() if isinstance(out, Tensor) else plain(out)
     if followed and out.shape == dy.shape and out.dtype == dy.dtype:
         torch.autograd.backward(out, dy.clone())
     gradients = [leaf.grad if ask else None for leaf, ask in zip(leaves, asks, strict=True)]
     return {"out": kept, "followed": followed, "gradients": gradients}
+
+
+def marked(beside: Tensor) -> Callable[[], None]:
+    """On a rank: leaves a mark in the trace, by a broadcast to itself, from where ``beside`` is."""
+    alone = dist.new_group([dist.get_rank()], use_local_synchronization=True)
+    mark = beside.new_zeros(MARK, dtype=torch.uint8)
+    return lambda: dist.broadcast(mark, group_src=0, group=alone)
 
 
 def told_apart(held: Tensor, want: Tensor, K: int) -> str:
@@ -182,10 +193,10 @@ def _compared(seen: Seen, held: Sequence[Any], wanted: Sequence[Tensor]) -> Faul
 def alike(seen: Seen) -> list[Any]:
     """What two answers share that make one mistake: outputs and gradients, up to rounding."""
     own = [seen.returned[rank] for rank in seen.case.members]
-    return [[_rounded(value) for value in (mine["out"], *mine["gradients"])] for mine in own]
+    return [[rounded(value) for value in (mine["out"], *mine["gradients"])] for mine in own]
 
 
-def _rounded(value: Any) -> Any:
+def rounded(value: Any) -> Any:
     """Zero is never negative."""
     return value.double().round(decimals=DIGITS) + 0.0 if isinstance(value, Tensor) else value
 
@@ -197,29 +208,30 @@ def is_mark(event: Event) -> bool:
     return event.kind == "broadcast" and event.nbytes == MARK and len(event.group) == 1
 
 
-def events(seen: Seen, which: str) -> list[list[Event]]:
-    """Of each member of the group, what it did in one pass."""
-    found = []
+def turns(seen: Seen) -> list[list[list[Event]]]:
+    """What was done up to the first mark, up to the next one, ...: of each member of the group, its events."""
+    by_rank = []
     for rank in seen.case.members:
-        own = seen.trace.of_rank(rank)
-        at = next(i for i, event in enumerate(own) if is_mark(event))
-        found.append([*(own[:at] if which == FORWARD else own[at + 1 :])])
-    return found
+        rows: list[list[Event]] = [[]]
+        for event in seen.trace.of_rank(rank):
+            if is_mark(event):
+                rows.append([])
+            else:
+                rows[-1].append(event)
+        by_rank.append(rows)
+    return [list(turn) for turn in zip(*by_rank, strict=True)]
 
 
-def number(seen: Seen, which: str) -> int:
-    """Collectives of the rank that calls most."""
-    return max(sum(e.kind in COLLECTIVES and e.kind != "barrier" for e in own) for own in events(seen, which))
+def number(seen: Seen, turn: int) -> int:
+    """Collectives of the rank that calls most, barriers among them: all ranks wait there, too."""
+    return max(sum(e.kind in COLLECTIVES for e in own) for own in turns(seen)[turn])
 
 
-def travels(seen: Seen, which: str) -> float:
+def travels(seen: Seen, turn: int) -> float:
     """Bytes of the all-reduces that as much travels in as in all of a rank's collectives and sends: other collectives
     are half of one."""
-    by_rank = [
-        sum(e.nbytes * (2 if e.kind == "all_reduce" else 1) for e in own if e.kind in (*COLLECTIVES, "send"))
-        for own in events(seen, which)
-    ]
-    return max(by_rank) / 2
+    sent = [[e for e in own if e.kind in (*COLLECTIVES, "send")] for own in turns(seen)[turn]]
+    return max(sum(e.nbytes * (2 if e.kind == "all_reduce" else 1) for e in own) for own in sent) / 2
 
 
 def passes(
@@ -230,18 +242,22 @@ def passes(
 ) -> tuple[Budget, ...]:
     """Forward so many collectives, that carry no more than an all-reduce of ``nbytes``; and as many backward,
     if nothing else is said."""
-    rows = ((FORWARD, calls, nbytes, formula), (BACKWARD, *(backward or (calls, nbytes, formula))))
-    return tuple(budget for row in rows for budget in _of_pass(*row))
+    return (
+        *in_turn(FORWARD, "forward", "the forward pass", calls, nbytes, formula),
+        *in_turn(BACKWARD, "backward", "the backward pass", *(backward or (calls, nbytes, formula))),
+    )
 
 
-def _of_pass(which: str, calls: int, nbytes: Callable[[Case], float], formula: str) -> tuple[Budget, Budget]:
+def in_turn(
+    turn: int, name: str, told: str, calls: int, nbytes: Callable[[Case], float], formula: str
+) -> tuple[Budget, Budget]:
+    """What may be sent between two marks, in what is ``told`` to be "the forward pass"."""
     often = Measure(
-        partial(number, which=which), "collective", f"in the {which} pass a rank calls {{}}", f"{{}} {which}",
-        f"collectives {which}",
-    )  # fmt: skip
+        partial(number, turn=turn), "collective", f"in {told} a rank calls {{}}", f"{{}} {name}", f"collectives {name}"
+    )
     much = Measure(
-        partial(travels, which=which), "byte", f"in the {which} pass as much travels as in all-reduces of {{}}",
-        f"{{}} {which}", f"bytes {which}",
+        partial(travels, turn=turn), "byte", f"in {told} as much travels as in all-reduces of {{}}",
+        f"{{}} {name}", f"bytes {name}",
     )  # fmt: skip
     return Budget(often, lambda case: calls), Budget(much, nbytes, formula)
 
@@ -260,10 +276,9 @@ def flops(need: Callable[[Case], float], formula: str) -> Budget:
 
 
 def footprint(seen: Seen) -> Any:
-    """What two right answers must share to cost alike: each pass's collectives, and what is computed."""
+    """What two right answers must share to cost alike: the collectives of each turn, and what is computed."""
     called = [
-        [sorted((e.kind, e.nbytes) for e in own if e.kind in COLLECTIVES) for own in events(seen, which)]
-        for which in (FORWARD, BACKWARD)
+        [sorted((e.kind, e.nbytes) for e in own if e.kind in COLLECTIVES) for own in turn] for turn in turns(seen)
     ]
     return called, computed(seen)
 

@@ -63,7 +63,7 @@ def told_layers(layers: list[Layer]) -> str:
 
 
 EXERCISE = arithmetic(
-    TRIED, {"nothing to cut"}, number=10, core=False, title="Which layers to cut?", points=3, minutes=25, values=1.0,
+    TRIED, {"nothing to cut"}, number=10, core=False, title="Which layers to cut?", points=4, minutes=25, values=1.0,
     parameters="layers, ranks, room", reference="lockstep.tensor_parallel.splits:place_splits", examine=examine,
     agrees=lambda answer, want: True, asked="a list of 'whole', 'columns' and 'rows'",
     hints=[("crashed:Stuck", "With 200 layers there are too many choices to try them all.")],

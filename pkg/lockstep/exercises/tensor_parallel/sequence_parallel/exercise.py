@@ -48,7 +48,7 @@ LAYER = Layer(
     inside={"A": along(1, "columns"), "a": along(0, "numbers"), "B": along(0, "rows")},
 )  # fmt: skip
 EXERCISE = LAYER.exercise(
-    number=7, core=False, title="Positions in parts", points=3, minutes=30, worlds=(1, 2, 3, 4), of="this layer",
+    number=7, core=False, title="Positions in parts", points=4, minutes=30, worlds=(1, 2, 3, 4), of="this layer",
     cases=sized("n T h m", SIZES, (2, 6, 3, 4)), parameters="x, weight, bias, A, a, B, b, group=None",
     reference="lockstep.tensor_parallel.functional:sequence_parallel", budgets=(
         Budget(
