@@ -1,6 +1,7 @@
 """Cases that differ in their sizes, told by their letters, and tensors of random numbers for them."""
 
 from collections.abc import Callable, Mapping, Sequence
+from math import prod
 from typing import Any
 
 import torch
@@ -32,6 +33,11 @@ def sized(letters: str, by_ranks: Mapping[int, Sequence[Sizes]], grouped: Sizes)
 def of(case: Case, letters: str) -> tuple[int, ...]:
     """Its sizes: ``n, m = of(case, "n m")``."""
     return tuple(case.settings[name] for name in letters.split())
+
+
+def nbytes(letters: str) -> Callable[[Case], int]:
+    """Of a case's float64 tensor of these sizes: ``nbytes("n m")``."""
+    return lambda case: 8 * prod(of(case, letters))
 
 
 def normal(case: Case, *shapes: Sizes) -> list[Tensor]:
