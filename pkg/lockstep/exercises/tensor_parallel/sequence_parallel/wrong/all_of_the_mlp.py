@@ -6,7 +6,7 @@ from torch.nn import functional as F
 from lockstep.tensor_parallel.regions import copy_to_region, reduce_from_region
 
 MISCONCEPTION = "computes-with-all-columns"
-TELL = "Each rank computes with all of A and B. Values are right, but where is tensor parallelism? Gather the positions, and compute with your part of A and B."
+TELL = "Each rank computes with all of A and B. What comes out is right, but K ranks compute as much as K models. Gather the positions, and compute with your part of A and B."
 
 
 def sequence_parallel(x, weight, bias, A, a, B, b, group=None):

@@ -7,7 +7,7 @@ from torch.nn import functional as F
 from lockstep.tensor_parallel.regions import copy_to_region, reduce_from_region
 
 MISCONCEPTION = "gathers-along-the-batch"
-TELL = "all_gather_into_tensor and reduce_scatter_tensor work along the first dimension, and that is the batch. Positions are the second one."
+TELL = "all_gather_into_tensor puts the ranks' parts one after another along the first dimension, and that is the batch. Positions are the second one: torch.cat(parts, 1) puts them side by side."
 
 
 class Gather(torch.autograd.Function):
@@ -40,15 +40,15 @@ def gathered(x, group):
 
 
 def scattered(x, group):
-    n, T, h = x.shape
-    mine = x.new_empty(n, T // dist.get_world_size(group), h)
-    dist.reduce_scatter_tensor(mine.view(-1, h), x.reshape(-1, h), group=group)
+    parts = [part.contiguous() for part in x.chunk(dist.get_world_size(group), 1)]
+    mine = torch.empty_like(parts[0])
+    dist.reduce_scatter(mine, parts, group=group)
     return mine
 
 
 def sequence_parallel(x, weight, bias, A, a, B, b, group=None):
     K, r = dist.get_world_size(group), dist.get_rank(group)
-    weight, bias, b = (copy_to_region(p, group) for p in (weight, bias, b))
+    weight, bias, b = copy_to_region(torch.stack([weight, bias, b]), group)
     A, a, B = A.tensor_split(K, 1)[r], a.tensor_split(K)[r], B.tensor_split(K)[r]
     whole = Gather.apply(F.layer_norm(x, x.shape[-1:], weight, bias), group)
-    return x + Scatter.apply(F.gelu(whole @ A + a) @ B, group).flip(1) + b
+    return x + Scatter.apply(F.gelu(whole @ A + a) @ B, group) + b
