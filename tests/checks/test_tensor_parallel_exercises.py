@@ -13,7 +13,9 @@ from lockstep import checks
 from lockstep.checks import find
 from lockstep.checks.case import Case
 from lockstep.checks.exercise import Exercise
+from lockstep.checks.load import load
 from lockstep.checks.observation import Seen
+from lockstep.checks.observe import observe
 from lockstep.checks.seeds import seed
 from lockstep.events import Event, Trace
 from lockstep.exercises.tensor_parallel.parallel_mlp.exercise import LAYER, cases, drawn
@@ -87,7 +89,7 @@ def test_a_gradient_that_is_not_there() -> None:
     found[1]["gradients"][4] = None
     assert said(found) == (
         "no-gradient",
-        f"With {CASE}: rank 1 finds no gradient of b: autograd knows no way from there to b.",
+        f"With {CASE}: rank 1 finds no gradient of b: autograd knows no way from the output to b.",
     )
 
 
@@ -145,6 +147,32 @@ def test_a_mark_is_a_broadcast_to_nobody_else() -> None:
     assert (number(seen, 0), number(seen, 1)) == (2, 1), "a barrier counts"
     assert travels(seen, 0) == 24 + MARK / 2
     assert travels(seen, 1) == 24, "a gather of 48 bytes is half of an all-reduce"
+
+
+SKIPS = """
+import torch.distributed as dist
+from torch.nn.functional import gelu
+
+from lockstep.tensor_parallel.regions import copy_to_region, reduce_from_region
+
+
+def parallel_mlp(x, A, a, B, b, group=None):
+    K, r = dist.get_world_size(group), dist.get_rank(group)
+    A, a, B = A.tensor_split(K, 1)[r], a.tensor_split(K)[r], B.tensor_split(K)[r]
+    out = gelu(copy_to_region(x, group) @ A + a) @ B if len(a) else b.new_zeros(len(x), len(b))
+    return reduce_from_region(out, group) + b
+"""
+
+
+def test_who_waits_in_the_backward_pass_is_not_told_to_be_done(tmp_path: Path) -> None:
+    """Who has no column does nothing, and the others wait in f. The check calls backward(), so no line there is the
+    learner's, as in the mark between two cases."""
+    (tmp_path / "skips.py").write_text(SKIPS)
+    [case] = [case for case in MLP.cases(K, 1) if case.settings["m"] < K]
+    [seen] = observe(MLP, load(tmp_path / "skips.py", MLP.function), cases=[case]).seen
+    assert seen.failure
+    assert seen.failure.kind == "Deadlock", seen.failure
+    assert [(s.rank, s.state) for s in seen.failure.states] == [(0, "waiting"), (1, "waiting"), (2, "finished")]
 
 
 # ---- what is tried

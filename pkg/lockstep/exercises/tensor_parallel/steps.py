@@ -113,7 +113,7 @@ class Layer:
             return self._in_parts(case, name, [torch.zeros_like(want) if mine is None else mine for mine in held], want)
         for r, (rank, mine) in enumerate(zip(case.members, held, strict=True)):
             if mine is None:
-                told = f"rank {rank} finds no gradient of {name}: autograd knows no way from there to {name}"
+                told = f"rank {rank} finds no gradient of {name}: autograd knows no way from the output to {name}"
                 return Fault("no-gradient", f"With {case}: {told}.")
             if off := told_apart(mine, self._part(name, case, r, want), case.size):
                 return Fault("wrong-gradient", f"With {case}, in the gradient of {name} on rank {rank}, {off}")

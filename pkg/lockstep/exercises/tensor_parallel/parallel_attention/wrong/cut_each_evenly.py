@@ -7,9 +7,8 @@ from lockstep.tensor_parallel.regions import copy_to_region, reduce_from_region
 
 MISCONCEPTION = "crashed:RankRaised"
 TELL = (
-    "Queries and keys are cut evenly, each by itself. Where K doesn't divide G, the queries of a rank are"
-    " then not those that look at its keys: cut the heads of keys, and take the queries that belong to "
-    "them."
+    "A rank's number of queries is no multiple of its number of keys. Cut the heads of keys, and take the"
+    " H // G queries that look at each of them."
 )
 RAISES = "(?i)number of heads in key and value"
 

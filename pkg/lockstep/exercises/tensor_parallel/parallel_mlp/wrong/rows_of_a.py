@@ -6,7 +6,10 @@ from torch.nn import functional as F
 from lockstep.tensor_parallel.regions import copy_to_region, reduce_from_region
 
 MISCONCEPTION = "crashed:RankRaised"
-TELL = "A[mine] are rows of A: x has too many columns for them. A's columns are A[:, mine]."
+TELL = (
+    "A[mine] are rows of A, A[:, mine] are columns. x has h columns, so it needs all h rows of A; of B a "
+    "rank needs the rows that belong to its columns of A."
+)
 RAISES = "mat1 and mat2 shapes cannot be multiplied"
 
 

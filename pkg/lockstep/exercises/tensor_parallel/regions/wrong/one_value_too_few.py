@@ -30,7 +30,7 @@ class Reduce(torch.autograd.Function):
 
 
 MISCONCEPTION = "crashed:RankRaised"
-TELL = "backward has to return a value for each argument of forward, in their order: None for group."
+TELL = "backward has to return a value for each argument of forward, in their order: None for what needs no gradient."
 RAISES = "incorrect number of gradients"
 
 
