@@ -1,4 +1,4 @@
-"""``lockstep grade``: grade a class's submissions to a lab. Exit code 0 all graded, 1 some could not be, 3 no sandbox."""
+"""``lockstep grade``: grade a class's submissions to a lab. Exit code 0 all graded, 1 not all, 3 no sandbox."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ class ClassList:
 
         try:
             text = _read(self.folder(student) / TIMESTAMP, 100).decode().strip()
-            parse_utc(text)  # type: ignore[no-untyped-call]
+            parse_utc(text)
         except (OSError, ValueError, OverflowError):
             return ""
         return text

@@ -96,7 +96,9 @@ class Grader:
         if self.options.students:
             return list(self.options.students)
         if not there:
-            raise UsageError(f"Nobody has handed in {self.lab}.", f"They are collected by `nbgrader collect {self.lab}`.")
+            raise UsageError(
+                f"Nobody has handed in {self.lab}.", f"They are collected by `nbgrader collect {self.lab}`."
+            )
         return [s for s in there if self.options.again or s not in known]
 
     @contextlib.contextmanager
@@ -134,9 +136,7 @@ class Grader:
         desk.student, desk.exercise, desk.since = student, "", time.monotonic()
         private = (*(str(self.root / name) for name in PRIVATE), str(home()))
         folder, options = self.class_list.folder(student), self.options
-        task = Task(
-            student, folder, self.release, self.topic, self.secret, options.own_seeds, private, options.unsafe
-        )
+        task = Task(student, folder, self.release, self.topic, self.secret, options.own_seeds, private, options.unsafe)
         desk.conn.send(task)
 
     def _heard(self, desk: Desk) -> Result | None:

@@ -39,8 +39,8 @@ class Sandbox:
 
     view: View
     limits: Limits = field(default_factory=Limits)
-    memory: int = 8 << 30  # bytes, of all processes together
-    most: int = 300  # processes
+    memory: int = 4 << 30  # bytes, of all processes together
+    most: int = 200  # processes
     ended: list[str] = field(default_factory=list, init=False)  # why each one that has ended did
     _child: Child | None = field(default=None, init=False)
     _shared: int = field(default=0, init=False)  # bytes of a process that has done nothing yet
@@ -62,7 +62,8 @@ class Sandbox:
             note.take_over(calls.Begun(*begun))
         if isinstance(told, LockstepError):
             raise told
-        return told
+        outcome: Outcome = told
+        return outcome
 
     def close(self) -> None:
         if self._child:

@@ -39,10 +39,10 @@ class Limits:
     """For each process, by the kernel; ``processes`` is for all together, where the kernel counts them so."""
 
     seconds: int = 600  # of processor time
-    memory: int = 6 << 30  # bytes of private memory
+    memory: int = 3 << 30  # bytes of private memory
     file: int = 256 << 20  # bytes of the largest file, /tmp and standard output included
     files: int = 4096  # that are open
-    processes: int = 1500  # and threads
+    processes: int = 1000  # and threads
 
     def set(self) -> None:
         wanted = {
@@ -78,7 +78,9 @@ def enter(view: View, limits: Limits, kept: Collection[int]) -> None:
         view.enter()
         kernel.bring_loopback_up()
     except OSError as error:
-        raise WorldUnavailable(f"This machine allows no sandbox: {error.strerror} ({error.filename}).", UNSAFE) from None
+        raise WorldUnavailable(
+            f"This machine allows no sandbox: {error.strerror} ({error.filename}).", UNSAFE
+        ) from None
     limits.set()
     os.environ.update(ENVIRONMENT)
     kernel.forgo_capabilities()
@@ -110,8 +112,8 @@ def _unshare(users: str) -> None:
     if "\n" not in users:
         kernel.unshare(kernel.NAMESPACES)
         _write("/proc/self/setgroups", "deny")
-        for kind, me in (("uid", os.geteuid()), ("gid", os.getegid())):
-            _write(f"/proc/self/{kind}_map", users)
+        _write("/proc/self/uid_map", users)
+        _write("/proc/self/gid_map", f"{LEARNER} {os.getegid()} 1")
         return
     os.setgroups([])
     ready, begin = os.pipe()

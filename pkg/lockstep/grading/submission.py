@@ -62,8 +62,8 @@ def _file(folder: Path, release: Notebook) -> tuple[Path, list[str]]:
     ours = [p for p in found if _is_of(p, release)]
     if len(ours) == 1:
         return ours[0], [f"Your notebook is named {ours[0].name}; it was graded as {NAME}, its name when you got it."]
-    what = f"{len(ours)} notebooks of this lab, and none is named {NAME}" if ours else f"no notebook {NAME}"
-    raise WrongFormat(f"There is {what} in what you handed in. Hand in one notebook, {NAME}.")
+    what = f"{len(ours)} notebooks of this lab, none named {NAME}" if ours else "no notebook of this lab"
+    raise WrongFormat(f"You handed in {what}. Hand in one, {NAME}.")
 
 
 def _is_of(file: Path, release: Notebook) -> bool:
@@ -82,7 +82,9 @@ def _bytes(file: Path) -> bytes:
     try:
         handle = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError as error:
-        raise WrongFormat(f"{file.name} cannot be opened ({error.strerror}): hand in the file itself, no link.") from None
+        raise WrongFormat(
+            f"{file.name} cannot be opened ({error.strerror}): hand in the file itself, no link."
+        ) from None
     with os.fdopen(handle, "rb") as opened:
         status = os.fstat(handle)
         if not stat.S_ISREG(status.st_mode):

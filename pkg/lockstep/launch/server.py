@@ -177,7 +177,7 @@ class _Fork(subprocess.Popen[bytes]):
     """A process that this one has forked, with what its starter asks of one that it has spawned."""
 
     def __init__(self, pid: int) -> None:
-        self.pid, self.returncode = pid, None  # type: ignore[assignment]
+        self.pid, self.returncode = pid, None
         self.args, self.stdin, self.stdout, self.stderr = "", None, None, None
         self._waitpid_lock, self._child_created = threading.Lock(), True
 
