@@ -29,6 +29,7 @@ from lockstep.machines import Cluster
 
 START_LIMIT = 60.0  # seconds until a sandbox is there, on a busy machine
 GRACE = 90.0  # seconds more than a run was given: its ranks must begin, and be told apart
+MOST_LOST = 2  # sandboxes that an answer may end; then all its runs end so, and nobody waits for them
 GLANCE = 0.25  # seconds between two looks at what a sandbox takes
 MODULES = ("lockstep.grading.inside", "lockstep.virtual.child", "lockstep.launch.worker")
 
@@ -42,11 +43,14 @@ class Sandbox:
     memory: int = 4 << 30  # bytes, of all processes together
     most: int = 200  # processes
     ended: list[str] = field(default_factory=list, init=False)  # why each one that has ended did
+    _last: Exit = field(default=Exit(0, "gone"), init=False)  # how the last of them ended
     _child: Child | None = field(default=None, init=False)
     _shared: int = field(default=0, init=False)  # bytes of a process that has done nothing yet
 
     def carry(self, job: Job, on: str | Cluster | None, rules: Rules, ties: int | None) -> Outcome:
         """What `worlds.carry_out` does, in there."""
+        if len(self.ended) >= MOST_LOST:
+            raise exits.error(self._last)
         child = self._running()
         note = calls.current
         try:
@@ -109,6 +113,7 @@ class Sandbox:
 
     def _lost(self, why: str, end: Exit) -> Exception:
         self.ended.append(why)
+        self._last = end
         self.close()
         return exits.error(end)
 

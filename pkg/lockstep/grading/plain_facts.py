@@ -22,7 +22,7 @@ from typing import Any
 from lockstep import errors, events, places
 from lockstep.dye import reading
 
-LONGEST = 256 << 20  # bytes of a message
+LONGEST = 64 << 20  # bytes of a message
 _ERRORS = ("Deadlock", "Mismatch", "Unmatched", "RankRaised", "RankDied", "OutOfMemory", "Stuck", "TimeLimit")
 _TOLD = ("message", "states", "trace", "remedy", "printed", "exit")  # as errors.RunError takes them
 _TOLD_TYPES = (str, tuple[errors.RankState, ...], events.Trace | None, str, str, errors.Exit | None)

@@ -68,19 +68,17 @@ def enter(view: View, limits: Limits, kept: Collection[int]) -> None:
         _unshare(users)
     except OSError as error:
         raise WorldUnavailable(
-            f"This machine allows no sandbox: {error.strerror} ({error.filename}).",
+            _refused(error),
             f"Allow user namespaces (in a container: --security-opt seccomp=unconfined), or: {UNSAFE}",
         ) from None
-    _split()
     _die_with_parent()
+    _split()
     try:
         socket.sethostname("localhost")
         view.enter()
         kernel.bring_loopback_up()
     except OSError as error:
-        raise WorldUnavailable(
-            f"This machine allows no sandbox: {error.strerror} ({error.filename}).", UNSAFE
-        ) from None
+        raise WorldUnavailable(_refused(error), UNSAFE) from None
     limits.set()
     os.environ.update(ENVIRONMENT)
     kernel.forgo_capabilities()
@@ -88,18 +86,34 @@ def enter(view: View, limits: Limits, kept: Collection[int]) -> None:
     os.setresuid(LEARNER, LEARNER, LEARNER)
     kernel.prctl(kernel.DUMPABLE, 1)
     kernel.drop_capabilities()
+    _die_with_parent()
     sandbox_filter.install()
     _split()
     _die_with_parent()
+
+
+def _refused(error: OSError) -> str:
+    return f"This machine allows no sandbox: {error.strerror}{f' ({error.filename})' if error.filename else ''}."
 
 
 def _users() -> str:
     """Who is who, inside, outside, how many: the learner is whoever grades. Where that is root, who has rights without
     any capability, it is nobody, if nobody can read Python's files."""
     me = os.getuid()
-    if me or not _all_may_read():
+    if me or not _has_nobody() or not _all_may_read():
         return f"{LEARNER} {me} 1"
     return f"0 0 1\n{LEARNER} {NOBODY} 1"
+
+
+def _has_nobody() -> bool:
+    """Whether root is so of more users than itself: in a container it may not be."""
+    maps = [list(map(int, line.split())) for line in _text("/proc/self/uid_map").splitlines()]
+    return _text("/proc/self/setgroups").strip() == "allow" and any(a <= NOBODY < a + n for a, _, n in maps)
+
+
+def _text(path: str) -> str:
+    with open(path) as file:
+        return file.read()
 
 
 def _all_may_read() -> bool:
@@ -163,6 +177,7 @@ def _split() -> None:
 
 
 def _die_with_parent() -> None:
+    """To be said anew after every change of users and rights, which makes the kernel forget it."""
     kernel.prctl(kernel.PDEATHSIG, signal.SIGKILL)
 
 

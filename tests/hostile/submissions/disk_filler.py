@@ -1,5 +1,5 @@
-"""It fills the disk that it can write to, in one file and in many; what is left is its own trouble."""
-# points: 1
+"""It fills the disk that it can write to, in one file and in many: what that takes is its own trouble."""
+# points: any
 
 
 def amdahl(p, s):

@@ -1,4 +1,6 @@
-"""It prints a gigabyte, past Python's own streams, too; and is right."""
+"""It prints a gigabyte, past Python's own streams, too; there is room for less."""
+# points: 0
+# told: File too large
 
 
 def amdahl(p, s):
