@@ -27,7 +27,7 @@ TOLD = {
 
 
 def page(result: Result, lab: str) -> str:
-    return "\n".join(_page(result, lab))
+    return printable("\n".join(_page(result, lab)))
 
 
 def _page(result: Result, lab: str) -> Iterator[str]:

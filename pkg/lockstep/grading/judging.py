@@ -149,7 +149,7 @@ def _status(before: str, judged: Mapping[str, Judged]) -> tuple[str, list[str]]:
             notes.append(f"{name} could not be graded: {why['message'].splitlines()[0]}")
         elif one.ended:
             found.append(CRASHED)
-            notes.append(f"{name} ended its sandbox: {one.ended[0]}.")
+            notes.append(f"The sandbox of {name} {one.ended[0]}.")
         elif why["misconception"] in OUT_OF_TIME:
             found.append(TIMED_OUT)
             notes.append(f"{name} did not come to an end.")

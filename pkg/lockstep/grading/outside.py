@@ -56,12 +56,12 @@ class Sandbox:
         try:
             child.conn.send((job, on, rules, ties, str(note.path) if note else ""))
             if not self._heard(child, job.timeout + GRACE):
-                raise self._lost("takes too long", Exit(0, "silent", when=time.monotonic()))
+                raise self._lost("did not answer any more", Exit(0, "silent", when=time.monotonic()))
             told, begun = decoded(child.conn.recv_bytes(LONGEST), inside.Told)
         except (EOFError, OSError):
-            raise self._lost("has ended", exits.died(0, self._status(child), time.monotonic())) from None
+            raise self._lost("was ended from inside", exits.died(0, self._status(child), time.monotonic())) from None
         except Forged:
-            raise self._lost("tells what is no fact", Exit(0, "cut", when=time.monotonic())) from None
+            raise self._lost("told what is no fact", Exit(0, "cut", when=time.monotonic())) from None
         if note and begun:
             note.take_over(calls.Begun(*begun))
         if isinstance(told, LockstepError):
@@ -106,9 +106,9 @@ class Sandbox:
     def _too_much(self, child: Child) -> str | None:
         family = _family(child)
         if len(family) > self.most:
-            return f"more than {self.most} processes"
+            return f"was ended: it took more than {self.most} processes"
         if sum(max(0, _private(p) - self._shared) for p in family) > self.memory:
-            return f"more than {self.memory / (1 << 30):.3g} GiB of memory"
+            return f"was ended: it took more than {self.memory / (1 << 30):.3g} GiB of memory"
         return None
 
     def _lost(self, why: str, end: Exit) -> Exception:
