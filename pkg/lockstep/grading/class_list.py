@@ -69,6 +69,14 @@ class ClassList:
         except (OSError, ValueError, KeyError, TypeError):
             return None
 
+    def feedback(self, student: str) -> Path:
+        return self.root / "grading" / "feedback" / student / self.lab / "lab.html"
+
+    def is_written(self, student: str) -> bool:
+        """Whether what is kept has come to the gradebook and to the learner's page, which is written last."""
+        page, kept = self.feedback(student), self.kept / f"{student}.json"
+        return page.exists() and page.stat().st_mtime_ns >= kept.stat().st_mtime_ns
+
     def keep(self, result: Result) -> None:
         told = {"key": self.key(result.student), "result": result.to_json()}
         replaced(self.kept / f"{result.student}.json", json.dumps(told))

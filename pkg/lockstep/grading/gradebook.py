@@ -38,8 +38,8 @@ class Book:
         if tools not in os.environ.get("PATH", "").split(os.pathsep):
             os.environ["PATH"] = os.pathsep.join([tools, os.environ.get("PATH", os.defpath)])
 
-    def begin(self, release: Notebook) -> None:
-        """Know the lab, all of it, as ``nbgrader generate_assignment`` would have it."""
+    def begin(self, release: Notebook) -> bool:
+        """Know the lab, all of it, as ``nbgrader generate_assignment`` would have it. Whether it was new."""
         wanted = {submissions.grade_id(c) for c in release["cells"]} - {""}
         with self._open() as book:
             try:
@@ -49,6 +49,7 @@ class Book:
                 book.update_or_create_assignment(self.lab)
         if known != wanted:
             SaveCells().preprocess(nbformat.from_dict(release), self._resources(""))  # type: ignore[no-untyped-call]
+        return known != wanted
 
     def write(self, result: Result, timestamp: str) -> None:
         """A submission's grades; and the graded notebook where nbgrader would have put it."""

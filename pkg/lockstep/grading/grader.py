@@ -76,9 +76,10 @@ class Grader:
         todo = self._todo(results)
         with self._alone():
             book = Book(self.root, self.lab)
-            book.begin(self.release)
-            for student in set(results) - set(todo):  # a grader may have been killed before it wrote them down
-                self._write(results[student], book, kept=True)
+            is_new = book.begin(self.release)
+            for student in sorted(set(results) - set(todo)):
+                if is_new or not self.class_list.is_written(student):  # a grader was killed before it had
+                    self._write(results[student], book, kept=True)
             began = time.monotonic()
             for done, result in enumerate(self._judged(todo), 1):
                 results[result.student] = result
@@ -166,13 +167,13 @@ class Grader:
     # ---- what is written
 
     def _write(self, result: Result, book: Book, kept: bool = False) -> None:
-        """In this order: what is kept first, so that whoever goes on writes the rest."""
+        """In this order: what is kept first, so that whoever goes on writes the rest; feedback last, by which it is
+        known that all is written."""
         if result.final and not kept:
             self.class_list.keep(result)
         if result.final and result.status != WRONG_FORMAT:
             book.write(result, self.class_list.timestamp(result.student))
-        folder = self.root / "grading" / "feedback" / result.student / self.lab
-        replaced(folder / "lab.html", page(result, self.lab))
+        replaced(self.class_list.feedback(result.student), page(result, self.lab))
 
 
 def _end(desk: Desk) -> None:
