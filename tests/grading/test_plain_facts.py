@@ -6,10 +6,11 @@ import json
 import math
 
 import pytest
+import torch
 
 from lockstep.errors import Deadlock, Exit, RankState, RunError, UsageError
 from lockstep.events import Event, Memory, Outcome, Trace
-from lockstep.grading.inside import Told
+from lockstep.grading.inside import Told, message_of
 from lockstep.grading.plain_facts import Forged, decoded, encoded
 from lockstep.places import Place
 
@@ -31,6 +32,19 @@ def test_an_error_comes_back_as_it_was():
         "told", states, TRACE, "remedy", "printed", end,
     )  # fmt: skip
     assert decoded(encoded(UsageError("a", "b")), UsageError).remedy == "b"
+
+
+def test_tensors_come_back_to_the_bit():
+    given = [torch.tensor([[1.0, float("nan")], [-0.0, 3.5]]), torch.arange(6).reshape(2, 3).t(), torch.zeros(0)]
+    back = decoded(encoded(Outcome([(given, "x")], Trace(), 0.0, [])), Outcome).values[0][0]
+    assert [(b.dtype, b.shape) for b in back] == [(g.dtype, g.shape) for g in given]
+    assert all(torch.equal(b.nan_to_num(7), g.nan_to_num(7)) for b, g in zip(back, given, strict=True))
+
+
+def test_what_is_no_fact_is_told_in_its_place():
+    told, begun = decoded(message_of((Outcome([object()], Trace(), 0.0, []), None)), Told)
+    assert (type(told), begun) == (UsageError, None)
+    assert "cannot leave its sandbox: a object is no fact" in told.message
 
 
 def message(told: object, rest: bytes = b"") -> bytes:

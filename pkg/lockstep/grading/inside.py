@@ -46,7 +46,15 @@ def main(conn: Connection) -> None:
             asked = conn.recv()
         except EOFError:
             return
-        conn.send_bytes(encoded(carried_out(*asked)))
+        conn.send_bytes(message_of(carried_out(*asked)))
+
+
+def message_of(told: Told) -> bytes:
+    """What leaves the sandbox: what has been shown, or that it is nothing that could."""
+    try:
+        return encoded(told)
+    except TypeError as error:
+        return encoded((UsageError(f"What a rank has returned cannot leave its sandbox: {error}."), None))
 
 
 def carried_out(job: Any, on: Any, rules: Any, ties: Any, note: str) -> Told:

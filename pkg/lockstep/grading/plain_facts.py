@@ -6,6 +6,7 @@ and takes no field of another type than its class declares: neither code nor a s
     number, text, True, None     themselves          [..]    a list
     {"t": [..]}                  a tuple             {"m": [[key, value], ..]}  a mapping
     {"b": [offset, length]}      bytes, behind the JSON
+    {"x": [offset, length]}      a tensor, behind the JSON, in the format of safetensors
     {"c": name, "f": [..]}       one of CLASSES, its fields in their order
 """
 
@@ -19,9 +20,16 @@ from dataclasses import fields, is_dataclass
 from functools import cache
 from typing import Any
 
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load, save
+
 from lockstep import errors, events, places
 from lockstep.dye import reading
 
+UNFIT = (
+    SafetensorError, ValueError, TypeError, KeyError, AttributeError, RecursionError, MemoryError, OverflowError,
+)  # fmt: skip
 LONGEST = 64 << 20  # bytes of a message
 _ERRORS = ("Deadlock", "Mismatch", "Unmatched", "RankRaised", "RankDied", "OutOfMemory", "Stuck", "TimeLimit")
 _TOLD = ("message", "states", "trace", "remedy", "printed", "exit")  # as errors.RunError takes them
@@ -55,7 +63,16 @@ def decoded(message: bytes, wanted: Any) -> Any:
         return _made(json.loads(told, parse_constant=float), rest, wanted)
     except Forged:
         raise
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError, MemoryError, OverflowError) as error:
+    except (
+        SafetensorError,
+        ValueError,
+        TypeError,
+        KeyError,
+        AttributeError,
+        RecursionError,
+        MemoryError,
+        OverflowError,
+    ) as error:
         raise Forged(f"{type(error).__name__}: {error}") from None
 
 
@@ -63,9 +80,9 @@ def _told(value: Any, blobs: list[bytes]) -> Any:
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     if isinstance(value, bytes):
-        offset = sum(map(len, blobs))
-        blobs.append(value)
-        return {"b": [offset, len(value)]}
+        return {"b": _behind(value, blobs)}
+    if type(value) is torch.Tensor:
+        return {"x": _behind(save({"": value.detach().cpu().contiguous()}), blobs)}
     if CLASSES.get(type(value).__name__) is type(value):
         return {"c": type(value).__name__, "f": [_told(v, blobs) for v in _contents(value)]}
     if isinstance(value, Mapping):
@@ -75,6 +92,13 @@ def _told(value: Any, blobs: list[bytes]) -> Any:
     if isinstance(value, list):
         return [_told(v, blobs) for v in value]
     raise TypeError(f"a {type(value).__name__} is no fact")
+
+
+def _behind(blob: bytes, blobs: list[bytes]) -> list[int]:
+    """Where it will be."""
+    offset = sum(map(len, blobs))
+    blobs.append(blob)
+    return [offset, len(blob)]
 
 
 def _contents(value: Any) -> list[Any]:
@@ -160,6 +184,8 @@ def _anything(told: Any, rest: bytes) -> Any:
         return _made_class(told, rest, object)
     if "b" in told:
         return _made(told, rest, bytes)
+    if "x" in told:
+        return load(_made({"b": told["x"]}, rest, bytes))[""]
     if "t" in told:
         return tuple(_anything(item, rest) for item in told["t"])
     return {_anything(k, rest): _anything(v, rest) for k, v in told["m"]}
