@@ -5,6 +5,7 @@ import re
 import runpy
 import subprocess
 import tomllib
+from importlib.metadata import distributions
 from pathlib import Path
 
 import pytest
@@ -55,6 +56,20 @@ def test_held_versions_are_those_of_no_one_machine() -> None:
     assert HELD
     assert [line for line in HELD if not re.fullmatch(r"[\w.-]+==[\w.!]+", line)] == []
     assert len({canonicalize_name(Requirement(line).name) for line in HELD}) == len(HELD)
+
+
+@pytest.mark.parametrize("python", ["3.11.0", "3.11.2", "3.12.0", "3.13.0", "3.14.0"])
+def test_held_versions_are_for_every_python_that_the_project_takes(python: str) -> None:
+    """On Debian 12, whose Python is 3.11.2, pip tried one version of everything after the other and gave up: soupsieve
+    was held at a version for 3.11.5 and newer."""
+    held = {canonicalize_name(Requirement(line).name) for line in HELD}
+    asked = {d.metadata["Name"]: d.metadata["Requires-Python"] for d in distributions()}
+    too_new = [
+        f"{name}: Python {wanted}"
+        for name, wanted in asked.items()
+        if wanted and canonicalize_name(name) in held and python not in SpecifierSet(wanted)
+    ]
+    assert too_new == []
 
 
 def test_the_head_names_the_pythons_that_were_never_tried() -> None:

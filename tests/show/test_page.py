@@ -18,6 +18,7 @@ from lockstep import show
 from lockstep.collectives import ring_all_reduce
 from lockstep.dye import dye, total
 from lockstep.errors import Deadlock, RankState
+from lockstep.experts.gpt import MixtureGPT
 from lockstep.show.figure import LONG, page, script
 from lockstep.simt import launch
 from lockstep.tensor_parallel.across_nodes import Size
@@ -41,6 +42,7 @@ def halves(values: Any) -> None:
 
 
 FIGURES: dict[str, Callable[[], Any]] = {
+    "active_and_total": show.active_and_total,
     "amdahl": lambda: show.amdahl(0.95, 16, {1: 1.0, 2: 0.6}),
     "audit": lambda: show.audit(ROWS),
     "balance": lambda: show.balance([1, 3, 3, 8], {"even cut": [2, 2], "best cut": [3, 1]}),
@@ -52,6 +54,8 @@ FIGURES: dict[str, Callable[[], Any]] = {
     "costs": lambda: show.costs(ranks=16),
     "pipeline": lambda: show.pipeline(micro_batches=4),
     "deadlock": lambda: show.timeline(Deadlock("A circle.", STATES, ring_trace(2))),
+    "expert_shares": show.expert_shares,
+    "flop_shares": show.flop_shares,
     "heads": show.heads,
     "horovod": lambda: show.horovod(recording("timelines").value["late tensors"]),
     "inside_and_across": lambda: show.inside_and_across(Size(1, 512, 4096, 32)),
@@ -75,6 +79,7 @@ FIGURES: dict[str, Callable[[], Any]] = {
     "roofline": lambda: show.roofline(
         1e11, {"L1": 2e11, "memory": 2e10}, {"dot": (2e6, 8e6, 5e-4), "matmul": (2e9, 1e7)}
     ),
+    "routed_text": lambda: show.routed_text(MixtureGPT(4)),
     "server_ingress": lambda: show.server_ingress([Step(2, 1, 0.048, 0.048), Step(64, 1, 0.258, 0.258)]),
     "sgd_map": show.sgd_map,
     "survey": lambda: show.survey(SERVER),

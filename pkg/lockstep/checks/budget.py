@@ -103,23 +103,23 @@ class Budget:
 
     def over(self, seen: Seen, of: str) -> Fault | None:
         """Too dear. ``of`` names the algorithm: "a ring"."""
-        have, need = self._measure.count(seen), self.need(seen.case)
+        have, need = self.measured.count(seen), self.need(seen.case)
         if self.at_most is None or have <= self.at_most * need + self.slack(seen.case):
             return None
         times = f"{have / need:.3g} times the" if need and have >= 1.01 * need else "more than the"
         formula = f" ({self.formula})" if self.formula else ""
-        begin = f"With {seen.case}, {self._measure.told(have)}: "
+        begin = f"With {seen.case}, {self.measured.told(have)}: "
         told = f"{begin}{times} {_told(need)} that {of} needs{formula}. {remark(seen, self._name)}{self.advice}"
         return Fault(f"too-many-{self._name}", told.strip())
 
     def under(self, seen: Seen, of: str) -> Fault | None:
         """Less than there can be; by messages, of a group of two ranks or more, with an element for each."""
-        have, need = self._measure.count(seen), self.need(seen.case)
+        have, need = self.measured.count(seen), self.need(seen.case)
         by_messages = isinstance(self.measure, str)
         if self.at_least is None or have >= self.at_least * need or (by_messages and not has_bound(seen.case)):
             return None
         formula = f" ({self.formula})" if self.formula else ""
-        begin, least = f"With {seen.case}, {self._measure.told(have)}.", f"{_told(self.at_least * need)}{formula}"
+        begin, least = f"With {seen.case}, {self.measured.told(have)}.", f"{_told(self.at_least * need)}{formula}"
         if by_messages:
             told = f"{begin} No program that computes this by messages can do with less than {least}: "
             return Fault("not-by-messages", f"{told}the values did not come by these messages.")
@@ -128,13 +128,13 @@ class Budget:
 
     def spent(self, seen: Seen) -> str:
         """As in "24 bytes a rank, the least there is"."""
-        have, need = self._measure.count(seen), self.need(seen.case)
+        have, need = self.measured.count(seen), self.need(seen.case)
         bound = self.at_least == self.at_most == 1 and (not isinstance(self.measure, str) or has_bound(seen.case))
         least = ", the least there is" if bound and have <= need else ""
-        return self._measure.spent.format(self._measure.counted(have)) + least
+        return self.measured.spent.format(self.measured.counted(have)) + least
 
     @property
-    def _measure(self) -> Measure:
+    def measured(self) -> Measure:
         return MEASURES[self.measure] if isinstance(self.measure, str) else self.measure
 
     @property

@@ -54,7 +54,7 @@ def economise(exercise: Exercise) -> Economise:
 
 def spent(exercise: Exercise, seen: Seen) -> str:
     """What a run that is right has cost, as in "96 bytes a rank, the least there is; 6 messages one after another"."""
-    rows = [budget.spent(seen) for budget in exercise.budgets if budget.at_most is not None]
+    rows = [b.spent(seen) for b in exercise.budgets if b.at_most is not None and b.measured.count(seen)]
     return f"With {seen.case}: {'; '.join(rows)}." if rows else ""
 
 

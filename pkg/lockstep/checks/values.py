@@ -9,14 +9,14 @@ import torch
 from torch import Tensor
 
 from lockstep.checks.judge import Fault
+from lockstep.checks.numbers import apart
 from lockstep.checks.observation import Seen
 from lockstep.checks.plain import Other
 from lockstep.checks.wording import counted
 
 
 def result(seen: Seen, rank: int) -> Any:
-    """What a function left that may work in place or return: the returned value, or else the tensor that was its first
-    argument."""
+    """What a function left that may work in place or return: what it returned, or else its first argument, a tensor."""
     returned = seen.returned[rank]
     first = seen.arguments[rank][:1] if returned is None else []
     return first[0] if first and isinstance(first[0], Tensor) else returned
@@ -34,8 +34,8 @@ def compare(seen: Seen, held: Sequence[Any], wanted: Sequence[Tensor | None]) ->
             continue
         wrong = (value != want).flatten()
         at = int(wrong.nonzero()[0])
-        there, right = value.flatten()[at].item(), want.flatten()[at].item()
-        where = f"element {at} of rank {rank} is {there:g}, not {right:g}"
+        there, right = apart(value.flatten()[at].item(), want.flatten()[at].item())
+        where = f"element {at} of rank {rank} is {there}, not {right}"
         many = f"{int(wrong.sum()):,} of {counted(want.numel(), 'element')} differ there"
         return Fault("wrong-values", f"With {seen.case}: {where} ({many}).")
     return None

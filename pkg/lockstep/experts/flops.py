@@ -72,6 +72,14 @@ def active_flops(
     return dense._replace(ffn=(layers - with_experts) * 16 * d**2 + with_experts * a_layer)
 
 
+def token_flops(
+    layers: int, width: int, context: int, vocabulary: int, with_experts: int, experts: int, k: int, shared: int,
+    hidden: int,
+) -> int:  # fmt: skip
+    """The total of the same, as the lab asks for it."""
+    return int(active_flops(layers, width, context, vocabulary, experts, k, with_experts, shared, hidden).total)
+
+
 def opt_table() -> Table:
     """The notes' table beside the count."""
     rows = []
@@ -80,5 +88,19 @@ def opt_table() -> Table:
         ratio = NOTES[name][1] / NOTES[name][0]
         rows.append([name, *(f"{share:.1f}" for share in counted.shares), f"{counted.ffn / counted.projections:g} : 1",
                      " / ".join(f"{share:g}" for share in NOTES[name]), f"{ratio:.1f} : 1"])  # fmt: skip
-    head = ["OPT", "projections %", "FFN %", "attention %", "logits %", "FFN to projections", "the notes", "theirs"]
-    return Table("Where the FLOPs of a token go", head, rows)
+    shares = ["projections %", "FFN %", "attention %", "logits %"]
+    head = ["OPT", *shares, "ratio", "the notes: MHA / FFN / attn / logit", "theirs"]
+    return Table("Where the FLOPs of a token go; the ratio is that of FFN to projections", head, rows)
+
+
+def growth_table(size: str = "1.3B") -> Table:
+    """An OPT with experts in every other layer, top-1: parameters, and the FLOPs of a token."""
+    layers, d = OPT[size]
+    dense, rows = dense_flops(layers, d, OPT_CONTEXT, OPT_VOCABULARY), []
+    for E in (1, 8, 64, 512):
+        flops = active_flops(layers, d, OPT_CONTEXT, OPT_VOCABULARY, E, 1, layers // 2) if E > 1 else dense
+        parameters = layers * 12 * d**2 + OPT_VOCABULARY * d + (E - 1) * layers // 2 * 8 * d**2
+        name, gflop = str(E) if E > 1 else "dense", f"{flops.total / 1e9:.2f}"
+        rows.append([name, f"{parameters / 1e9:.3g}", gflop, f"{flops.total / dense.total:.4f}"])
+    head = ["experts", "billion parameters, gates left out", "GFLOP of a token", "by the dense model's"]
+    return Table(f"OPT-{size}, with experts in every other layer, top-1", head, rows)

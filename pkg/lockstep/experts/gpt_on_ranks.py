@@ -25,6 +25,7 @@ from lockstep.experts.gpt import MixtureGPT, on_one_rank, on_ranks
 from lockstep.experts.table import furthest, numbered
 from lockstep.models import next_token_loss
 from lockstep.tables import Table
+from lockstep.tally import counted
 from lockstep.worlds import run
 
 EXPERTS, K_OF_TOKEN, PIECES, CONTEXT, BALANCE = 8, 2, 8, 16, 0.01
@@ -87,7 +88,7 @@ def gpt_table(ranks: tuple[int, ...] = (1, 2, 4, 8)) -> Table:
     rows = [
         [str(f.ranks), f"{f.apart:.0e}", f"{f.parameters / 1e6:.2f}", str(f.exchanged.number),
          f"{f.exchanged.nbytes / 1e6:.3f}"]
-        for f in map(on, ranks)
+        for f in map(on, counted(ranks, "Running", each=1.0))
     ]  # fmt: skip
     head = ["ranks", "gradients apart", "MB of parameters", "all-to-alls", "MB of them"]
     return Table(f"The small GPT with {EXPERTS} experts in its second block, top-{K_OF_TOKEN}, float64", head, rows)

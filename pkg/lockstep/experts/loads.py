@@ -11,7 +11,7 @@ data at any size, ``loaded(loads).show()`` draws it, and its time is that of ``c
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import torch
 import torch.distributed as dist
@@ -97,9 +97,12 @@ def imbalance(loads: Loads) -> float:
     return max(received) * len(received) / sum(received)
 
 
-def imbalance_table(shares: Sequence[float] = (1 / 8, 1 / 4, 1 / 2, 1), ranks: int = 8) -> Table:
+def imbalance_table(
+    shares: Sequence[float] = (1 / 8, 1 / 4, 1 / 2, 1), ranks: int = 8, line: Callable[[list[int]], float] | None = None
+) -> Table:
     """A step of ``ranks`` ranks with an expert each, where expert 0 gets a growing share of all tokens; and with places
-    for 1.25 times the mean, beyond which tokens are dropped."""
+    for 1.25 times the mean, beyond which tokens are dropped. ``line``: a learner's ``imbalance``, of each rank's
+    rows."""
     cluster, cells = find(CLUSTER), list[list[str]]()
     even = step_seconds(even_loads(ranks, ranks, TOKENS), WIDTH, HIDDEN, cluster)
     for share in shares:
@@ -107,8 +110,18 @@ def imbalance_table(shares: Sequence[float] = (1 / 8, 1 / 4, 1 / 2, 1), ranks: i
         kept, dropped = with_capacity(loads, round(1.25 * TOKENS / ranks))
         seconds, limited = (step_seconds(n, WIDTH, HIDDEN, cluster) for n in (loads, kept))
         cells.append(
-            [f"{100 * share:g} %", f"{imbalance(loads):.2f}", f"{seconds * 1e3:.2f}", f"{seconds / even:.2f}",
+            [f"{100 * share:g} %", *([f"{line([r.received for r in rows(loads)]):.2f}"] if line else []),
+             f"{imbalance(loads):.2f}", f"{seconds * 1e3:.2f}", f"{seconds / even:.2f}",
              f"{limited * 1e3:.2f}", f"{100 * dropped / (ranks * TOKENS):.0f} %"]
         )  # fmt: skip
-    head = ["expert 0 gets", "busiest rank, by the mean", "step, ms", "times even", "with capacity 1.25, ms", "dropped"]
+    yours = ["by your line"] if line else []
+    head = [
+        "expert 0 gets",
+        *yours,
+        "busiest rank, by the mean",
+        "step, ms",
+        "times even",
+        "with capacity 1.25, ms",
+        "dropped",
+    ]
     return Table(f"One layer of {ranks} experts on {ranks} simulated A100, {TOKENS} tokens each", head, cells)

@@ -24,6 +24,7 @@ from torch import Tensor, nn
 
 from lockstep.errors import UsageError
 from lockstep.experts.expert import matrix
+from lockstep.tables import Table
 
 ROUTER = 900_002  # the number of its vector in ``expert.matrix``
 
@@ -64,3 +65,11 @@ def depth_flops(tokens: int, width: int, share: float) -> float:
     """The same with a router in front: its scores, and the block on C tokens."""
     C = max(1, round(share * tokens))
     return block_flops(C, width) + 2 * tokens * width
+
+
+def depths_table(tokens: int = 2048, width: int = 2048) -> Table:
+    """What a block with a router costs, by the share of the tokens that go through."""
+    whole = block_flops(tokens, width)
+    rows = [[f"{share:g}", f"{depth_flops(tokens, width, share) / whole:.5f}"] for share in (1, 1 / 2, 1 / 4, 1 / 8)]
+    caption = f"Mixture of depths: {tokens:,} tokens of width {width:,}"
+    return Table(caption, ["share of tokens", "share of a block's FLOPs"], rows)

@@ -142,27 +142,55 @@ MODELS = (
     ),
 )  # fmt: skip
 
+DENSE = (  # for comparison: no layer has experts, and every token meets everything
+    Model(
+        "PaLM-540B", 2022, 18432, 118, 0, 0, 0, 0, grouped_query(18432, 48, 1, 256), 256_000 * 18432, hidden=73728,
+        dense_matrices=3, published=(540.35e9, 0), source="arXiv:2204.02311, table 1",
+    ),
+    Model(
+        "LLaMA-65B", 2023, 8192, 80, 0, 0, 0, 0, grouped_query(8192, 64, 64, 128), 2 * 32_000 * 8192, hidden=22016,
+        dense_matrices=3, published=(65.2e9, 0), source="arXiv:2302.13971, table 2",
+    ),
+)  # fmt: skip
+
 
 def find(name: str) -> Model:
     """The model of that name."""
-    return next(model for model in MODELS if model.name == name)
+    return next(model for model in MODELS + DENSE if model.name == name)
 
 
 def models_table() -> Table:
-    head = ["model", "year", "experts", "of a token", "total", "published", "active", "published", "of each 100"]
+    """``published``: total and active, as far as the source has them."""
+    head = ["model, year", "experts", "of a token", "total", "active", "active, %", "published"]
     return Table("Mixtures of experts: parameters from the published shapes", head, [_row(m) for m in MODELS])
 
 
 def _row(m: Model) -> list[str]:
-    total, active = m.published
     chosen = f"{m.k} + {m.shared} shared" if m.shared else f"{m.k}"
-    counted = [short(m.total), short(total), short(m.active), short(active)]
-    return [m.name, str(m.year), f"{m.experts:,}", chosen, *counted, f"{100 * m.active / m.total:.3g}"]
+    told = ", ".join(filter(None, map(short, m.published)))
+    share = f"{100 * m.active / m.total:.3g}"
+    return [f"{m.name}, {m.year}", f"{m.experts:,}", chosen, short(m.total), short(m.active), share, told]
 
 
 def short(parameters: float) -> str:
     """Three digits: 671 B, 12.9 B, 46; nothing where nothing is known."""
-    for unit, size in (("T", 1e12), ("B", 1e9), ("M", 1e6)):
+    for unit, size in (("T", 1e12), ("B", 1e9), ("M", 1e6), ("k", 1e3)):
         if parameters >= size:
             return f"{parameters / size:.3g} {unit}"
     return f"{parameters:.3g}" if parameters else ""
+
+
+def parts_table(name: str) -> Table:
+    """Of what a model consists: what a token needs to know of it."""
+    m = find(name)
+    mlp = (m.dense_matrices or m.matrices) * m.width * m.hidden
+    parts = [
+        ("attention", m.layers, 1, m.attention),
+        ("MLP, where there are no experts", m.layers - m.with_experts, 1, mlp),
+        ("routed experts", m.with_experts, m.experts, m.expert),
+        ("shared experts", m.with_experts, m.shared, m.expert),
+        ("gates", m.with_experts, 1, m.gate[0] or m.experts * m.width),
+    ]
+    rows = [[what, f"{layers}", f"{each}", short(n), short(layers * each * n)] for what, layers, each, n in parts]
+    rows += [["embeddings", "", "", "", short(m.embeddings)], ["together", "", "", "", short(m.total)]]
+    return Table(f"{name}: parameters", ["what", "layers", "in each", "of one", "in all"], rows)

@@ -20,6 +20,7 @@ from lockstep.experts.expert_parallel import ExpertParallelMoE, add_up_gradients
 from lockstep.experts.gate import Routing, Softmax, TopKGate
 from lockstep.models import linear
 from lockstep.tables import Table
+from lockstep.tally import counted
 from lockstep.worlds import run
 
 INPUTS, WIDTH, HIDDEN, OUTPUTS, EXPERTS, LAYERS = 7, 6, 5, 3, 24, 2
@@ -175,7 +176,7 @@ def beside_one_rank(
     """A row for each case and grid (W, K): the largest difference of any gradient or weight on any rank from the
     one-rank run."""
     rows = []
-    for W, K in grids:
+    for W, K in counted(grids, "Training", each=3.0):
         result = run(all_cases, cases, K, ranks=W, on=on)
         for n, case in enumerate(cases):
             wanted = alone(case, W)

@@ -19,8 +19,10 @@ from lockstep.experts.balance import load_balancing_loss, loads
 from lockstep.experts.gpt import MixtureGPT
 from lockstep.models import GPT, next_token_loss
 from lockstep.tables import Table
+from lockstep.tally import counted
 
 EXPERTS, EXAMPLES, CONTEXT, STEPS, RATE, BALANCE = 4, 8, 64, 300, 3e-3, 0.01
+TOLD = 10  # steps after which progress is told
 UNSEEN = 10_000  # the seed of a batch that no training draws
 
 
@@ -44,8 +46,9 @@ def trained(
     found = Trained(MixtureGPT(experts, seed=seed), [], [])
     adam = torch.optim.Adam(found.model.parameters(), rate)
     with one_thread():
-        for step in range(steps):
-            take_step(found, adam, *text_batch(text, EXAMPLES, CONTEXT, seed=step), balance)
+        for first in counted(range(0, steps, TOLD), f"Training, {TOLD} steps each", each=0.2):
+            for step in range(first, min(first + TOLD, steps)):
+                take_step(found, adam, *text_batch(text, EXAMPLES, CONTEXT, seed=step), balance)
     return found
 
 

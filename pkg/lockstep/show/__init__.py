@@ -1,5 +1,6 @@
 """Figures: events in, pictures out. Each moves where scripts run, and is an SVG (``.svg()``) everywhere else."""
 
+from lockstep.show.active_and_total import active_and_total
 from lockstep.show.amdahl import amdahl
 from lockstep.show.audit import audit
 from lockstep.show.balance import balance
@@ -8,6 +9,8 @@ from lockstep.show.board import board
 from lockstep.show.chart import chart
 from lockstep.show.consensus import consensus
 from lockstep.show.costs import costs
+from lockstep.show.expert_shares import expert_shares
+from lockstep.show.flop_shares import flop_shares
 from lockstep.show.heads import heads
 from lockstep.show.horovod import horovod
 from lockstep.show.inside_and_across import inside_and_across
@@ -25,6 +28,7 @@ from lockstep.show.race import race
 from lockstep.show.reconcile import reconcile
 from lockstep.show.ring import ring
 from lockstep.show.roofline import roofline
+from lockstep.show.routed_text import routed_text
 from lockstep.show.server_ingress import server_ingress
 from lockstep.show.sgd_map import sgd_map
 from lockstep.show.survey import survey
@@ -34,6 +38,7 @@ from lockstep.show.xray import xray
 from lockstep.tally import counted as progress
 
 __all__ = [
+    "active_and_total",
     "amdahl",
     "audit",
     "balance",
@@ -42,6 +47,8 @@ __all__ = [
     "chart",
     "consensus",
     "costs",
+    "expert_shares",
+    "flop_shares",
     "heads",
     "horovod",
     "inside_and_across",
@@ -60,6 +67,7 @@ __all__ = [
     "reconcile",
     "ring",
     "roofline",
+    "routed_text",
     "server_ingress",
     "sgd_map",
     "survey",

@@ -78,7 +78,8 @@ def logarithmic(field: str, title: str | None, **axis: Any) -> dict[str, Any]:
 
 def by_name(field: str, names: Sequence[str]) -> dict[str, Any]:
     """Colour and dashes of named lines: an all-reduce algorithm has those that it has in every figure."""
-    spare = (look for name, look in palette.LINES.items() if name not in names)
+    others = [look for name, look in palette.LINES.items() if name not in names]
+    spare = iter(sorted(others, key=lambda look: look == palette.LINES["naive"]))  # the second one without dashes: last
     looks = [palette.LINES.get(name) or next(spare) for name in names]
     dashes = [[int(n) for n in dashes.split()] or [1, 0] for _, dashes in looks]
     columns = 3 if max(map(len, names)) < 20 else 2

@@ -1,6 +1,7 @@
 """What exercises of this unit share: cases that say themselves, and ranks of which more is seen than they return."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from lockstep.checks.case import Case
@@ -26,3 +27,8 @@ def noting(observed: Callable[..., tuple[Any, Any]]) -> Watch:
 def results(seen: Seen) -> list[Any]:
     """Of each member of the group."""
     return [seen.returned[rank]["result"] for rank in seen.case.members]
+
+
+def alone(seen: Seen) -> Seen:
+    """The same run as if nothing had been found beside the results."""
+    return replace(seen, returned=tuple(noted and noted["result"] for noted in seen.returned))

@@ -1,0 +1,57 @@
+# %% [markdown]
+# # 11 Mixture of experts: more
+#
+# What the lesson has no room for: torch's parts beside ours, more grids of gradients, who is dropped first, and what
+# grows with the number of experts.
+
+# %%
+from lockstep.experts import beside_torch, driven, flops, mixture_of_depths, table
+
+# %% [markdown]
+# ## torch's own
+#
+# torch has no mixture of experts, but it has the parts: an all-to-all that autograd goes through, and `grouped_mm`, one
+# product for all experts of a rank. Below is a layer that is made of them, as torchtitan makes it, beside ours. Are output
+# and gradients alike, and bytes?
+
+# %%
+beside_torch.beside_torch_table()
+
+# %% [markdown]
+# ## The gradients of one rank
+#
+# The lesson's table for other grids. Of three ranks and more, rank 1 has no tokens at all: it takes part in every all-to-all
+# all the same. `table.gradients_table()` makes all nine grids, in a minute or two.
+
+# %%
+table.gradients_table(((3, 3), (4, 4)))
+
+# %% [markdown]
+# ## Who is dropped first
+#
+# Places are taken in the order of tokens. So those at the end of a batch are dropped first, whatever they weigh. V-MoE (Riquelme
+# et al., 2021) takes the choices by falling weight: **batch-prioritized routing**. As many are dropped. Which ones?
+
+# %%
+driven.priority_table()
+
+# %% [markdown]
+# ## What grows
+#
+# Here is OPT-1.3B with experts in place of the FFN in every other layer. Each expert is as wide as the FFN was. What grows with
+# the number of experts, and what hardly does? What does grow is the gate.
+
+# %%
+flops.growth_table()
+
+# %% [markdown]
+# ## Depths
+#
+# With a mixture of depths, what is left of a block's FLOPs? It falls faster than the share of tokens, because attention falls
+# with its square. The router's scores are in it, too: with all tokens it is above 1.
+
+# %%
+mixture_of_depths.depths_table()
+
+# %% [markdown]
+# Back to [the lesson](lesson.ipynb), or on to [the lab](../../labs/11_mixture_of_experts/lab.ipynb).

@@ -1,0 +1,42 @@
+"""The learner thought: an expert computes what comes from each rank, one after the other."""
+
+MISCONCEPTION = "calls-for-each-rank"
+TELL = (
+    "You call an expert once for each rank. Put the rows of all ranks together first: one large matrix product "
+    "is faster than K small ones."
+)
+
+import torch
+import torch.distributed as dist
+import torch.nn.functional as F
+
+
+def dispatch_and_combine(x, experts, weights, compute, count, capacity, group=None):
+    K = dist.get_world_size(group)
+    each, (T, k) = count // K, experts.shape
+    turns = experts.T.flatten()
+    wants = F.one_hot(turns, count)
+    before = (wants.cumsum(0) - wants).gather(1, turns.unsqueeze(1)).squeeze(1)
+    kept = (before < capacity).view(k, T).T
+    token, choice = kept.nonzero(as_tuple=True)
+    order = torch.argsort(experts[kept], stable=True)
+    token, choice = token[order], choice[order]
+    counts = torch.bincount(experts[kept], minlength=count)
+    arriving = torch.empty_like(counts)
+    dist.all_to_all_single(arriving, counts, group=group)
+    sent = counts.view(K, each).sum(1).tolist()
+    received = arriving.view(K, each).sum(1).tolist()
+    rows = x.new_empty(sum(received), x.shape[1])
+    dist.all_to_all_single(rows, x[token], received, sent, group=group)
+    expert = torch.arange(each).repeat(K).repeat_interleave(arriving)
+    source = torch.arange(K).repeat_interleave(torch.tensor(received))
+    done = torch.empty_like(rows)
+    for i in range(each):
+        for s in range(K):
+            here = (expert == i) & (source == s)
+            done[here] = compute(i, rows[here])
+    back = x.new_empty(len(token), x.shape[1])
+    dist.all_to_all_single(back, done, sent, received, group=group)
+    y = torch.zeros_like(x)
+    y.index_add_(0, token, weights[token, choice].unsqueeze(1) * back)
+    return y, kept

@@ -1,0 +1,39 @@
+"""The learner thought: places are taken token by token, each with all its choices."""
+
+MISCONCEPTION = "token-by-token"
+TELL = (
+    "You give places token by token: the second choice of token 0 comes before the first choice of token 1. "
+    "All first choices of the rank come first."
+)
+
+import torch
+import torch.distributed as dist
+import torch.nn.functional as F
+
+
+def dispatch_and_combine(x, experts, weights, compute, count, capacity, group=None):
+    K = dist.get_world_size(group)
+    each, (T, k) = count // K, experts.shape
+    turns = experts.flatten()
+    wants = F.one_hot(turns, count)
+    before = (wants.cumsum(0) - wants).gather(1, turns.unsqueeze(1)).squeeze(1)
+    kept = (before < capacity).view(T, k)
+    token, choice = kept.nonzero(as_tuple=True)
+    order = torch.argsort(experts[kept], stable=True)
+    token, choice = token[order], choice[order]
+    counts = torch.bincount(experts[kept], minlength=count)
+    arriving = torch.empty_like(counts)
+    dist.all_to_all_single(arriving, counts, group=group)
+    sent = counts.view(K, each).sum(1).tolist()
+    received = arriving.view(K, each).sum(1).tolist()
+    rows = x.new_empty(sum(received), x.shape[1])
+    dist.all_to_all_single(rows, x[token], received, sent, group=group)
+    expert = torch.arange(each).repeat(K).repeat_interleave(arriving)
+    done = torch.empty_like(rows)
+    for i in range(each):
+        done[expert == i] = compute(i, rows[expert == i])
+    back = x.new_empty(len(token), x.shape[1])
+    dist.all_to_all_single(back, done, sent, received, group=group)
+    y = torch.zeros_like(x)
+    y.index_add_(0, token, weights[token, choice].unsqueeze(1) * back)
+    return y, kept

@@ -1,0 +1,60 @@
+"""What is written down of functions of tensors: how often they call torch, and the gradients that flow back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.overrides import TorchFunctionMode
+
+ROUNDING = {torch.float32: 1e-5, torch.float64: 1e-6}  # shares of whole numbers are often float32
+
+
+class Called(TorchFunctionMode):
+    """Counts calls of torch while it is entered. A list of n numbers counts n times: it is made to loop over it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.times = 0
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        self.times += args[0].numel() if func is Tensor.tolist else 1
+        return func(*args, **(kwargs or {}))
+
+
+def leaves(tensors: Sequence[Tensor]) -> list[Tensor]:
+    """Copies, laid out alike, of which autograd takes gradients."""
+    return [t.detach().clone().requires_grad_() for t in tensors]
+
+
+def gradients(output: Any, inputs: Sequence[Tensor]) -> list[Tensor | None] | str:
+    """By each of the inputs, of the output's sum, in which each number counts differently, and the first one once. None
+    where nothing flows; or what Python says, if autograd can't go backward."""
+    if not isinstance(output, Tensor) or not output.requires_grad:
+        return [None] * len(inputs)
+    weights = ((torch.arange(output.numel()) * 7 + 8) % 11 - 4).to(output).view(output.shape) / 4
+    try:
+        return list(torch.autograd.grad((output * weights).sum(), inputs, allow_unused=True))
+    except RuntimeError as error:
+        return str(error).partition("\n")[0].partition(" Hint:")[0].rstrip(".")
+
+
+def off(held: Tensor, want: Tensor) -> Tensor:
+    """Where a tensor is off by more than rounding."""
+    rounding = ROUNDING.get(want.dtype, 0.0)
+    return ~torch.isclose(held.to(want.dtype), want, rtol=rounding, atol=rounding)
+
+
+def rounded(value: Any) -> Any:
+    """Numbers with as many digits as another order of operations leaves alone: answers that agree in them are alike."""
+    if isinstance(value, Tensor) and value.is_floating_point():
+        return [f"{value.dtype}", (value.double() * 1e4).round()]
+    return [rounded(v) for v in value] if isinstance(value, list) else value
+
+
+def numbers(tensor: Tensor, most: int = 8) -> str:
+    """A row of a tensor in a sentence."""
+    row = [f"{n:.4g}" for n in tensor.flatten().tolist()]
+    return f"[{', '.join(row[:most] + ['...'] * (len(row) > most))}]"

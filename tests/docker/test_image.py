@@ -1,0 +1,65 @@
+"""The image that a workshop or a hub starts: built from nothing, and used by the user that it has, who is not root."""
+
+import os
+import runpy
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SCRIPT = ROOT / "scripts" / "image"
+
+
+def builder() -> str:
+    """Why no image can be built here."""
+    if os.geteuid() != 0:
+        return "buildah needs root here"
+    missing = [name for name in ("buildah", "debootstrap") if not shutil.which(name)]
+    return f"missing: {', '.join(missing)} (scripts/system-packages image)" if missing else ""
+
+
+def test_pips_settings_are_those_of_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What `pip config list` prints, and the folders that an image has to see while it is built."""
+    monkeypatch.setenv("PIP_FIND_LINKS", str(ROOT / "docs"))
+    script = runpy.run_path(str(SCRIPT))
+    settings = script["settings_of_pip"]()
+    assert settings["find-links"] == str(ROOT / "docs")
+    assert script["paths_in"]({"find-links": f"file://{ROOT}/docs", "timeout": "3"}) == [str(Path(*ROOT.parts[:3]))]
+    assert script["paths_in"]({"cert": "/there/is/none"}) == []
+
+
+def test_an_image_holds_what_git_tracks(tmp_path: Path) -> None:
+    runpy.run_path(str(SCRIPT))["tracked"](tmp_path)
+    assert (tmp_path / "pkg/lockstep/worlds.py").is_file()
+    assert not (tmp_path / ".venv").exists()
+
+
+def test_what_an_image_installs_before_lockstep(tmp_path: Path) -> None:
+    for file in ("pyproject.toml", "docker/needs.py"):
+        shutil.copy(ROOT / file, tmp_path)
+    asked = [sys.executable, str(tmp_path / "needs.py"), "dask", "hub"]
+    lines = subprocess.run(asked, capture_output=True, text=True, check=True).stdout.splitlines()
+    names = {line.partition(">")[0] for line in lines}
+    assert {"jupyterlab", "nbgrader", "dask", "distributed", "jupyterhub"} <= names
+    assert "torch" not in names
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1500)
+@pytest.mark.skipif(bool(builder()), reason=builder())
+def test_the_image_is_built_and_used(tmp_path: Path) -> None:
+    made = subprocess.run(
+        [sys.executable, str(SCRIPT), "--try"],
+        env=os.environ | {"LOCKSTEP_IMAGES": str(tmp_path / "images")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    shutil.rmtree(tmp_path / "images", ignore_errors=True)  # six gigabytes
+    said = made.stdout + made.stderr
+    assert made.returncode == 0, said[-6000:]
+    assert "communication.ring_all_reduce: Right." in said
+    assert "JupyterLab serves lesson 00" in said
