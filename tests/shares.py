@@ -90,6 +90,7 @@ PLACES = {  # the longest that fits
     "browser": "lessons",
     "grading/test_labs.py": "lessons",
     "grading": "grading",
+    "hostile": "grading",
     "slurm": "slurm",
 }
 

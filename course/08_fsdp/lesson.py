@@ -104,7 +104,8 @@ quiz(
 # ## 3. Gather, compute, let go · 11 minutes · short path
 #
 # **Stage 3** cuts the parameters, too. PyTorch calls it **FSDP**: fully sharded data parallel. Now no rank has a model. But
-# a layer can only compute with whole parameters. So a rank gathers them, computes, and lets go:
+# a layer can only compute with whole parameters. So a rank gathers them, computes, and lets go. (So it is no
+# [model parallelism](../10_tensor_parallel/model_parallelism.md): each rank computes all layers, for its own examples.)
 
 # %%
 print(inspect.getsource(driven.forward))

@@ -449,8 +449,9 @@ placement.placement_table(placement.FEW_WEIGHTS)
 
 # %% [markdown]
 # Now the notes' table, whole, each cell beside our count; and below it what else they say of pipelines. The rows on
-# implementation and on use agree with what we count. Look at throughput: which model parallelism is meant? And at communication:
-# for stages it is the other way round.
+# implementation and on use agree with what we count. Look at throughput: which of the
+# [three kinds of model parallelism](../10_tensor_parallel/model_parallelism.md) is meant? And at communication: for stages it is
+# the other way round.
 
 # %% lesson="after gradients"
 display(the_notes.data_or_model_table())

@@ -16,7 +16,8 @@ import difflib
 import importlib.util
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -131,12 +132,33 @@ def run_sealed(
 
 
 def _start(job: Job, on: str | Cluster | None, rules: Rules, ties: int | None) -> Result:
+    return _result((_carrier or carry_out)(job, on, rules, ties))
+
+
+def carry_out(job: Job, on: str | Cluster | None, rules: Rules, ties: int | None) -> Outcome:
+    """Run a job in the world that ``on`` names, of this process."""
     world = choose_world(on)
     if world == "spmd":
-        return _result(spmd.run_spmd(job))
+        return spmd.run_spmd(job)
     if world == "processes":
-        return _result(pool.run_processes(job))
-    return _result(run_virtual(job, the_cluster(on), rules, ties))
+        return pool.run_processes(job)
+    return run_virtual(job, the_cluster(on), rules, ties)
+
+
+Carrier = Callable[[Job, "str | Cluster | None", Rules, "int | None"], Outcome]
+_carrier: Carrier | None = None
+
+
+@contextmanager
+def carried_by(carrier: Carrier) -> Iterator[None]:
+    """Within it, ``carrier`` carries out every run of this process, in place of ``carry_out``: elsewhere, as in a
+    sandbox that holds ranks and whoever looks after them."""
+    global _carrier
+    before, _carrier = _carrier, carrier
+    try:
+        yield
+    finally:
+        _carrier = before
 
 
 def check_world(on: str | Cluster | None) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lockstep.checks.case import Case
 from lockstep.checks.patterns import explain
-from lockstep.checks.wording import counted, listed
+from lockstep.checks.wording import counted, listed, printable
 
 
 def test_one_is_singular() -> None:
@@ -27,3 +27,8 @@ def test_a_pattern_speaks_of_the_sizes_that_were_tried() -> None:
     assert "Draw 4 ranks" in only({1, 2}, (1, 2, 4, 8))
     assert "right for 2, 4 and 8 ranks and wrong for 3 and 5. Is there a step" in only({1, 2, 4, 8}, (1, 2, 3, 4, 5, 8))
     assert "right for 2 and 4 ranks and wrong for 3. Is there a step" in only({1, 2, 4}, (1, 2, 3, 4))
+
+
+def test_nothing_that_a_terminal_obeys_is_printable():
+    assert printable("a\tb\nc") == "a\tb\nc"
+    assert printable("\x1b[2J\u202e\x9b\ud800\r") == "\\x1b[2J\\u202e\\x9b\\ud800\\r"

@@ -21,6 +21,7 @@ from lockstep.errors import Deadlock, RankState
 from lockstep.experts.gpt import MixtureGPT
 from lockstep.show.figure import LONG, page, script
 from lockstep.simt import launch
+from lockstep.tensor_parallel.across_nodes import Size
 from lockstep.with_horovod.recorded import recording
 from lockstep.without_waiting.consensus import Consensus
 from lockstep.without_waiting.fewer_bytes import Trained
@@ -55,11 +56,16 @@ FIGURES: dict[str, Callable[[], Any]] = {
     "deadlock": lambda: show.timeline(Deadlock("A circle.", STATES, ring_trace(2))),
     "expert_shares": show.expert_shares,
     "flop_shares": show.flop_shares,
+    "heads": show.heads,
     "horovod": lambda: show.horovod(recording("timelines").value["late tensors"]),
+    "inside_and_across": lambda: show.inside_and_across(Size(1, 512, 4096, 32)),
+    "kept_by_ranks": show.kept_by_ranks,
     "loss_by_bytes": lambda: show.loss_by_bytes(
         [Trained("examples dealt evenly", f"{n}", n, 1e5 / n, 0.5, 7.9) for n in (1, 8)]
         + [Trained("few classes on each rank", f"{n}", n, 1e5 / n, 0.5 + n / 8, 9.0) for n in (1, 8)]
     ),
+    "losses_of_twelve": show.losses_of_twelve,
+    "matrix_cuts": show.matrix_cuts,
     "memory_over_time": lambda: show.memory_over_time(sawtooth()),
     "memory_stacks": show.memory_stacks,
     "message_times": lambda: show.message_times([8, 800, 80_000, 8_000_000], [2e-5, 2.1e-5, 5e-5, 3e-3], 2e-5, 4e-10),

@@ -15,7 +15,8 @@ from lockstep import run
 from lockstep.events import Count
 from lockstep.tensor_parallel import functional
 from lockstep.tensor_parallel.attention import causal
-from lockstep.tensor_parallel.regions import own
+from lockstep.tensor_parallel.regions import own, regions
+from lockstep.tensor_parallel.vocabulary import cross_entropy_of_columns
 
 F64 = torch.float64
 
@@ -103,7 +104,7 @@ def test_one_all_reduce_forward_and_one_backward(name: str) -> None:
 def of_columns() -> tuple[bool, bool]:
     z, targets = drawn((5, 11))[0].detach() * 1e4, torch.tensor([0, 1, 0, 2, 1])
     whole, mine = z.clone().requires_grad_(), z[:, own(11, None)].clone().requires_grad_()
-    loss = functional.vocab_parallel_cross_entropy(mine, targets, own(11, None).start)
+    loss = cross_entropy_of_columns(mine, targets, own(11, None).start)
     wanted = F.cross_entropy(whole, targets)
     (3 * loss).backward()
     (3 * wanted).backward()
@@ -115,7 +116,7 @@ def test_the_loss_of_columns() -> None:
 
 
 def both_regions() -> tuple[float, float]:
-    f, g = functional.regions()
+    f, g = regions()
     x = torch.full((1,), dist.get_rank() + 1.0, requires_grad=True)
     y = g(f(x) * 2)
     y.backward()

@@ -1,8 +1,8 @@
 """The course's tensor parallelism beside torch's parallelize_module: a training step each, on processes and gloo.
 
-A block of a GPT (``tensor_parallel.block``; torch's has its queries, keys and values in three layers), the same batch on every
-rank. As in `bench.ddp` the same model takes turns: a step of ours, one of torch's, and one of a rank that holds the
-whole block and talks to nobody.
+A block of a GPT (``tensor_parallel.block``; torch's has its queries, keys and values in three layers), the same batch
+on every rank. As in `bench.ddp` the same model takes turns: a step of ours, one of torch's, and one of a rank that
+holds the whole block and talks to nobody.
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ from outside nothing comes back."""
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -37,6 +38,12 @@ class UnderWay:
     def begin(self, number: int) -> None:
         self.path.write_text(str(number))
 
+    def take_over(self, begun: Begun | None) -> None:
+        """What was noted where the calls were made, if that was a place of which this process sees no files."""
+        if begun:
+            self.path.write_text(str(begun.number))
+            os.utime(self.path, (time.time() - begun.seconds,) * 2)
+
     def last(self) -> Begun | None:
         try:
             return Begun(int(self.path.read_text()), time.time() - self.path.stat().st_mtime)
@@ -47,8 +54,16 @@ class UnderWay:
 @contextmanager
 def under_way() -> Iterator[UnderWay]:
     """A note on which of several calls has begun, for as long as they run."""
+    global current
     with TemporaryDirectory(prefix="lockstep-") as folder:
-        yield UnderWay(Path(folder) / "call")
+        current = UnderWay(Path(folder) / "call")
+        try:
+            yield current
+        finally:
+            current = None
+
+
+current: UnderWay | None = None  # that is being written now
 
 
 def told_call(exercise: Exercise, arguments: tuple[Any, ...]) -> str:

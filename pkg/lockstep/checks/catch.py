@@ -5,12 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from lockstep.checks.case import Case
 from lockstep.checks.judge import Fault
-from lockstep.checks.load import load_as
 from lockstep.checks.observation import Seen
 from lockstep.checks.plain import plain
 from lockstep.checks.values import told
@@ -19,35 +17,35 @@ from lockstep.errors import RunError
 
 @dataclass(frozen=True)
 class Candidates:
-    """Answers in ``folder``, each with what it does, by what a test that is wrong about them has missed. Its name
-    begins with "rejects" where they are right."""
+    """Answers, each with what it does, by what a test that is wrong about them has missed. Its name begins with
+    "rejects" where they are right. Who rejects all "rejects-right-answers" may reject anything, and earns nothing."""
 
-    folder: Path
     noun: str  # "an all-reduce"
-    files: Mapping[str, Mapping[str, str]]  # {"misses-hangs": {"wrong/blocking_circle": "hangs"}}
+    answers: Mapping[str, Mapping[str, str]]  # {"misses-hangs": {"wrong/blocking_circle": "hangs"}}
+    given: Callable[[str, int], tuple[Any, ...]]  # what the test gets of the answer of a name, the n-th of its case
 
     def cases(self, ranks: int, seed: int) -> list[Case]:
-        told = {id: "right ones" if id.startswith("rejects") else "wrong ones" for id in self.files}
-        return [Case(1, seed, settings={"told": told[id], "candidates": id}) for id in self.files]
+        told = {id: "right ones" if id.startswith("rejects") else "wrong ones" for id in self.answers}
+        return [Case(1, seed, settings={"told": told[id], "candidates": id}) for id in self.answers]
 
     def inputs(self, case: Case, rank: int) -> Sequence[Any]:
         """Each under a name that says nothing."""
-        paths = [self.folder / f"{name}.py" for name in self.files[case.settings["candidates"]]]
-        return [(load_as(path, self.folder.name, f"candidate_{n}.py"),) for n, path in enumerate(paths)]
+        return [self.given(name, n) for n, name in enumerate(self.answers[case.settings["candidates"]])]
 
     def examine(self, seen: Seen) -> Fault | None:
         """The first about which the test is wrong."""
         id = seen.case.settings["candidates"]
-        for answer, what in zip(seen.returned[0], self.files[id].values(), strict=True):
+        for answer, what in zip(seen.returned[0], self.answers[id].values(), strict=True):
             it = f"{self.noun} that {what}"
             if isinstance(answer, dict):
                 told_of = f"With {it}, run() raises {answer['error']}, and your test lets it through."
-                advice = f"What fails is not {self.noun}: catch RunError, return False."
+                advice = "What fails isn't right: catch RunError, return False."
                 return Fault("lets-errors-through", f"{told_of} {advice}")
             if not isinstance(answer, bool):
                 return Fault("wrong-type", f"Your test returns {told(answer)}; True or False is wanted.")
             if answer != id.startswith("rejects"):
-                return Fault(id, f"Your test returns {answer} for {it}.")
+                none = id == "rejects-right-answers" and True not in seen.returned[0]
+                return Fault(id, f"Your test returns {answer} for {it}.", earned=-len(self.answers) * none)
         return None
 
 

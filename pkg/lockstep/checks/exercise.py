@@ -33,7 +33,7 @@ FOLDER = Path(__file__).parents[1] / "exercises"
 # One a unit, in the order of the course.
 TOPICS = (
     "why_parallel", "scikit_learn", "cpu", "gpu", "communication",
-    "all_reduce_sgd", "without_waiting", "horovod", "fsdp", "pipeline", "mixture_of_experts",
+    "all_reduce_sgd", "without_waiting", "horovod", "fsdp", "pipeline", "tensor_parallel", "mixture_of_experts",
 )  # fmt: skip
 
 Kind = Literal["write", "mend", "catch"]

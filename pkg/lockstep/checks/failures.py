@@ -37,8 +37,9 @@ def failure_of(error: RunError, limit: float) -> Failure:
 
 
 def _done_with_its_case(state: RankState) -> RankState:
-    """A rank that waits in the mark between two cases is, for the learner, done with its case."""
-    if state.state != "waiting" or state.where:
+    """A rank that waits in the mark between two cases, a broadcast, is, for the learner, done with its case. One that
+    waits for anything else where no line is the learner's is in a backward pass, which the check began."""
+    if state.state != "waiting" or state.where or state.kind not in ("", "broadcast"):
         return state
     return replace(state, state="finished", operation="", waits_for=())
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 
@@ -17,5 +18,10 @@ def listed(items: Sequence[object], last: str = "and") -> str:
 
 
 def printable(text: str) -> str:
-    """``text`` as every output can take it: half of a surrogate pair, which is no character, as its number."""
-    return text.encode("utf-8", "backslashreplace").decode()
+    """``text`` as every output can take it. As their numbers: half of a surrogate pair, which is no character; what
+    a terminal obeys and does not show; what turns text round."""
+    whole = text.encode("utf-8", "backslashreplace").decode()
+    return _OBEYED.sub(lambda found: found[0].encode("unicode_escape").decode(), whole)
+
+
+_OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")  # all but tab and newline

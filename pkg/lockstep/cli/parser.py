@@ -70,6 +70,15 @@ def _parser() -> argparse.ArgumentParser:
     answers.add_argument("files", nargs="+", metavar="FILE", help=".py files or notebooks that define the function")
     _json(answers)
 
+    grade = command("grade", "grade a class's submissions to a lab, each in a sandbox")
+    grade.add_argument("lab", metavar="LAB", help="as in 04_communication")
+    grade.add_argument("--jobs", metavar="N", type=int, default=1, help="so many submissions at a time")
+    grade.add_argument("--student", metavar="NAME", action="append", help="grade this one, once more; may be repeated")
+    grade.add_argument("--again", action="store_true", help="grade also those that have a result")
+    grade.add_argument("--own-seeds", action="store_true", help="give each student secret inputs of their own")
+    grade.add_argument("--unsafe", action="store_true", help="without a sandbox: for submissions that you have read")
+    _json(grade)
+
     run = command("run", "run a function of yours on several ranks")
     run.add_argument("target", metavar="FILE.py:FUNC", help="a function that needs no arguments")
     run.add_argument("--ranks", metavar="N", help="how many ranks")

@@ -156,6 +156,46 @@ class Forked:
         self._process.returncode = 0
 
 
+class Inherited(Forked):
+    """The same, for a server that is a fork of this process, which has torch loaded and one thread: it is there at
+    once. What this process learns later, its children never see."""
+
+    def __init__(self) -> None:
+        self._ready, self._loaded, self._owed = False, set(), 0
+        self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._log = os.fdopen(os.memfd_create("server-log"), "w+b")
+        starter = os.getpid()
+        pid = os.fork()
+        if pid == 0:
+            self._socket.close()
+            _serve(theirs, starter, self._log.fileno())
+        theirs.close()
+        self._process = _Fork(pid)
+
+
+class _Fork(subprocess.Popen[bytes]):
+    """A process that this one has forked, with what its starter asks of one that it has spawned."""
+
+    def __init__(self, pid: int) -> None:
+        self.pid, self.returncode = pid, None
+        self.args, self.stdin, self.stdout, self.stderr = "", None, None, None
+        self._waitpid_lock, self._child_created = threading.Lock(), True
+
+
+def _serve(control: socket.socket, starter: int, log: int) -> None:
+    """What ``python -m lockstep.launch.forkserver`` does, in a process that has loaded everything already."""
+    from lockstep.launch.forkserver import Server
+
+    try:
+        os.setsid()
+        os.dup2(log, 1)
+        os.dup2(log, 2)
+        os.close(log)
+        Server(control, starter).run()
+    finally:
+        os._exit(1)
+
+
 def memory(content: bytes) -> int:
     """A file of its own for ``content``, in memory, that is read from its beginning."""
     file = os.memfd_create("told")
@@ -192,6 +232,11 @@ class Starter:
         """Have the server load torch from now on, and do not wait for it. What goes wrong is told by the first run."""
         with self._lock, contextlib.suppress(OSError):
             self._begun()
+
+    def inherit(self) -> None:
+        with self._lock:
+            self._drop()
+            self._server = Inherited()
 
     def warm_up(self, modules: Iterable[str] = ()) -> None:
         """What ``start`` does first, and takes long: have a server that has torch loaded, and these modules. Here
@@ -251,6 +296,12 @@ class Starter:
 
 
 _starter = Starter()
+
+
+def inherit() -> None:
+    """Have a fork of this process start its children: one that has torch loaded, has one thread, and has not yet seen
+    what they must not see."""
+    _starter.inherit()
 
 
 def begin() -> None:

@@ -11,8 +11,13 @@ from lockstep.show.consensus import consensus
 from lockstep.show.costs import costs
 from lockstep.show.expert_shares import expert_shares
 from lockstep.show.flop_shares import flop_shares
+from lockstep.show.heads import heads
 from lockstep.show.horovod import horovod
+from lockstep.show.inside_and_across import inside_and_across
+from lockstep.show.kept_by_ranks import kept_by_ranks
 from lockstep.show.loss_by_bytes import loss_by_bytes
+from lockstep.show.losses_of_twelve import losses_of_twelve
+from lockstep.show.matrix_cuts import matrix_cuts
 from lockstep.show.memory_over_time import memory_over_time
 from lockstep.show.memory_stacks import memory_stacks
 from lockstep.show.message_times import message_times
@@ -44,8 +49,13 @@ __all__ = [
     "costs",
     "expert_shares",
     "flop_shares",
+    "heads",
     "horovod",
+    "inside_and_across",
+    "kept_by_ranks",
     "loss_by_bytes",
+    "losses_of_twelve",
+    "matrix_cuts",
     "memory_over_time",
     "memory_stacks",
     "message_times",

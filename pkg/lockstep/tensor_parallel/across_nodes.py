@@ -16,13 +16,16 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from functools import cache
 from typing import NamedTuple
 
 import torch
 
+from lockstep.events import Outcome, Trace
 from lockstep.machines import Cluster, find
 from lockstep.models import Block
 from lockstep.tables import Table, published
+from lockstep.tally import counted
 from lockstep.tensor_parallel.block import ParallelBlock
 from lockstep.tensor_parallel.linear import PLAIN, Style
 from lockstep.worlds import run
@@ -66,6 +69,7 @@ def step(size: Size, style: Style = PLAIN) -> float:
     return time.perf_counter() - begin
 
 
+@cache
 def spent(per_node: int, ranks: int = RANKS, size: Size = GPT_3, style: Style = PLAIN) -> Spent:
     """On ``ranks`` ranks, ``per_node`` of which share a node."""
     done = run(step, size, style, ranks=ranks, on=nodes_of(per_node), fake=True)
@@ -73,17 +77,45 @@ def spent(per_node: int, ranks: int = RANKS, size: Size = GPT_3, style: Style = 
     return Spent(done.values[0], sum(e.wait for e in mine), sum(e.nbytes for e in mine))
 
 
+class Passed(NamedTuple):
+    """The events of a step, from its begin at 0 on, and how many seconds it took."""
+
+    trace: Trace
+    time: float
+
+
+@cache
+def passed(per_node: int, ranks: int = RANKS, size: Size = GPT_3) -> Passed:
+    """The step alone: what built the layer before it is left out."""
+    done = run(step, size, ranks=ranks, on=nodes_of(per_node), fake=True)
+    return last_seconds(done, done.values[0])
+
+
+def last_seconds(done: Outcome, seconds: float) -> Passed:
+    """The last ``seconds`` of a run. What was computed without a break across their begin is cut there."""
+    begin = done.time - seconds
+    shifted = [
+        e._replace(start=max(0.0, e.start - begin), end=e.end - begin, posting=max(0.0, e.posted - begin))
+        for e in done.trace
+        if e.end > begin + 1e-9
+    ]
+    return Passed(replace(done.trace, events=tuple(shifted)), seconds)
+
+
 def across_table(ranks: int = RANKS, size: Size = GPT_3) -> Table:
     """The same step in nodes of K, K/2, ... ranks, and on one rank."""
     alone = spent(ranks, 1, size)
     rows = [["one rank", "–", *_told(alone, alone)]]
-    per_node = ranks
-    while per_node:
+    for per_node in counted(halved(ranks), "Simulating", each=1.5):
         rows.append([f"{ranks} ranks", str(per_node), *_told(spent(per_node, ranks, size), alone)])
-        per_node //= 2
     head = ["", "in a node", "ms", "standing still", "MB all-reduced", "times as fast as one"]
     title = f"A step of one layer, {size.b} x {size.T} tokens, {size.h} wide, bfloat16, on A100"
     return Table(title, head, rows)
+
+
+def halved(n: int) -> list[int]:
+    """n, n/2, ... 1."""
+    return [n >> i for i in range(n.bit_length())]
 
 
 def figure_13() -> Table:

@@ -41,6 +41,7 @@ from lockstep.events import Count
 from lockstep.models import Block
 from lockstep.residency import peak_of
 from lockstep.tables import Table
+from lockstep.tally import counted
 from lockstep.tensor_parallel.attention import causal
 from lockstep.tensor_parallel.gpt import ParallelGPT
 from lockstep.tensor_parallel.sequence import KEEPING, SequenceParallelGPT
@@ -161,7 +162,7 @@ class Beside(NamedTuple):
 
 
 def beside_torch(K: int = 2, on: str = "dgx-a100") -> list[Beside]:
-    return [beside(name, K, on) for name in METHODS]
+    return [beside(name, K, on) for name in counted(METHODS, "Training", each=2.0)]
 
 
 def beside(name: str, K: int, on: str) -> Beside:

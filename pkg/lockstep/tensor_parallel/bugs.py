@@ -38,7 +38,6 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from lockstep.datasets import library_text, text_batch
-from lockstep.errors import RunError
 from lockstep.models import GPT, next_token_loss
 from lockstep.tables import Table
 from lockstep.tensor_parallel.gpt import ParallelGPT
@@ -294,33 +293,3 @@ def losses_table(ranks: int = 4) -> Table:
         rows.append([name.replace("_", " "), f"{by_rank[0][0]:.3f}", f"{last[0]:.3f}", f"{max(last) - min(last):.0e}"])
     head = ["", "first loss", "last losses", "ranks differ by"]
     return Table(f"A small GPT on Python’s own source, {ranks} ranks, {STEPS} steps of gradient descent", head, rows)
-
-
-# ---- a test that finds them
-
-
-def is_right(parallel: Parallel, serial: Callable[[GPT, Tensor, Tensor], tuple[Tensor, Gradients]]) -> bool:
-    """Whether ``parallel`` gives the loss and the gradients of ``serial``, on every rank of every group.
-
-    1 no bias is zero, as those of a new model are    2 sizes that don't divide    3 three ranks, and a group that isn't
-    the world    4 all gradients on all ranks    5 rounding is no difference    6 what doesn't run isn't right
-    """
-    model = GPT(vocabulary=13, width=20, heads=4, layers=1, context=12, dtype=torch.float64)  # 2
-    drawn = torch.Generator().manual_seed(1)
-    for parameter in model.parameters():
-        parameter.data += torch.randn(parameter.shape, generator=drawn, dtype=torch.float64) / 10  # 1
-    tokens = torch.randint(13, (2, 13), generator=drawn)
-    loss, gradients = serial(model, tokens[:, :-1], tokens[:, 1:])
-
-    def agrees(chosen: list[int]) -> bool:
-        group = dist.new_group(chosen)
-        if dist.get_rank() not in chosen:
-            return True
-        ours, found = parallel(model, tokens[:, :-1], tokens[:, 1:], group)
-        pairs = [(ours, loss), *((found[name], wanted) for name, wanted in gradients.items())]  # 4
-        return all(torch.allclose(a, b, rtol=1e-9, atol=1e-12) for a, b in pairs)  # 5
-
-    try:
-        return all(all(run(agrees, chosen, ranks=4, on="dgx-a100").values) for chosen in ([0], [1, 3], [1, 2, 3]))  # 3
-    except RunError:
-        return False  # 6

@@ -14,7 +14,7 @@ sum before GeLU, so that both all-reduces are of 4·n, and outputs and gradients
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import torch
 import torch.distributed as dist
@@ -24,6 +24,7 @@ from torch.nn import functional as F
 from lockstep.events import Count, Trace
 from lockstep.models import Block, linear
 from lockstep.tables import Table
+from lockstep.tally import counted
 from lockstep.tensor_parallel.block import ParallelBlock
 from lockstep.tensor_parallel.linear import PLAIN, ColumnParallelLinear, RowParallelLinear, Style
 from lockstep.tensor_parallel.mlp import ParallelMLP
@@ -65,10 +66,10 @@ def of_rank_0(trace: Trace) -> Counts:
     return {kind: found.get((0, kind), Count(0, 0)) for kind in KINDS}
 
 
-def counted_table() -> Table:
+def counted_table(ways: Sequence[str] = tuple(STYLES)) -> Table:
     """In numbers of collectives; and what a ring sends of them, in parts of n."""
     rows = []
-    for way in STYLES:
+    for way in counted(ways, "Running", each=2.0):
         forward, backward = counts(way)
         rows.append([way, *map(told, (forward, backward)), *(f"{sent(c):.3g} n" for c in (forward, backward))])
     head = ["", "forward", "backward", "sent forward", "sent backward"]

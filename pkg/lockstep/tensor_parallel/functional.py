@@ -6,13 +6,11 @@
 So a gradient of A is that of the rank's own part, and zero elsewhere: those of all ranks add up to one rank's. What
 every rank uses whole (x, b, a norm's weights) has its whole gradient on every rank.
 
-These are the lab's answers. ``linear``, ``mlp``, ``attention`` and the others are the same as modules that hold no more
-than their parts.
+These, ``regions.regions`` and ``vocabulary.cross_entropy_of_columns`` are the lab's answers. ``linear``, ``mlp``,
+``attention`` and the others are the same as modules that hold no more than their parts.
 """
 
 from __future__ import annotations
-
-from collections.abc import Callable
 
 import torch
 import torch.distributed as dist
@@ -21,23 +19,13 @@ from torch.nn import functional as F
 
 from lockstep.tensor_parallel.attention import causal, heads_of
 from lockstep.tensor_parallel.regions import (
-    Copy,
     Group,
-    Reduce,
     copy_to_region,
     gather_from_sequence,
     own,
     reduce_from_region,
     reduce_scatter_to_sequence,
 )
-from lockstep.tensor_parallel.vocabulary import VocabParallelCrossEntropy
-
-Region = Callable[[Tensor], Tensor]
-
-
-def regions(group: Group = None) -> tuple[Region, Region]:
-    """f and g among the ranks of ``group``."""
-    return (lambda x: Copy.apply(x, group)), (lambda x: Reduce.apply(x, group))  # type: ignore[no-untyped-call]
 
 
 def parallel_mlp(x: Tensor, A: Tensor, a: Tensor, B: Tensor, b: Tensor, group: Group = None) -> Tensor:
@@ -59,13 +47,6 @@ def parallel_attention(
     query, key, value = (part.reshape(*part.shape[:-1], -1, d).transpose(1, 2) for part in parts)
     inside = causal(query, key, value).transpose(1, 2).flatten(2)
     return reduce_from_region(inside @ W[of_queries], group)
-
-
-def vocab_parallel_cross_entropy(scores: Tensor, targets: Tensor, first: int, group: Group = None) -> Tensor:
-    """The mean loss of scores (n, v), this rank's columns, which begin at token ``first``, for true tokens (n,)."""
-    mine = slice(first, first + scores.shape[1])
-    loss: Tensor = VocabParallelCrossEntropy.apply(scores, targets, mine, group)  # type: ignore[no-untyped-call]
-    return loss
 
 
 def parallel_conv2d(x: Tensor, V: Tensor, v: Tensor, W: Tensor, w: Tensor, group: Group = None) -> Tensor:

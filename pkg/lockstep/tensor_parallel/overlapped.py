@@ -17,6 +17,7 @@ async tensor parallelism. GPUs need cores and ports to spare for it; here commun
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -28,6 +29,7 @@ from torch.nn import functional as F
 from lockstep.machines import Cluster
 from lockstep.models import linear
 from lockstep.tables import Table
+from lockstep.tally import counted
 from lockstep.tensor_parallel.across_nodes import nodes_of
 from lockstep.tensor_parallel.linear import (
     PLAIN,
@@ -133,10 +135,10 @@ def measured(chunks: int, on: Cluster, ranks: int = 8, b: int = 32, T: int = 512
     return Pass(forward, backward, sum(e.kind == "all_reduce" for e in done.trace.of_rank(0)))
 
 
-def chunk_table(ranks: int = 8) -> Table:
+def chunk_table(ranks: int = 8, counts: Sequence[int] = (0, 1, 2, 4, 8, 16, 32)) -> Table:
     """An MLP in more and more chunks, where the ranks share a node and where each has its own."""
     rows = []
-    for chunks in (0, 1, 2, 4, 8, 16, 32):
+    for chunks in counted(counts, "Simulating", each=2.0):
         inside, across = (measured(chunks, nodes_of(per_node), ranks) for per_node in (ranks, 1))
         times = [f"{1e3 * seconds:.2f}" for found in (inside, across) for seconds in found[:2]]
         rows.append([str(chunks) if chunks else "nothing overlaps", *times, str(inside.all_reduces)])

@@ -24,6 +24,7 @@ from lockstep.cost.tensor import published_activations
 from lockstep.models import Block
 from lockstep.residency import peak_of
 from lockstep.tables import Table, published
+from lockstep.tally import counted
 from lockstep.tensor_parallel.block import ParallelBlock
 from lockstep.tensor_parallel.dropout import Dropout, Streams
 from lockstep.tensor_parallel.linear import PLAIN, Style
@@ -102,7 +103,7 @@ def activations_table(size: Size = GPT_22B) -> Table:
     """(1) beside equations 1, 2 and 4."""
     ways = {"one rank": (1, PLAIN), "tensor": (size.K, PLAIN), "tensor, sequence": (size.K, SEQUENCE)}
     rows = []
-    for name, (K, style) in ways.items():
+    for name, (K, style) in counted(ways.items(), "Running", each=2.0):
         told = published_activations(*size._replace(K=K), sequence=style == SEQUENCE)
         traced = a_layer(size._replace(K=K), style)
         rows.append([name, str(K), f"{told / 1e6:,.1f}", f"{traced / 1e6:,.1f}", f"{traced / told - 1:+.1%}"])

@@ -15,6 +15,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from lockstep.tables import Table, published
+from lockstep.tally import counted
 from lockstep.tensor_parallel.across_nodes import Size, spent
 
 TOKENS = (16, 1024)
@@ -34,7 +35,7 @@ class Scaled(NamedTuple):
 
 def weak_scaling() -> list[Scaled]:
     found: list[Scaled] = []
-    for row in published("tensor_parallel", "megatron_a100_weak_scaling.csv"):
+    for row in counted(published("tensor_parallel", "megatron_a100_weak_scaling.csv"), "Simulating", each=1.5):
         K, h = int(row["model_parallel"]), int(row["hidden"])
         rate = flops(h) / K / spent(K, K, Size(*TOKENS, h, h // HEAD)).seconds / 1e12
         percent = 100 * rate / (found[0].simulated if found else rate)

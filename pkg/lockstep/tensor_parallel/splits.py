@@ -66,20 +66,45 @@ def chosen(saved: Sequence[Sequence[float]], sizes: Sequence[int], together: Seq
             yield i
 
 
+def most_saved(layers: Sequence[Layer]) -> float:
+    """The most numbers that stand in pairs: all that cutting can make smaller."""
+    linear = [i for i, (kind, _) in enumerate(layers) if kind == "linear"]
+    together = [pointwise_between(layers, a, b) for a, b in pairwise(linear)]
+    return max(best_savings([layers[i][1] for i in linear], together)[-1])
+
+
 def all_reduces(layers: Sequence[Layer], splits: Sequence[str]) -> int:
     """Of a step. Raises UsageError for splits that cannot be."""
-    inside, pairs = False, 0
-    for (kind, _), split in zip(layers, splits, strict=True):
-        legal = split == (ROWS if inside else split) if kind == "linear" else split == WHOLE
-        if not legal or (kind == "mixing" and inside) or (split == ROWS and not inside):
-            raise UsageError(
-                f"A {kind} layer cannot be {split!r} there.", "After columns come pointwise layers, then rows."
-            )
-        inside = split == COLUMNS or (inside and split != ROWS)
-        pairs += split == ROWS
-    if inside:
-        raise UsageError("The last columns are followed by no rows.")
-    return 2 * pairs
+    if broken := broken_rule(layers, splits):
+        raise UsageError(f"These splits cannot be: {broken}.", "After columns come pointwise layers, then rows.")
+    return 2 * splits.count(ROWS)
+
+
+def broken_rule(layers: Sequence[Layer], splits: Sequence[str]) -> str:
+    """The first layer whose split cannot be, with the reason; "" where all can."""
+    columns = None  # since when features lie in parts
+    for i, ((kind, _), split) in enumerate(zip(layers, splits, strict=True)):
+        if kind != "linear" and split != WHOLE:
+            return f"layer {i} is {kind}, and only linear layers are cut"
+        if columns is None and split == ROWS:
+            return f"layer {i} is cut by rows, and no layer by columns leads to it"
+        if columns is not None and kind == "mixing":
+            return f"layer {i} is mixing, and features lie in parts since layer {columns}"
+        if columns is not None and kind == "linear" and split != ROWS:
+            return f"layer {i} isn’t cut by rows, and features lie in parts since layer {columns}"
+        columns = {COLUMNS: i, ROWS: None}.get(split, columns)
+    return "" if columns is None else f"layer {columns} is cut by columns, and no layer by rows follows"
+
+
+def beside_the_best(layers: Sequence[Layer], ranks: int, room: int, splits: Sequence[str]) -> str:
+    """What is wrong with ``splits``, or what less would be enough; "" for the best. None is wrong by rounding."""
+    if broken := broken_rule(layers, splits):
+        return broken
+    times = sum(n * (ranks if split == WHOLE else 1) for (_, n), split in zip(layers, splits, strict=True))
+    if times > ranks * room:
+        return f"a rank holds {times / ranks:,.6g} numbers, and has room for {room:,}"
+    have, fewest = all_reduces(layers, splits), all_reduces(layers, place_splits(layers, ranks, room))
+    return f"that costs {have} all-reduces, and {fewest} are enough" if have > fewest else ""
 
 
 def held(layers: Sequence[Layer], splits: Sequence[str], ranks: int) -> float:

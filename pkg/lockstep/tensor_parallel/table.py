@@ -19,6 +19,7 @@ from torch.nn import functional as F
 from lockstep import models
 from lockstep.models import linear, next_token_loss
 from lockstep.tables import Table
+from lockstep.tally import counted
 from lockstep.tensor_parallel.attention import Attention, ParallelAttention, kv_groups
 from lockstep.tensor_parallel.conv import ParallelConvnet
 from lockstep.tensor_parallel.gpt import ParallelGPT
@@ -146,7 +147,7 @@ def gradient(parameter: Tensor) -> Tensor:
 def beside_one_rank(ranks: Sequence[int] = RANKS, on: str = "dgx-a100") -> dict[str, dict[int, float]]:
     """By case and number of ranks, where that is possible: the largest difference on any rank."""
     found: dict[str, dict[int, float]] = {name: {} for name in CASES}
-    for K in ranks:
+    for K in counted(ranks, "Training", each=3.0):
         names = [name for name, case in CASES.items() if case.possible(K)]
         for of_rank in run(differences, names, ranks=K, on=on).values:
             for name, far in of_rank.items():

@@ -20,6 +20,7 @@ from lockstep.events import Memory
 from lockstep.models import GPT, gpt_layers, next_token_loss, parameters_of
 from lockstep.residency import peak_of
 from lockstep.tables import Table
+from lockstep.tally import counted
 from lockstep.tensor_parallel.beside_torch import Trainable, ours, torchs, whole, with_backward
 from lockstep.tensor_parallel.gpt import ParallelGPT
 from lockstep.tensor_parallel.overlapped import OVERLAPPED
@@ -52,6 +53,7 @@ def data() -> Trainable:
     return with_backward(model, lambda x, y: next_token_loss(model(x.chunk(K)[r]), y.chunk(K)[r]))
 
 
+ALONE = "one rank"
 WAYS: Mapping[str, Callable[[], Trainable]] = {
     "data parallel": data,
     "tensor parallel": lambda: ours(ParallelGPT(gpt_layers(**SIZES))),
@@ -66,7 +68,7 @@ WAYS: Mapping[str, Callable[[], Trainable]] = {
 def trained(way: str) -> tuple[list[float], Memory]:
     """On a rank: its losses, and what it held from its first step on."""
     text = library_text(TEXT) % SIZES["vocabulary"]
-    model, backward = (alone if way == "one rank" else WAYS[way])()
+    model, backward = (alone if way == ALONE else WAYS[way])()
     adam, losses = torch.optim.Adam(model.parameters(), lr=RATE), []
     with peak_of(model) as memory:
         for number in range(STEPS):
@@ -85,9 +87,9 @@ def training(way: str, ranks: int = RANKS) -> Trained:
     return Trained(way, losses, done.values[0][1], len(sent) / STEPS, port / STEPS)
 
 
-def trainings_table() -> Table:
-    """All ways on the same text: do they train the same model?"""
-    rows = [_told(training("one rank", 1)), *(_told(training(way)) for way in WAYS)]
+def trainings_table(ways: Sequence[str] = tuple(WAYS)) -> Table:
+    """One rank, and these ways on the same text: do they train the same model?"""
+    rows = [_told(training(way, 1 if way == ALONE else RANKS)) for way in counted([ALONE, *ways], "Training", each=2.0)]
     head = ["", *(f"loss of step {n + 1}" for n in range(STEPS)), "kB of parameters", "of activations", "peak",
             "collectives", "kB sent"]  # fmt: skip
     size = f"{parameters_of(GPT(**SIZES)):,} parameters, {EXAMPLES} x {SIZES['context']} tokens"

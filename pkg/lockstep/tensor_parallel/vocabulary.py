@@ -51,7 +51,13 @@ class VocabParallelEmbedding(nn.Module):
 def vocab_parallel_cross_entropy(z: Tensor, tokens: Tensor, V: int, group: Group = None) -> Tensor:
     """The mean cross-entropy in nats of scores whose columns lie on the ranks of ``group``: z (..., V/K), of this
     rank's share of V tokens, for the true ``tokens`` (...). The same on every rank."""
-    loss: Tensor = VocabParallelCrossEntropy.apply(z.flatten(0, -2), tokens.flatten(), own(V, group), group)  # type: ignore[no-untyped-call]
+    return cross_entropy_of_columns(z.flatten(0, -2), tokens.flatten(), own(V, group).start, group)
+
+
+def cross_entropy_of_columns(scores: Tensor, targets: Tensor, first: int, group: Group = None) -> Tensor:
+    """The same of scores (n, v) of tokens from ``first`` on, for true tokens (n,): a lab's answer."""
+    mine = slice(first, first + scores.shape[1])
+    loss: Tensor = VocabParallelCrossEntropy.apply(scores, targets, mine, group)  # type: ignore[no-untyped-call]
     return loss
 
 

@@ -4,8 +4,10 @@ from pathlib import Path
 
 from lockstep.checks.catch import Candidates, watch
 from lockstep.checks.exercise import Exercise
+from lockstep.checks.load import load_as
 
 DEAR = "is right, and sends more than it needs to"
+FOLDER = Path(__file__).parents[1] / "ring_all_reduce"
 FILES = {
     "rejects-right-answers": {
         "right/even_and_odd": "is right: even ranks send first",
@@ -27,7 +29,9 @@ FILES = {
     },
     "misses-hangs": {"wrong/blocking_circle": "hangs", "wrong/view_chunks": "raises an error for some sizes"},
 }
-RINGS = Candidates(Path(__file__).parents[1] / "ring_all_reduce", "an all-reduce", FILES)
+RINGS = Candidates(
+    "an all-reduce", FILES, lambda name, n: (load_as(FOLDER / f"{name}.py", FOLDER.name, f"candidate_{n}.py"),)
+)
 
 EXERCISE = Exercise(
     number=13, kind="catch", core=False, title="Catch a wrong all-reduce", points=4, minutes=30, parameters="fn",

@@ -1,0 +1,493 @@
+# %% [markdown]
+# # 10 Tensor parallelism
+#
+# **Along which side do you cut a matrix?**
+#
+# In unit 09 a rank had whole layers. Here each rank has a part of every layer, and all ranks work on the same tokens at the
+# same time. You count what they have to tell each other, and how long they wait for it.
+#
+# | | minutes | what |
+# |---|---|---|
+# | Whole lesson | 55 | sections 1 to 9 |
+# | Short path | 20 | sections 1, 2 and 6, the wrap-up; then `parallel_mlp` in the lab |
+# | [Lab](../../labs/10_tensor_parallel/lab.ipynb) | 120 | five exercises, and more for those who want them |
+#
+# From units 04 and 05 you need collectives and the ring all-reduce. The notes use one name for three things:
+# [“model parallelism”](model_parallelism.md).
+
+# %%
+import inspect
+
+from IPython.display import display
+
+from lockstep import predict, quiz, reconcile, show, your_turn
+from lockstep.tensor_parallel import across_nodes, counted, driven
+from lockstep.tensor_parallel import overlapped, published, recorded, regions
+from lockstep.tensor_parallel import table, the_notes, trainings
+
+# %% [markdown]
+# ## 1. Two ways to cut · 6 minutes · short path
+#
+# A layer computes Y = GeLU(X·A). X has a row for each token, A has a column for each output. Two ranks share A. Look at Y
+# below: which numbers of it does a rank have, and are they finished? Then set K to 4.
+
+# %%
+show.matrix_cuts()
+
+# %% [markdown]
+# **By columns**, each rank has whole numbers in some columns. **By rows**, each rank has a summand of every number. The notes
+# write that sum as Y = σ(X1A1 + X1A2). Below, that sum stands beside another one. And what happens if GeLU comes before the
+# sum?
+
+# %%
+display(driven.halves_table())
+driven.gelu_table()
+
+# %% [markdown]
+# The second half of X meets the second half of A: X1·A1 + X2·A2. And GeLU of a sum is not the sum of GeLUs. So by rows the
+# ranks have to talk before the nonlinearity; by columns they don't.
+#
+# **Your turn.** K needn't divide the number of columns. Then parts differ by one, and the first ranks have more. The
+# lab's exercises all cut like this.
+
+
+# %% lesson="turn own_part"
+def own_part(n, ranks, rank):
+    """n columns are shared out in a row, as evenly as can be, the first ranks first.
+    Which ones does `rank` have? (its first one, the one after its last)"""
+    ### BEGIN SOLUTION
+    each, more = divmod(n, ranks)
+    first = rank * each + min(rank, more)
+    return first, first + each + (rank < more)
+    ### END SOLUTION
+
+
+# %% lesson="behind own_part"
+cases = [(10, 4, rank) for rank in (0, 1, 2, 3)] + [
+    (6, 3, 2),
+    (7, 3, 0),
+    (7, 3, 1),
+    (2, 3, 2),
+    (5, 1, 0),
+    (51200, 7, 6),
+]
+wrong = {
+    lambda n, ranks, rank: (
+        rank * (n // ranks),
+        (rank + 1) * (n // ranks),
+    ): "That leaves n % ranks columns to nobody. Who gets them?",
+    lambda n, ranks, rank: (
+        rank * (n // ranks),
+        n if rank == ranks - 1 else (rank + 1) * (n // ranks),
+    ): "That gives all that is left to the last rank. Then it has the most work.",
+    lambda n, ranks, rank: (
+        min(n, rank * -(-n // ranks)),
+        min(n, (rank + 1) * -(-n // ranks)),
+    ): "That is `torch.chunk`: all have as many as the first, and the last have what is left.",
+    lambda n, ranks, rank: (
+        rank * (n // ranks) + min(rank, n % ranks),
+        rank * (n // ranks) + min(rank, n % ranks) + n // ranks,
+    ): "Your parts begin in the right places. How long is one of the first?",
+}
+well = "Right: `torch.tensor_split` cuts like this, too."
+
+# %% lesson="after own_part"
+driven.parts_table(own_part)
+
+# %% [markdown]
+# ## 2. f and g · 6 minutes · short path
+#
+# By columns, Y comes out in parts. By rows, X goes in, in parts. So put one after the other. A Transformer's **MLP** is just
+# that: GeLU(X·A)·B, with 4h numbers inside for each token, and h outside.
+
+# %% lesson="predict mlp"
+predict(
+    "mlp",
+    "Both matrices of an MLP are cut, on 2 ranks. X, and the gradient that arrives from behind, are whole on both. In how "
+    "many all-reduces does a rank take part in one training step, forward and backward together?",
+    unit="all-reduces",
+)
+
+# %% lesson="after mlp"
+mlp = driven.an_mlp()
+sums = [event for event in mlp.trace.of_rank(0) if event.kind == "all_reduce"]
+display(reconcile("mlp", simulated=len(sums)))
+show.timeline(mlp)
+
+# %% [markdown] lesson="reason mlp"
+# **Our reason.** A by columns needs nothing, and GeLU needs nothing. B by rows gives summands: one all-reduce forward.
+# Backward, the gradient of the output goes through B and through A without a word. But both ranks used X, each in its own
+# way. So the gradient of X is a sum: one all-reduce backward. What the number does not show is where they stand: at the
+# end of each pass, with nothing left to compute.
+
+# %% [markdown] lesson="after mlp"
+# Megatron-LM (Shoeybi et al., 2019) calls the two borders **f** and **g**. f copies forward and adds up backward; g adds up
+# forward and copies backward. `dist.all_reduce` alone won't do: autograd knows nothing of it. So each border is an
+# `autograd.Function`. Here is f. You write both in the lab.
+
+# %% lesson="after mlp"
+print(inspect.getsource(regions.Copy))
+
+# %% lesson="quiz rows-first"
+quiz(
+    "rows-first",
+    "Cut the other way round, A by rows and B by columns, an MLP needs two all-reduces of 4h numbers for each token, and two "
+    "all-gathers of h. With rings, how many times as much does it send as columns first?",
+    unit="times",
+    answer=4.5,
+    within=0.01,
+    because="An all-reduce sends what two all-gathers send. So it is 2·4 + 2·4 + 1 + 1 = 18, against 2 + 2.",
+    wrong={
+        4: "Those are the all-reduces. What do the all-gathers send?",
+        5: "That counts an all-gather like an all-reduce. Which is a half of the other?",
+        9: "That is against one all-reduce. Columns first has two.",
+        2.5: "That counts one all-reduce of 4h. There is one in each pass.",
+    },
+)
+
+# %% [markdown]
+# ## 3. A block · 10 minutes
+#
+# **Attention** is cut by heads: they never talk to each other. A rank has its heads' columns of queries, keys and values,
+# and their rows of the output layer. With **grouped queries**, several heads share keys and values. Below, 8 heads of
+# queries share 2, on 4 ranks. Which keys are there twice? Then set G to 8.
+#
+# So a block is twice the same: f, columns, rows, g. Norms and residual sums stand between g and the next f: there every
+# rank computes alike.
+
+# %%
+show.heads()
+
+# %% lesson="predict block"
+predict(
+    "block",
+    "A layer of GPT-3 is 12,288 wide. One text of 2,048 tokens goes through it on 8 ranks, 2 bytes a number. How many MB does "
+    "a rank all-reduce for this layer in a training step?",
+    unit="MB",
+)
+
+# %% lesson="after block"
+nbytes = across_nodes.spent(8).nbytes
+display(reconcile("block", simulated=nbytes / 1e6))
+print(f"96 layers: {96 * nbytes / 1e9:.1f} GB a step")
+
+# %% [markdown] lesson="reason block"
+# **Our reason.** Attention and the MLP have one all-reduce each, in each pass: four. Each is of 2,048 · 12,288 numbers with 2
+# bytes: 50 MB. The weights don't matter, nor does the number of ranks. What the number does not show: the next product
+# needs the sum, so nobody can go on before it is there.
+
+# %% [markdown]
+# **Your turn.** Your line stands beside traces of three layers.
+
+
+# %% lesson="turn all_reduced"
+def all_reduced(examples, positions, width):
+    """A block, one training step, in tensor parallelism: how many numbers does a rank
+    all-reduce? (Count an all-reduce of n numbers as n.)"""
+    ### BEGIN SOLUTION
+    return 4 * examples * positions * width
+    ### END SOLUTION
+
+
+# %% lesson="behind all_reduced"
+cases = [
+    (1, 2048, 12288),
+    (4, 512, 1024),
+    (1, 1, 8),
+    (3, 7, 20),
+    (8, 1024, 4096),
+    (1, 4096, 64),
+    (2, 3, 5),
+    (64, 128, 768),
+]
+wrong = {
+    lambda examples, positions, width: 2 * examples * positions * width: "That is one pass. What about the other?",
+    lambda examples, positions, width: 8 * examples * positions * width: (
+        "A ring sends about twice what is all-reduced. Here an all-reduce of n counts as n."
+    ),
+    lambda examples, positions, width: 12 * width * width: "Those are the weights: data parallelism reduces these.",
+    lambda examples, positions, width: 4 * positions * width: "That is for one example.",
+    lambda examples, positions, width: 16 * examples * positions * width: (
+        "Inside an MLP there are 4h numbers for each token. Do they travel?"
+    ),
+}
+well = "Right: two in each pass, of all tokens' h numbers."
+
+# %% lesson="after all_reduced"
+driven.block_table(all_reduced)
+
+# %% lesson="quiz tokens"
+quiz(
+    "tokens",
+    "Data parallelism all-reduces the gradients of a layer: 12·h² numbers, whatever the batch is. Tensor parallelism "
+    "all-reduces 4·h for each token. With h = 12,288, from how many tokens in the batch on does data parallelism send less?",
+    unit="tokens",
+    answer=36864,
+    because="4·h·n = 12·h² where n is 3·h.",
+    wrong={
+        12288: "That is h. What is 12·h² divided by 4·h?",
+        3072: "That is h/4. How many times does 4·h go into 12·h²?",
+        147456: "That is 12·h, as if a token had h numbers to reduce.",
+        49152: "That is 4·h. What is 12·h² divided by 4·h?",
+    },
+)
+
+# %% [markdown]
+# ## 4. The vocabulary · 4 minutes
+#
+# The first and the last matrix of a language model have a row for each token of the vocabulary. Cut both by tokens. To embed,
+# a rank looks up the tokens that it has, and gives zeros for the others; g adds up. At the end each rank has its columns of
+# the **scores** z. The loss of a token is log Σ exp(z) − z_target, and the sum is over all columns.
+
+# %% lesson="predict scores"
+predict(
+    "scores",
+    "2,048 tokens, a vocabulary of 51,200, 8 ranks, 4 bytes a number. All scores together are 419 MB. How many kB does a "
+    "rank have to all-reduce, so that each has the loss, and the gradient of its own scores?",
+    unit="kB",
+)
+
+# %% lesson="after scores"
+whole, sent = driven.loss_bytes()
+display(reconcile("scores", simulated=sent / 1e3))
+print(f"all scores: {whole / 1e6:.0f} MB, {whole / sent:,.0f} times as much")
+
+# %% [markdown] lesson="reason scores"
+# **Our reason.** Three numbers for each token: the largest score of all ranks, so that no exp gets too large; the sum of
+# exp(z − largest); and the target's score, which one rank has. 3 · 2,048 · 4 bytes. Then exp(z − largest)/sum is each rank's
+# part of the softmax, and backward nothing is sent. What the number does not show: no rank ever holds more than an
+# eighth of the scores.
+
+# %% [markdown]
+# ## 5. Is it the same model? · 2 minutes
+#
+# All layers, on 3 ranks, with sizes that 3 does not divide: how far is any gradient or weight from those of one rank? A
+# convolution is among them: its **filters** are what columns are to a matrix. Then a small GPT learns from Python's own
+# source. Compare the losses first, then the parameters on a rank, then what our way and torch's send.
+
+# %%
+display(table.gradients_table((3,)))
+trainings.trainings_table(("data parallel", "tensor parallel", "torch’s"))
+
+# %% [markdown]
+# torch's way, for your own models, is a plan by names ([its trace](more.ipynb)):
+#
+# ```python
+# plan = {"*.up": ColwiseParallel(), "*.down": RowwiseParallel()}
+# parallelize_module(model, mesh, plan)
+# ```
+#
+# **A good place for a break.** Your predictions and lines are kept.
+#
+# ## 6. Inside a node · 7 minutes · short path
+#
+# A Transformer's layer has two such pairs, attention and the MLP: four all-reduces in a step, and everybody waits for
+# each. In a DGX A100 a GPU has 300 GB/s to the others of its node, and 25 GB/s to those of other nodes.
+
+# %% lesson="predict across"
+predict(
+    "across",
+    "GPT-3's layer on 8 simulated A100: all in one node, or each in a node of its own. How many times as long does a step take "
+    "across nodes?",
+    unit="times",
+)
+
+# %% lesson="after across"
+inside, across = across_nodes.spent(8), across_nodes.spent(1)
+display(reconcile("across", simulated=across.seconds / inside.seconds))
+for name, step in (("in a node", inside), ("a node each", across)):
+    share = step.waiting / step.seconds
+    print(f"{name}: {1e3 * step.seconds:.1f} ms, {share:.0%} waiting")
+show.inside_and_across()
+
+# %% [markdown] lesson="reason across"
+# **Our reason.** Computing takes as long as before, about 10 ms. Only the waiting grows, from 1.3 to 14.4 ms: eleven times,
+# nearly as much as the links are apart. What the number does not show: most of this waiting can't be hidden. Data parallelism
+# hides its all-reduce behind a backward pass. So it gets the slow links, and tensor parallelism the fast ones.
+
+# %% [markdown]
+# Others measured it (Narayanan et al., 2021): 64 A100 in nodes of 8. K of them share a layer, and the rest are stages of a
+# pipeline. For each batch, which K is best?
+
+# %%
+across_nodes.figure_13()
+
+# %% [markdown]
+# A part can be hidden. **Asynchronous** tensor parallelism cuts a product into chunks: while one chunk is all-reduced, the next
+# is computed. Backward, the gradient of X travels while that of A is computed. Look at the forward pass in a node: how many
+# chunks are best?
+
+# %% lesson="after across"
+overlapped.chunk_table(counts=(0, 1, 8, 32))
+
+# %% lesson="quiz chunks"
+quiz(
+    "chunks",
+    "Why does the forward pass take longer with 32 chunks than with 8?",
+    choices=["more bytes travel", "each all-reduce has its alpha", "less is hidden", "the sums are others"],
+    answer="each all-reduce has its alpha",
+    because="The bytes are the same, in four times as many all-reduces, and each has a start-up time.",
+    wrong={
+        "more bytes travel": "A chunk is a part of the same numbers. How many bytes are all chunks together?",
+        "less is hidden": "Only the last chunk has nothing to hide behind. Is it longer with 32 chunks?",
+        "the sums are others": "Each number is added up once, in whichever chunk it is.",
+    },
+)
+
+# %% [markdown]
+# ## 7. What is there K times · 10 minutes
+#
+# Between g and the next f, all ranks hold the same numbers. What does that cost? Korthikanti et al. (2022) counted
+# what a layer keeps for its backward pass.
+
+# %% lesson="predict kept"
+predict(
+    "kept",
+    "A layer of a 22-billion model keeps 7,080 MB of activations on one rank. How many MB does each of 8 ranks keep in tensor "
+    "parallelism?",
+    unit="MB",
+)
+
+# %% lesson="after kept"
+simulated = published.a_layer(published.GPT_22B, published.PLAIN) / 1e6
+reconcile("kept", simulated=simulated)
+
+# %% [markdown] lesson="reason kept"
+# **Our reason.** An eighth would be 885. But the inputs of both norms, what they give, and two masks of dropout are alike on
+# all ranks: 503 MB. Only the rest is divided. With more ranks, what is alike is more and more of what is kept. The run has
+# 5 MB more than the paper's formula, 1,325, which leaves out what norms remember, and attention's mask of the future.
+
+# %% [markdown]
+# **Sequence parallelism** gives each rank some positions between the regions. f becomes an all-gather forward and a
+# reduce-scatter backward, g the other way round. These two are the halves of an all-reduce. So as many bytes travel.
+#
+# **Your turn.** For each number of X, one rank keeps 34 bytes, beside the scores of attention. Of these, 24 belong to what
+# stands between f and g. In the picture that follows, look at the orange part: what does it do as ranks become more?
+
+
+# %% lesson="turn kept_bytes"
+def kept_bytes(ranks, sequence):
+    """Of 34 bytes for each number of X, 24 lie between f and g. How many does each
+    rank keep in tensor parallelism, and how many if `sequence` is in parts, too?"""
+    ### BEGIN SOLUTION
+    return 34 / ranks if sequence else 10 + 24 / ranks
+    ### END SOLUTION
+
+
+# %% lesson="behind kept_bytes"
+cases = [(ranks, sequence) for ranks in (1, 2, 3, 8, 1000) for sequence in (False, True)]
+wrong = {
+    lambda ranks, sequence: 34 / ranks: "That divides everything. What do all ranks hold alike?",
+    lambda ranks, sequence: 10 + 24 / ranks: "What becomes of the 10 with sequence parallelism?",
+    lambda ranks, sequence: 24 / ranks if sequence else 10 + 24 / ranks: "Are the 10 gone, or in parts?",
+    lambda ranks, sequence: (
+        34 / ranks if sequence else 24 + 10 / ranks
+    ): "Which of them are cut: those between f and g?",
+}
+well = "Right: 10 + 24/K, and 34/K."
+
+# %% lesson="after kept_bytes"
+display(driven.kept_table(kept_bytes))
+show.kept_by_ranks()
+
+# %% [markdown]
+# And what does it cost? Below are the collectives of a block, from traces. The bytes forward are the same. Backward, gathered
+# inputs are gathered again, since nobody kept them. And there are six short all-reduces: a norm's weights meet other positions
+# on each rank now, so their gradient is a sum. Who forgets them trains K models that drift apart.
+
+# %% lesson="after kept_bytes"
+counted.counted_table(("tensor", "sequence"))
+
+# %% [markdown]
+# ## 8. Dropout · 2 minutes
+#
+# Dropout draws a **mask** of random numbers. Where ranks hold the same numbers, all need the same mask. Otherwise they go on with
+# different ones. Where each has its own part, masks have to differ: else all parts drop the same places. So a rank has
+# two random streams. Below is a weight that all ranks hold alike, behind dropout from either.
+
+# %%
+driven.masks_table()
+
+# %% lesson="quiz masks"
+quiz(
+    "masks",
+    "A block has dropout in three places: on attention's scores, behind attention, behind the MLP. Without sequence "
+    "parallelism, where does each rank need a mask of its own?",
+    choices=["on the scores", "behind attention and the MLP", "in all three", "nowhere"],
+    answer="on the scores",
+    because="Heads are in parts. Behind g all ranks hold the same numbers, and must go on with the same.",
+    wrong={
+        "behind attention and the MLP": "There g has just made all ranks' numbers alike. What would another mask do to them?",
+        "in all three": "Two of the three places lie behind g. Are numbers in parts there?",
+        "nowhere": "Which of the three places lies between f and g?",
+    },
+)
+
+# %% [markdown]
+# ## 9. A loss that falls proves nothing · 7 minutes
+#
+# Twelve programs train the same small GPT on 4 ranks. Two are right, and differ in how they compute. Ten have a bug each: f
+# is missing, a bias is added K times, and so on. All twelve losses fall, from about 4.75 to about 3.4.
+
+# %% lesson="predict lower"
+predict(
+    "lower",
+    "How many of the ten wrong programs have a lower loss than both right ones, after 20 steps?",
+    unit="programs",
+)
+
+# %% lesson="after lower"
+rows = recorded.losses()
+best = min(row.last for row in rows if row.right)
+lower = [row for row in rows if not row.right and row.last < best]
+display(reconcile("lower", simulated=len(lower)))
+show.losses_of_twelve()
+
+# %% [markdown] lesson="reason lower"
+# **Our reason.** Nothing in a wrong gradient forbids that the loss falls faster, for a while. Without f, a rank follows a
+# part of the gradient of whatever lies in front; here that happens to help. Two programs have the very losses of the right
+# ones: their bugs show only in sizes that 4 does not divide, or in a group that is not all ranks. What the number
+# does not show is how far each gradient is off.
+
+# %% lesson="quiz first-loss"
+quiz(
+    "first-loss",
+    "Look at where the losses begin. How many of the ten bugs does a test find that compares the first loss of a new model "
+    "with one rank's, on these 4 ranks?",
+    unit="bugs",
+    answer=4,
+    because="The right ones begin at 4.751, and four begin elsewhere. Six wrong ones have the right loss at first.",
+    wrong={
+        10: "Six of them begin with 4.751, like the right ones.",
+        2: "Those have the lowest losses at the end. Where does each begin?",
+        6: "Those begin with the right loss. Would this test find them?",
+        8: "That is the number of losses at the end that differ from the right ones'. Where does each begin?",
+    },
+)
+
+# %% [markdown]
+# So a test compares gradients, each of them, on each rank, for several K and sizes that K does not divide, with biases
+# that aren't zero, in a group that isn't the world. In the lab you write it: `catch_the_bug`.
+#
+# Now the notes: their slides on tensor parallelism, whole, and what else they say of it. Most rows agree. Look at the sum
+# of halves, at what is divided, at “after each layer”, and at the sample for Megatron.
+
+# %% lesson="after lower"
+display(the_notes.slides_table())
+the_notes.corrections_table()
+
+# %% [markdown]
+# ## Wrap-up
+#
+# You can now say:
+#
+# - which side of a matrix you cut, before a nonlinearity and behind it;
+# - what f and g do in each pass, and what a block all-reduces;
+# - why a loss over 51,200 tokens needs three numbers;
+# - why tensor parallelism stays inside a node;
+# - what all ranks keep alike, and what sequence parallelism does to it.
+#
+# In practice: `parallelize_module`, or Megatron Core.
+#
+# **Go on**: [the lab](../../labs/10_tensor_parallel/lab.ipynb). **[More](more.ipynb)**: torch's trace, Megatron Core's names, BERT,
+# ViT and ResNet. **Or stop here**, and begin with the lab.

@@ -1,0 +1,57 @@
+"""``lockstep grade``: grade a class's submissions to a lab. Exit code 0 all graded, 1 not all, 3 no sandbox."""
+
+from __future__ import annotations
+
+import argparse
+import json
+
+from lockstep.errors import UsageError
+from lockstep.grading.class_list import told
+from lockstep.grading.feedback import sums
+from lockstep.grading.grader import Grader, Options
+from lockstep.grading.judging import Result
+from lockstep.grading.sandbox_check import check_sandbox
+
+
+def grade(args: argparse.Namespace) -> int:
+    if args.jobs < 1:
+        raise UsageError(f"--jobs {args.jobs} is no number of submissions at a time.", "Write --jobs 2, say.")
+    options = Options(args.jobs, tuple(args.student or ()), args.again, args.own_seeds, args.unsafe)
+    grader = Grader(args.lab, options)
+    if not options.unsafe:
+        check_sandbox()
+    results = grader.run(_quiet if args.json else _line)
+    if args.json:
+        print(json.dumps({"lab": args.lab, "submissions": [_json(results[s]) for s in sorted(results)]}, indent=2))
+    else:
+        print(_summary(results, grader))
+    return int(any(not r.final for r in results.values()))
+
+
+def _line(result: Result, done: int, of: int, left: float) -> None:
+    rest = f"; about {max(1, round(left / 60))} min left" if done < of else ""
+    print(f"{done:>{len(str(of))}} of {of}  {told(result)}{rest}", flush=True)
+
+
+def _quiet(result: Result, done: int, of: int, left: float) -> None:
+    """Nothing: the JSON comes at the end."""
+
+
+def _json(result: Result) -> dict[str, object]:
+    points, maximum = sums(result)
+    graded = result.final and bool(result.exercises)
+    scores = {name: one.score for name, one in result.exercises.items()}
+    return {
+        "student": result.student,
+        "status": result.status,
+        "points": points if graded else None,
+        "maximum": maximum if graded else None,
+        "notes": list(result.notes),
+        "exercises": scores,
+    }
+
+
+def _summary(results: dict[str, Result], grader: Grader) -> str:
+    left = [r for r in results.values() if not r.final]
+    again = f" {len(left)} could not be graded: run it again." if left else ""
+    return f"{len(results) - len(left)} of {len(results)} have a result: grading/{grader.lab}.csv.{again}"

@@ -1,0 +1,28 @@
+"""The learner thought: the outputs are right."""
+
+import torch
+import torch.distributed as dist
+from torch.nn import functional as F
+
+MISCONCEPTION = "summands-of-the-norm"
+TELL = "Each rank's gradients of weight and bias are those of its own positions: summands, and nobody adds them up. f does."
+
+
+class AllPositions(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, group):
+        ctx.group = group
+        parts = [torch.empty_like(x) for _ in range(dist.get_world_size(group))]
+        dist.all_gather(parts, x.contiguous(), group=group)
+        return torch.cat(parts, 1)
+
+    @staticmethod
+    def backward(ctx, dy):
+        parts = [part.contiguous() for part in dy.chunk(dist.get_world_size(ctx.group), 1)]
+        mine = torch.empty_like(parts[0])
+        dist.reduce_scatter(mine, parts, group=ctx.group)
+        return mine, None
+
+
+def mend_unsynced_layernorm(x, weight, bias, group=None):
+    return AllPositions.apply(F.layer_norm(x, x.shape[-1:], weight, bias), group)

@@ -1,0 +1,31 @@
+"""The learner thought: f before what ranks use differently."""
+
+import torch
+import torch.distributed as dist
+from torch.nn import functional as F
+
+from lockstep.tensor_parallel.regions import copy_to_region, reduce_from_region
+
+MISCONCEPTION = "f-after-the-norm"
+TELL = "Gradients of all positions are added up before they are parted: that is what AllPositions' reduce-scatter does already, so they count K times. Only weight and bias need f."
+
+
+class AllPositions(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, group):
+        ctx.group = group
+        parts = [torch.empty_like(x) for _ in range(dist.get_world_size(group))]
+        dist.all_gather(parts, x.contiguous(), group=group)
+        return torch.cat(parts, 1)
+
+    @staticmethod
+    def backward(ctx, dy):
+        parts = [part.contiguous() for part in dy.chunk(dist.get_world_size(ctx.group), 1)]
+        mine = torch.empty_like(parts[0])
+        dist.reduce_scatter(mine, parts, group=ctx.group)
+        return mine, None
+
+
+def mend_unsynced_layernorm(x, weight, bias, group=None):
+    normed = AllPositions.apply(F.layer_norm(x, x.shape[-1:], weight, bias), group)
+    return copy_to_region(normed, group)

@@ -1,0 +1,37 @@
+"""Q, K and V of this rank side by side, in one product."""
+
+import torch
+import torch.distributed as dist
+from torch.nn import functional as F
+
+from lockstep.tensor_parallel.regions import copy_to_region, reduce_from_region
+
+
+def own(n, ranks, r):
+    each, more = divmod(n, ranks)
+    return slice(r * each + min(r, more), (r + 1) * each + min(r + 1, more))
+
+
+def stretches(heads, G, ranks, r, d):
+    """Of the queries and of the keys."""
+    if ranks <= G:
+        keys = own(G, ranks, r)
+        queries = slice(keys.start * (heads // G), keys.stop * (heads // G))
+    else:
+        queries, key = own(heads, ranks, r), r * G // ranks
+        keys = slice(key, key + 1)
+    return slice(queries.start * d, queries.stop * d), slice(keys.start * d, keys.stop * d)
+
+
+def parallel_attention(x, Q, K, V, W, heads, group=None):
+    ranks, r, d = dist.get_world_size(group), dist.get_rank(group), Q.shape[1] // heads
+    q_, k_ = stretches(heads, K.shape[1] // d, ranks, r, d)
+
+    w = torch.cat([Q[:, q_], K[:, k_], V[:, k_]], 1)
+    both = [s.stop - s.start for s in (q_, k_, k_)]
+    parts = (copy_to_region(x, group) @ w).split(both, -1)
+    q, k, v = (p.reshape(*x.shape[:2], -1, d).transpose(1, 2) for p in parts)
+    k, v = (t.repeat_interleave(q.shape[1] // k.shape[1], 1) for t in (k, v))
+    inside = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+
+    return reduce_from_region(inside.transpose(1, 2).flatten(2) @ W[q_], group)

@@ -1,0 +1,18 @@
+"""The learner thought: the last rank takes the rest."""
+
+import torch.distributed as dist
+from torch.nn import functional as F
+
+from lockstep.tensor_parallel.regions import copy_to_region, reduce_from_region
+
+MISCONCEPTION = "the-rest-to-the-last"
+TELL = "The last rank has all that is left over. Parts differ by one at most, and the first ranks have one more."
+
+
+def parallel_conv2d(x, V, v, W, w, group=None):
+    K, r = dist.get_world_size(group), dist.get_rank(group)
+    each = len(V) // K
+    mine = slice(r * each, (r + 1) * each if r < K - 1 else None)
+    V, v, W = V[mine], v[mine], W[:, mine]
+    inside = F.conv2d(copy_to_region(x, group), V, v, padding=1).relu()
+    return reduce_from_region(F.conv2d(inside, W, padding=1), group) + w[:, None, None]

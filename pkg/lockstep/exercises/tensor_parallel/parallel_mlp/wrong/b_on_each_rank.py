@@ -1,0 +1,21 @@
+"""The learner thought: a linear layer adds its bias."""
+
+import torch.distributed as dist
+from torch.nn import functional as F
+
+from lockstep.tensor_parallel.regions import copy_to_region, reduce_from_region
+
+MISCONCEPTION = "bias-k-times"
+TELL = "Each rank adds b to its summand, so that the sum has b K times. Add it once, after the sum."
+
+
+def own(n, group):
+    each, more = divmod(n, dist.get_world_size(group))
+    r = dist.get_rank(group)
+    return slice(r * each + min(r, more), (r + 1) * each + min(r + 1, more))
+
+
+def parallel_mlp(x, A, a, B, b, group=None):
+    mine = own(A.shape[1], group)
+    inside = F.gelu(copy_to_region(x, group) @ A[:, mine] + a[mine])
+    return reduce_from_region(inside @ B[mine] + b, group)

@@ -1,0 +1,27 @@
+"""The learner thought: a layer that is cut is on another rank."""
+
+MISCONCEPTION = "a-part-is-left"
+TELL = "You count a layer that is cut as nothing. A rank keeps n/K of it."
+
+
+def place_splits(layers, ranks, room):
+    linear = [i for i, (kind, _) in enumerate(layers) if kind == "linear"]
+    sizes = [layers[i][1] for i in linear]
+    apart = [any(kind == "mixing" for kind, _ in layers[a:b]) for a, b in zip(linear, linear[1:])]
+    best = [[(0, ())] for _ in range(len(linear) + 1)]  # best[i][c]: what c pairs of the first i layers save
+    for i in range(2, len(linear) + 1):
+        most = min(len(best[i - 2]) + 1, max(len(best[i - 1]), len(best[i - 2]) + 1))
+        best[i] = list(best[i - 1])
+        for c in range(1, most):
+            if not apart[i - 2]:
+                n, chosen = best[i - 2][c - 1]
+                pair = (n + sizes[i - 2] + sizes[i - 1], (*chosen, i - 2))
+                best[i][c : c + 1] = [max([pair, *best[i][c : c + 1]])]
+    splits = ["whole"] * len(layers)
+    total = sum(n for _, n in layers)
+    for n, chosen in best[-1]:
+        if total - n <= room:
+            break
+    for i in chosen:
+        splits[linear[i]], splits[linear[i + 1]] = "columns", "rows"
+    return splits

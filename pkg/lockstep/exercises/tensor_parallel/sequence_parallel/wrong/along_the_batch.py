@@ -1,0 +1,54 @@
+"""The learner thought: all_gather_into_tensor puts parts side by side."""
+
+import torch
+import torch.distributed as dist
+from torch.nn import functional as F
+
+from lockstep.tensor_parallel.regions import copy_to_region, reduce_from_region
+
+MISCONCEPTION = "gathers-along-the-batch"
+TELL = "all_gather_into_tensor puts the ranks' parts one after another along the first dimension, and that is the batch. Positions are the second one: torch.cat(parts, 1) puts them side by side."
+
+
+class Gather(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, group):
+        ctx.group = group
+        return gathered(x, group)
+
+    @staticmethod
+    def backward(ctx, dy):
+        return scattered(dy, ctx.group), None
+
+
+class Scatter(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, group):
+        ctx.group = group
+        return scattered(x, group)
+
+    @staticmethod
+    def backward(ctx, dy):
+        return gathered(dy, ctx.group), None
+
+
+def gathered(x, group):
+    n, t, h = x.shape
+    whole = x.new_empty(dist.get_world_size(group) * n, t, h)
+    dist.all_gather_into_tensor(whole, x.contiguous(), group=group)
+    return whole.view(n, -1, h)
+
+
+def scattered(x, group):
+    parts = [part.contiguous() for part in x.chunk(dist.get_world_size(group), 1)]
+    mine = torch.empty_like(parts[0])
+    dist.reduce_scatter(mine, parts, group=group)
+    return mine
+
+
+def sequence_parallel(x, weight, bias, A, a, B, b, group=None):
+    K, r = dist.get_world_size(group), dist.get_rank(group)
+    weight, bias, b = copy_to_region(torch.stack([weight, bias, b]), group)
+    A, a, B = A.tensor_split(K, 1)[r], a.tensor_split(K)[r], B.tensor_split(K)[r]
+    whole = Gather.apply(F.layer_norm(x, x.shape[-1:], weight, bias), group)
+    return x + Scatter.apply(F.gelu(whole @ A + a) @ B, group) + b

@@ -1,0 +1,34 @@
+"""The learner thought: exp of the scores, added up on all ranks."""
+
+import torch
+import torch.distributed as dist
+
+MISCONCEPTION = "no-maximum"
+TELL = (
+    "exp of a score of 10⁴ is no number, and a sum of exp of scores of −10⁴ is zero. Subtract the largest"
+    " score of each row first, the largest on all ranks."
+)
+
+
+def vocab_parallel_cross_entropy(scores, targets, first, group=None):
+    class Loss(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, scores):
+            place = targets - first
+            here = (place >= 0) & (place < scores.shape[1])
+            place = place.where(here, 0)[:, None]
+            z = scores
+            target = z.gather(1, place)[:, 0].where(here, 0)
+            dist.all_reduce(target, group=group)
+            total = z.exp().sum(1)
+            dist.all_reduce(total, group=group)
+            ctx.save_for_backward(z.exp() / total[:, None], place, here)
+            return (total.log() - target).mean()
+
+        @staticmethod
+        def backward(ctx, dy):
+            softmax, place, here = ctx.saved_tensors
+            gradient = softmax.scatter_add(1, place, -here[:, None].to(softmax.dtype))
+            return gradient * dy / len(gradient)
+
+    return Loss.apply(scores)

@@ -1,0 +1,35 @@
+"""The learner thought: the largest score that I have is subtracted."""
+
+import torch
+import torch.distributed as dist
+
+MISCONCEPTION = "own-maximum"
+TELL = (
+    "Each rank subtracts its own largest score, so that sums of different ranks don't fit together. All "
+    "need the same: the largest on all ranks."
+)
+
+
+def vocab_parallel_cross_entropy(scores, targets, first, group=None):
+    class Loss(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, scores):
+            place = targets - first
+            here = (place >= 0) & (place < scores.shape[1])
+            place = place.where(here, 0)[:, None]
+            largest = scores.amax(1)
+            z = scores - largest[:, None]
+            target = z.gather(1, place)[:, 0].where(here, 0)
+            dist.all_reduce(target, group=group)
+            total = z.exp().sum(1)
+            dist.all_reduce(total, group=group)
+            ctx.save_for_backward(z.exp() / total[:, None], place, here)
+            return (total.log() - target).mean()
+
+        @staticmethod
+        def backward(ctx, dy):
+            softmax, place, here = ctx.saved_tensors
+            gradient = softmax.scatter_add(1, place, -here[:, None].to(softmax.dtype))
+            return gradient * dy / len(gradient)
+
+    return Loss.apply(scores)

@@ -1,0 +1,133 @@
+"""What is known of a class's submissions to a lab: kept one file a student, each written whole or not at all.
+
+A grader that was stopped goes on with those that have no result yet, or have handed in something else since. So a
+second run changes nothing, and a result is there before the gradebook has it: what a killed grader left out is written
+by the next.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+import os
+import stat
+from collections.abc import Mapping, Sequence
+from importlib.metadata import version
+from pathlib import Path
+
+from lockstep.checks.wording import printable
+from lockstep.grading.feedback import core, sums
+from lockstep.grading.judging import Result
+from lockstep.grading.submission import MOST, WRONG_FORMAT
+
+TIMESTAMP = "timestamp.txt"
+RISKY = ("=", "+", "-", "@", "\t", "\r")  # with which a spreadsheet begins a formula
+
+
+class ClassList:
+    """The students who have handed in ``lab``, in the course's folder ``root``."""
+
+    def __init__(self, root: Path, lab: str, secret: str) -> None:
+        self.root, self.lab, self.secret = root, lab, secret
+        self.kept = root / "grading" / "results" / lab
+
+    def students(self) -> list[str]:
+        folders = (self.root / "grading" / "submitted").glob(f"*/{self.lab}")
+        return sorted(f.parent.name for f in folders if f.is_dir() and not f.is_symlink() and f.parent.name[0] != ".")
+
+    def folder(self, student: str) -> Path:
+        return self.root / "grading" / "submitted" / student / self.lab
+
+    def timestamp(self, student: str) -> str:
+        """When it was handed in, as nbgrader has noted; empty where that is no date."""
+        from nbgrader.utils import parse_utc
+
+        try:
+            text = _read(self.folder(student) / TIMESTAMP, 100).decode().strip()
+            parse_utc(text)
+        except (OSError, ValueError, OverflowError):
+            return ""
+        return text
+
+    def key(self, student: str) -> str:
+        """The same for the same files, package and seed."""
+        digest = hashlib.sha256(f"{version('lockstep')}/{self.secret}/{student}".encode())
+        for file in sorted(self.folder(student).glob("*.ipynb")):
+            digest.update(file.name.encode("utf-8", "surrogateescape"))
+            try:
+                digest.update(_read(file, MOST + 1))
+            except OSError as error:
+                digest.update(str(error.errno).encode())
+        return digest.hexdigest()
+
+    def result(self, student: str) -> Result | None:
+        """What an earlier run has found, if it still holds."""
+        try:
+            told = json.loads((self.kept / f"{student}.json").read_text(encoding="utf-8"))
+            return Result.from_json(told["result"]) if told["key"] == self.key(student) else None
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+
+    def feedback(self, student: str) -> Path:
+        return self.root / "grading" / "feedback" / student / self.lab / "lab.html"
+
+    def is_written(self, student: str) -> bool:
+        """Whether what is kept has come to the gradebook and to the learner's page, which is written last."""
+        page, kept = self.feedback(student), self.kept / f"{student}.json"
+        return page.exists() and page.stat().st_mtime_ns >= kept.stat().st_mtime_ns
+
+    def keep(self, result: Result) -> None:
+        told = {"key": self.key(result.student), "result": result.to_json()}
+        replaced(self.kept / f"{result.student}.json", json.dumps(told))
+
+    def write_table(self, results: Mapping[str, Result], names: Sequence[str]) -> Path:
+        """The CSV: one line a student. Where nothing could be graded the points are empty, and no zero."""
+        file = self.root / "grading" / f"{self.lab}.csv"
+        coming = file.with_name(f".{file.name}.{os.getpid()}")
+        with coming.open("w", encoding="utf-8", newline="") as opened:
+            table = csv.writer(opened)
+            table.writerow(["student", "status", "points", "maximum", *names, "notes"])
+            for student in sorted(results):
+                table.writerow(map(_harmless, _row(results[student], names)))
+        os.replace(coming, file)
+        return file
+
+
+def _row(result: Result, names: Sequence[str]) -> list[str]:
+    if not result.final or result.status == WRONG_FORMAT:
+        return [result.student, result.status, "", "", *[""] * len(names), " ".join(result.notes)]
+    points, maximum = sums(result)
+    each = [f"{result.exercises[n].score['points']:g}" if n in result.exercises else "" for n in names]
+    return [result.student, result.status, f"{points:g}", f"{maximum:g}", *each, " ".join(result.notes)]
+
+
+def told(result: Result) -> str:
+    """One line for the teacher: the student, the points, the status."""
+    if not result.final or not core(result):
+        return f"{printable(result.student)}: {result.status}. {' '.join(map(printable, result.notes[:2]))}"
+    points, maximum = sums(result)
+    why = "" if result.status == "graded" else f". {printable(result.notes[0])}" if result.notes else ""
+    return f"{printable(result.student)}: {points:g} of {maximum:g}, {result.status}{why}"
+
+
+def _harmless(text: str) -> str:
+    plain = printable(text)
+    return f"'{plain}" if plain.startswith(RISKY) else plain
+
+
+def _read(file: Path, most: int) -> bytes:
+    """The beginning of a plain file."""
+    handle = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    with os.fdopen(handle, "rb") as opened:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise OSError(0, "no file")
+        return opened.read(most)
+
+
+def replaced(file: Path, text: str) -> None:
+    """Write it whole or not at all."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    coming = file.with_name(f".{file.name}.{os.getpid()}")
+    coming.write_text(text, encoding="utf-8")
+    os.replace(coming, file)

@@ -1,0 +1,199 @@
+"""``lockstep grade``: a class's submissions to a lab, several at a time, and one writer for what comes of them.
+
+::
+
+    grading/submitted/STUDENT/LAB ──▶ judges, each with a sandbox ──▶ grader ──▶ grading/results    kept, to go on with
+                                                                             ├─▶ gradebook.db, autograded
+                                                                             ├─▶ feedback/STUDENT/LAB/lab.html
+                                                                             └─▶ LAB.csv
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import signal
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection, wait
+from pathlib import Path
+
+from lockstep.checks.seeds import secret_of_grader
+from lockstep.errors import UsageError
+from lockstep.grading import judging
+from lockstep.grading import submission as submissions
+from lockstep.grading.class_list import ClassList, replaced
+from lockstep.grading.course import UNITS, root
+from lockstep.grading.feedback import page
+from lockstep.grading.gradebook import Book
+from lockstep.grading.judging import Result, Task, names_of
+from lockstep.grading.submission import NOT_GRADED, WRONG_FORMAT, Notebook
+from lockstep.progress import home
+
+PATIENCE = 600.0  # seconds for one exercise, after which its judge is ended
+PRIVATE = ("grading", "solutions", "labs", "course", "exchange", "my-course")  # folders of a course
+
+
+@dataclass(frozen=True)
+class Options:
+    jobs: int = 1
+    students: Sequence[str] = ()  # all, if none is named
+    again: bool = False  # also those that have a result
+    own_seeds: bool = False  # a secret seed for each student
+    unsafe: bool = False
+
+
+@dataclass
+class Desk:
+    """A judge at work, as the grader sees it."""
+
+    pid: int
+    conn: Connection
+    student: str = ""
+    exercise: str = ""
+    since: float = field(default_factory=time.monotonic)
+
+
+class Grader:
+    """Grades one lab of the course at ``at``."""
+
+    def __init__(self, lab: str, options: Options, at: Path | None = None) -> None:
+        self.root, self.options = at or root(), options
+        self.lab = lab
+        self.topic = _topic(lab)
+        self.release: Notebook = _release(self.root / "labs" / lab / "lab.ipynb")
+        self.secret = secret_of_grader()
+        kind = f"{self.secret}/{'own' if options.own_seeds else 'one'}/{'unsafe' if options.unsafe else 'sandbox'}"
+        self.class_list = ClassList(self.root, lab, kind)
+
+    def run(self, tell: Callable[[Result, int, int, float], None]) -> dict[str, Result]:
+        """Every student's result. ``tell(result, done, of, seconds left)`` for each that is graded now."""
+        results = {s: r for s in self.class_list.students() if (r := self.class_list.result(s))}
+        todo = self._todo(results)
+        with self._alone():
+            book = Book(self.root, self.lab)
+            is_new = book.begin(self.release)
+            for student in sorted(set(results) - set(todo)):
+                if is_new or not self.class_list.is_written(student):  # a grader was killed before it had
+                    self._write(results[student], book, kept=True)
+            began = time.monotonic()
+            for done, result in enumerate(self._judged(todo), 1):
+                results[result.student] = result
+                self._write(result, book)
+                left = (time.monotonic() - began) / done * (len(todo) - done)
+                tell(result, done, len(todo), left)
+            self.class_list.write_table(results, names_of(self.release))
+        return results
+
+    def _todo(self, known: dict[str, Result]) -> list[str]:
+        there = self.class_list.students()
+        for name in self.options.students:
+            if name not in there:
+                raise UsageError(f"{name} has handed in no {self.lab}.", "Look into grading/submitted.")
+        if self.options.students:
+            return list(self.options.students)
+        if not there:
+            raise UsageError(
+                f"Nobody has handed in {self.lab}.", f"They are collected by `nbgrader collect {self.lab}`."
+            )
+        return [s for s in there if self.options.again or s not in known]
+
+    @contextlib.contextmanager
+    def _alone(self) -> Iterator[None]:
+        (self.root / "grading").mkdir(exist_ok=True)
+        with (self.root / "grading" / ".grading").open("a") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise UsageError("Another grader is at work in this course.", "Wait for it, or stop it.") from None
+            yield
+
+    # ---- judges
+
+    def _judged(self, students: Sequence[str]) -> Iterator[Result]:
+        """The results, as they come."""
+        todo = deque(students)
+        desks = [Desk(*judging.start(os.getpid())) for _ in range(min(self.options.jobs, len(todo)))]
+        try:
+            while todo or any(desk.student for desk in desks):
+                for desk in desks:
+                    if todo and not desk.student:
+                        self._give(desk, todo.popleft())
+                for number, desk in enumerate(desks):
+                    if result := self._heard(desk):
+                        yield result
+                    if desk.pid == 0:
+                        desks[number] = Desk(*judging.start(os.getpid()))
+                wait([desk.conn for desk in desks], 1.0)
+        finally:
+            for desk in desks:
+                _end(desk)
+
+    def _give(self, desk: Desk, student: str) -> None:
+        desk.student, desk.exercise, desk.since = student, "", time.monotonic()
+        private = (*(str(self.root / name) for name in PRIVATE), str(home()))
+        folder, options = self.class_list.folder(student), self.options
+        task = Task(student, folder, self.release, self.topic, self.secret, options.own_seeds, private, options.unsafe)
+        desk.conn.send(task)
+
+    def _heard(self, desk: Desk) -> Result | None:
+        """The result of a desk that is done, or whose judge is."""
+        try:
+            while desk.student and desk.conn.poll():
+                kind, told = desk.conn.recv()
+                desk.since = time.monotonic()
+                if kind == "exercise":
+                    desk.exercise = told
+                    continue
+                desk.student = ""
+                return Result(**vars(told))
+        except (EOFError, OSError):
+            return self._gone(desk, "whoever judged it has ended")
+        if desk.student and time.monotonic() - desk.since > PATIENCE:
+            return self._gone(desk, f"it took longer than {PATIENCE:.0f} seconds")
+        return None
+
+    @staticmethod
+    def _gone(desk: Desk, why: str) -> Result:
+        student, exercise = desk.student, desk.exercise or "the notebook"
+        _end(desk)
+        desk.student, desk.pid = "", 0
+        return Result(student, NOT_GRADED, [f"{exercise} could not be graded: {why}."])
+
+    # ---- what is written
+
+    def _write(self, result: Result, book: Book, kept: bool = False) -> None:
+        """In this order: what is kept first, so that whoever goes on writes the rest; feedback last, by which it is
+        known that all is written."""
+        if result.final and not kept:
+            self.class_list.keep(result)
+        if result.final and result.status != WRONG_FORMAT:
+            book.write(result, self.class_list.timestamp(result.student))
+        replaced(self.class_list.feedback(result.student), page(result, self.lab))
+
+
+def _end(desk: Desk) -> None:
+    desk.conn.close()
+    if desk.pid:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(desk.pid, signal.SIGKILL)
+        with contextlib.suppress(ChildProcessError):
+            os.waitpid(desk.pid, 0)
+
+
+def _topic(lab: str) -> str:
+    found = [unit for unit in UNITS if unit.folder == lab]
+    if not found:
+        raise UsageError(f"There is no lab {lab!r}.", "A lab is named as its folder in labs/: 04_communication.")
+    return found[0].topic
+
+
+def _release(file: Path) -> Notebook:
+    try:
+        return submissions.whole(json.loads(file.read_text(encoding="utf-8")))
+    except (OSError, ValueError, KeyError):
+        raise UsageError(f"{file} is no released lab.", "`lockstep build` makes it.") from None

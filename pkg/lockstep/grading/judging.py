@@ -1,0 +1,179 @@
+"""A judge: a process that grades one submission after the other, each answer in a sandbox of its own.
+
+grader → judge   Task
+judge → grader   ("exercise", id) as each one begins, and ("done", Result)
+
+The judge has the seed, and runs nothing of the learner's. It is a process of its own so that it can be ended, and so
+that a notebook that kills whoever reads it stops nobody else.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, field
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+from lockstep import worlds
+from lockstep.checks import Score, check_file, find
+from lockstep.checks.score import page
+from lockstep.checks.seeds import secret_of_student
+from lockstep.grading import kernel_calls as kernel
+from lockstep.grading import submission as submissions
+from lockstep.grading.outside import MODULES, Sandbox
+from lockstep.grading.sandbox_view import view
+from lockstep.grading.submission import CRASHED, GRADED, NOT_GRADED, TAMPERED, TIMED_OUT, Notebook
+from lockstep.launch import server
+
+KEPT = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "PYTHONPATH", "LOCKSTEP_START")  # what a judge knows of its grader
+OUT_OF_TIME = ("too-slow", "crashed:TimeLimit", "crashed:Stuck")
+
+
+@dataclass(frozen=True)
+class Task:
+    student: str
+    folder: Path  # with what was handed in
+    release: Notebook
+    topic: str
+    secret: str
+    own_seed: bool  # of the student
+    private: tuple[str, ...]  # folders that no sandbox shows
+    unsafe: bool
+
+
+@dataclass(frozen=True)
+class Judged:
+    """One exercise. ``score``: as `Score.to_json`; ``html``: its feedback; ``ended``: why its sandboxes ended, if they
+    did so by themselves."""
+
+    score: Mapping[str, Any]
+    html: str
+    ended: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Result:
+    """What became of a submission: plain data, kept as JSON."""
+
+    student: str
+    status: str
+    notes: Sequence[str] = ()
+    notebook: Notebook | None = None
+    exercises: Mapping[str, Judged] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Result:
+        judged = {name: Judged(**one) for name, one in data["exercises"].items()}
+        return cls(data["student"], data["status"], data["notes"], data["notebook"], judged)
+
+    @property
+    def final(self) -> bool:
+        """Whether it may be written down; or else it is for another run."""
+        return self.status != NOT_GRADED
+
+
+def main(conn: Connection, grader: int) -> None:
+    """A judge's life, in a fork of the grader."""
+    kernel.prctl(kernel.PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != grader:
+        os._exit(1)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    os.setsid()
+    known = {name: os.environ[name] for name in KEPT if name in os.environ}
+    os.environ.clear()
+    os.environ.update(known, HOME="/tmp")
+    while True:
+        try:
+            task: Task = conn.recv()
+        except EOFError:
+            return
+        conn.send(("done", graded(task, lambda id: conn.send(("exercise", id)))))
+
+
+def names_of(release: Notebook) -> list[str]:
+    """The exercises of a lab, core and extra, in their order."""
+    ids = [submissions.grade_id(c) for c in release["cells"]]
+    return [id.removeprefix("tests-") for id in ids if id.startswith("tests-")]
+
+
+def graded(task: Task, begins: Callable[[str], None] = lambda id: None) -> Result:
+    """Everything that is to be known of a submission."""
+    handed_in = submissions.read(task.folder, task.release)
+    if handed_in.notebook is None:
+        return Result(task.student, handed_in.status, list(handed_in.notes))
+    secret = secret_of_student(task.secret, task.student) if task.own_seed else task.secret
+    os.environ["LOCKSTEP_SEED"] = secret  # no process that a check starts is given it
+    judged: dict[str, Judged] = {}
+    with tempfile.TemporaryDirectory(prefix="lockstep-judge-") as own:
+        file = Path(own) / submissions.NAME
+        submissions.write(file, handed_in.notebook)
+        for name in names_of(task.release):
+            begins(name)
+            judged[name] = _judged(f"{task.topic}.{name}", file, task)
+    status, notes = _status(handed_in.status, judged)
+    return Result(task.student, status, [*handed_in.notes, *notes], handed_in.notebook, judged)
+
+
+def _judged(id: str, file: Path, task: Task) -> Judged:
+    if task.unsafe:
+        return _told(check_file(id, file, keep=False, apart=True), ())
+    exercise = find(id)
+    server.warm_up((*MODULES, *exercise.loads, exercise.reference.partition(":")[0]))
+    with ExitStack() as stack:
+        sandbox = Sandbox(view(task.private))
+        stack.callback(sandbox.close)
+        stack.enter_context(worlds.carried_by(sandbox.carry))
+        return _told(check_file(id, file, keep=False, apart=True), sandbox.ended)
+
+
+def _told(score: Score, ended: Sequence[str]) -> Judged:
+    return Judged(score.to_json(), page(score), list(ended))
+
+
+def _status(before: str, judged: Mapping[str, Judged]) -> tuple[str, list[str]]:
+    """The status, and one sentence for each exercise that is not simply right or wrong."""
+    notes, found = [], []
+    for name, one in judged.items():
+        why = one.score["findings"][0] if one.score["findings"] else {"misconception": "", "message": ""}
+        if one.score["verdict"] == "ungraded":
+            found.append(NOT_GRADED)
+            notes.append(f"{name} could not be graded: {why['message'].splitlines()[0]}")
+        elif one.ended:
+            found.append(CRASHED)
+            notes.append(f"The sandbox of {name} {one.ended[0]}.")
+        elif why["misconception"] in OUT_OF_TIME:
+            found.append(TIMED_OUT)
+            notes.append(f"{name} did not come to an end.")
+        elif why["misconception"] == "crashed:RankDied":
+            found.append(CRASHED)
+            notes.append(f"{name} ended its process.")
+    order = (NOT_GRADED, TAMPERED, CRASHED, TIMED_OUT)
+    return next((s for s in order if s in (*found, before)), GRADED), notes
+
+
+def start(grader: int) -> tuple[int, Connection]:
+    """A judge, forked from this process, which has one thread: its pid, and the connection to it."""
+    from multiprocessing.connection import Pipe
+
+    ours, theirs = Pipe(duplex=True)
+    sys.stdout.flush()
+    pid = os.fork()
+    if pid == 0:
+        status = 1
+        try:
+            ours.close()
+            main(theirs, grader)
+            status = 0
+        finally:
+            os._exit(status)
+    theirs.close()
+    return pid, ours

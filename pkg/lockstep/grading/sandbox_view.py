@@ -1,0 +1,126 @@
+"""What a sandbox sees of the machine: Python, the system's libraries and Lockstep, all read-only, and nothing else.
+
+::
+
+    /usr /lib … sys.prefix sys.base_prefix, the folder of this package     the machine's, read-only
+    /etc                                                                   a few files, most of them made up
+    /proc /dev /sys/devices/system/cpu                                     its own, or harmless
+    /tmp /dev/shm                                                          in memory, empty, of a limited size
+
+No home, no course, no submissions, no gradebook, no exchange: they are not hidden, they are not there.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from lockstep.grading import kernel_calls as kernel
+
+SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/sys/devices/system/cpu", "/sys/devices/system/node")
+ETC = ("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime", "alternatives")
+DEVICES = ("null", "zero", "full", "random", "urandom")
+WRITTEN = {
+    "passwd": "learner:x:{user}:{user}::/tmp:/bin/sh\n",
+    "group": "learner:x:{user}:\n",
+    "hosts": "127.0.0.1 localhost\n::1 localhost\n",
+    "nsswitch.conf": "passwd: files\ngroup: files\nhosts: files\n",
+}
+LINKS = {"fd": "/proc/self/fd", "stdin": "/proc/self/fd/0", "stdout": "/proc/self/fd/1", "stderr": "/proc/self/fd/2"}
+OLD, NEW = "/old", "/new"  # while the view is made
+
+
+@dataclass(frozen=True)
+class View:
+    """``shown``: paths of this machine that are seen, at their own place; ``covered``: folders in them that are empty
+    there. ``room``: bytes of /tmp, and as many of /dev/shm."""
+
+    shown: tuple[str, ...]
+    covered: tuple[str, ...] = ()
+    user: int = 1000
+    room: int = 512 << 20
+
+    def enter(self) -> None:
+        """Make it the root of this process, which has mounts of its own, and let go of the old one."""
+        kernel.mount("none", "/", flags=kernel.RECURSIVE | kernel.PRIVATE)
+        kernel.mount("tmpfs", "/tmp", "tmpfs", kernel.NO_SUID | kernel.NO_DEVICES, "size=1m,mode=755")
+        os.mkdir(f"/tmp{OLD}")
+        kernel.pivot_root("/tmp", f"/tmp{OLD}")
+        os.chdir("/")
+        os.mkdir(NEW)
+        kernel.mount("tmpfs", NEW, "tmpfs", kernel.NO_SUID, "size=4m,mode=755")
+        for path in self.shown:
+            _show(path)
+        _write_etc(self.user)
+        _make_places()
+        for path in self.covered:
+            if os.path.isdir(NEW + path):
+                kernel.mount("tmpfs", NEW + path, "tmpfs", options="size=4k,mode=755")
+        kernel.make_read_only(NEW)  # all so far; what follows is laid over it
+        for device in DEVICES:
+            kernel.mount(f"{OLD}/dev/{device}", f"{NEW}/dev/{device}", flags=kernel.BIND)
+        hidden = kernel.READ_ONLY | kernel.NO_SUID | kernel.NO_DEVICES | kernel.NO_PROGRAMS
+        kernel.mount("proc", f"{NEW}/proc", "proc", hidden)
+        for folder in ("/tmp", "/dev/shm"):
+            options = f"size={self.room},mode=1777,nr_inodes=100000"
+            kernel.mount("tmpfs", NEW + folder, "tmpfs", kernel.NO_SUID | kernel.NO_DEVICES, options)
+        os.chdir(NEW)
+        kernel.pivot_root(".", ".")
+        kernel.detach(".")
+        os.chdir("/tmp")
+
+
+def view(private: tuple[str, ...] = ()) -> View:
+    """For this Python and this Lockstep. ``private``: what must not be seen, wherever it lies."""
+    package = os.path.realpath(os.path.join(os.path.dirname(__file__), "..", ".."))
+    wanted = [*SYSTEM, *(f"/etc/{name}" for name in ETC), sys.prefix, sys.base_prefix, sys.exec_prefix]
+    inside = (*{os.path.realpath(p) for p in (sys.prefix, sys.base_prefix)}, "/usr")
+    if not any(_lies_in(package, folder) for folder in inside):
+        wanted.append(os.path.join(package, "lockstep"))
+    covered = (*map(os.path.realpath, private), os.path.join(package, "lockstep", "material"))
+    return View(tuple(_outermost([p for p in wanted if os.path.lexists(p)])), covered)
+
+
+def _lies_in(path: str, folder: str) -> bool:
+    return f"{path}/".startswith(f"{folder.rstrip('/')}/")
+
+
+def _outermost(paths: list[str]) -> Iterator[str]:
+    """Without those that lie in another one. A link is shown as one; where it leads to must be among them, too."""
+    plain = sorted({p for path in paths for p in (path, os.path.realpath(path))})
+    folders = [p for p in plain if not os.path.islink(p)]
+    for path in plain:
+        if not any(path != folder and _lies_in(path, folder) for folder in folders):
+            yield path
+
+
+def _show(path: str) -> None:
+    """In the new root, at its own place."""
+    old, new = OLD + path, NEW + path
+    os.makedirs(os.path.dirname(new), exist_ok=True)
+    if os.path.islink(old):
+        os.symlink(os.readlink(old), new)
+        return
+    if os.path.isdir(old):
+        os.makedirs(new, exist_ok=True)
+    else:
+        open(new, "x").close()
+    kernel.mount(old, new, flags=kernel.BIND | kernel.RECURSIVE)
+
+
+def _write_etc(user: int) -> None:
+    os.makedirs(f"{NEW}/etc", exist_ok=True)
+    for name, text in WRITTEN.items():
+        with open(f"{NEW}/etc/{name}", "w") as file:
+            file.write(text.format(user=user))
+
+
+def _make_places() -> None:
+    for folder in ("/proc", "/tmp", "/dev/shm"):
+        os.makedirs(NEW + folder)
+    for device in DEVICES:
+        open(f"{NEW}/dev/{device}", "x").close()
+    for name, target in LINKS.items():
+        os.symlink(target, f"{NEW}/dev/{name}")

@@ -1,0 +1,110 @@
+"""The walls of a sandbox, from inside; what grading does within them is tested in tests/hostile."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import psutil
+import pytest
+
+from lockstep.errors import WorldUnavailable
+from lockstep.grading.sandbox_check import check_sandbox
+
+ENTER = """
+import json, os, sys
+from lockstep.grading import kernel_calls as kernel, sandbox
+from lockstep.grading.sandbox_view import view
+
+"""
+LOOK = """
+secret = sys.argv[1]
+sandbox.enter(view((secret,)), sandbox.Limits(), kept=[])
+status = dict(line.split(":", 1) for line in open("/proc/self/status"))
+writable = [d for d in ("/", "/usr", "/etc", "/proc/sys/kernel", sys.prefix, "/tmp") if os.access(d, os.W_OK)]
+print(json.dumps({
+    "user": os.getuid(), "secret": os.path.exists(secret), "processes": [p for p in os.listdir("/proc") if p.isdigit()],
+    "files": [int(fd) for fd in os.listdir("/proc/self/fd")], "cwd": os.getcwd(), "writable": writable,
+    "top": sorted(os.listdir("/")), "net": os.listdir("/proc/sys/net/ipv4/conf"),
+    **{key: status[key].strip() for key in ("CapEff", "CapPrm", "CapBnd", "NoNewPrivs", "Seccomp")},
+}))
+"""
+FORBIDDEN = """
+kernel.unshare(kernel.NEW_USER)
+sandbox._write("/proc/self/setgroups", "deny")
+sandbox._write("/proc/self/uid_map", "0 %d 1" % int(sys.argv[1]))
+sandbox._write("/proc/sys/user/max_user_namespaces", "0")
+from lockstep.grading.sandbox_check import check_sandbox
+check_sandbox()
+"""
+FOREVER = """
+sandbox.enter(view(), sandbox.Limits(), kept=[])
+if os.fork() == 0:
+    os.setsid()
+    os.fork()
+os.write(1, b"in\\n")
+while True:
+    pass
+"""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _sandboxes():
+    try:
+        check_sandbox()
+    except WorldUnavailable as error:
+        pytest.skip(str(error))
+
+
+def python(code: str, *arguments: str) -> subprocess.Popen:
+    return subprocess.Popen(
+        [sys.executable, "-c", ENTER + code, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+
+
+def test_inside_there_is_python_and_nothing_of_anybody(tmp_path):
+    out, err = python(LOOK, str(tmp_path)).communicate(timeout=120)
+    assert not err
+    seen = json.loads(out)
+    assert (seen["user"], seen["cwd"], seen["secret"]) == (1000, "/tmp", False)
+    assert seen["writable"] == ["/tmp"]
+    assert len(seen["processes"]) == 2, "its first process, and itself"
+    assert len(seen["files"]) == 4, "standard input, output and error, and the folder that is being listed"
+    assert {"all", "default", "lo"}.issuperset(seen["net"])
+    assert not {"home", "mnt", "srv", "var", "opt"} & set(seen["top"])
+    assert {int(seen[key], 16) for key in ("CapEff", "CapPrm", "CapBnd")} == {0}
+    assert (seen["NoNewPrivs"], seen["Seccomp"]) == ("1", "2")
+
+
+def test_where_user_namespaces_are_forbidden_it_says_so():
+    import os
+
+    tried = python(FORBIDDEN, str(os.geteuid()))
+    _, err = tried.communicate(timeout=120)
+    assert tried.returncode
+    told = err.strip().splitlines()
+    assert any("This machine allows no sandbox: No space left on device (unshare)." in line for line in told)
+    assert "--unsafe" in told[-1]
+
+
+def test_the_whole_tree_ends_with_whoever_made_it():
+    outer = python(FOREVER)
+    assert [outer.stdout.readline() for _ in range(3)] == ["in\n"] * 3
+    family = psutil.Process(outer.pid).children(recursive=True)
+    assert len(family) == 4
+    outer.kill()
+    outer.wait()
+    _, left = psutil.wait_procs(family, timeout=10)
+    assert not left
+    outer.stdout.close()
+    outer.stderr.close()
+
+
+def test_what_is_private_is_covered_also_where_it_lies_in_python(tmp_path):
+    from lockstep.grading.sandbox_view import view
+
+    found = view((str(tmp_path),))
+    assert str(tmp_path) in found.covered
+    assert not [p for p in found.shown if Path(p) in tmp_path.parents or p == "/"]

@@ -1,0 +1,133 @@
+"""The pre-check: what a submission is, before anything of it runs."""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from lockstep.grading.course import root
+from lockstep.grading.submission import GRADED, MOST, TAMPERED, WRONG_FORMAT, grade_id, read, whole
+
+LAB = "labs/00_why_parallel/lab.ipynb"
+
+
+@pytest.fixture(scope="module")
+def release() -> dict:
+    return whole(json.loads((root() / LAB).read_text()))
+
+
+@pytest.fixture
+def notebook(release) -> dict:
+    return copy.deepcopy(release)
+
+
+def handed_in(folder: Path, notebook: object, release: dict, name: str = "lab.ipynb"):
+    text = notebook if isinstance(notebook, str) else json.dumps(notebook)
+    (folder / name).write_text(text)
+    return read(folder, release)
+
+
+def cell(notebook: dict, id: str) -> dict:
+    return next(c for c in notebook["cells"] if grade_id(c) == id)
+
+
+def test_an_untouched_lab_is_itself(tmp_path, notebook, release):
+    found = handed_in(tmp_path, notebook, release)
+    assert (found.status, list(found.notes)) == (GRADED, [])
+    assert [c["source"] for c in found.notebook["cells"]] == [c["source"] for c in release["cells"]]
+    nbformat.validate(nbformat.from_dict(found.notebook))
+
+
+def test_outputs_and_metadata_of_the_learners_go(tmp_path, notebook, release):
+    answer = cell(notebook, "answer-amdahl")
+    answer["outputs"] = [{"output_type": "display_data", "data": {"text/html": "<script>"}, "metadata": {}}]
+    answer["metadata"]["evil"] = "<script>"
+    notebook["cells"].append({"cell_type": "markdown", "metadata": {"nbgrader": "x"}, "source": ["<b>mine", "</b>"]})
+    found = handed_in(tmp_path, notebook, release)
+    assert "<script>" not in json.dumps(found.notebook)
+    assert found.notebook["cells"][-1]["source"] == "<b>mine</b>"
+
+
+def test_given_cells_are_restored(tmp_path, notebook, release):
+    cell(notebook, "tests-amdahl")["source"] = "1"
+    cell(notebook, "tests-amdahl")["metadata"]["nbgrader"]["points"] = 100
+    notebook["cells"] = [c for c in notebook["cells"] if grade_id(c) not in ("readonly-imports", "tests-training_days")]
+    found = handed_in(tmp_path, notebook, release)
+    assert found.status == TAMPERED
+    assert set(found.tampered) == {"tests-amdahl", "readonly-imports", "tests-training_days"}
+    for id in found.tampered:
+        assert cell(found.notebook, id)["source"] == cell(release, id)["source"]
+    ids = [grade_id(c) for c in found.notebook["cells"] if grade_id(c)]
+    assert ids == [grade_id(c) for c in release["cells"] if grade_id(c)], "each in its place"
+    assert cell(found.notebook, "tests-amdahl")["metadata"]["nbgrader"]["points"] == 1
+
+
+def test_of_two_answers_the_last_one_counts(tmp_path, notebook, release):
+    first = copy.deepcopy(cell(notebook, "answer-amdahl"))
+    cell(notebook, "answer-amdahl")["source"] = "def amdahl(p, s):\n    return 2"
+    notebook["cells"].insert(0, first)
+    found = handed_in(tmp_path, notebook, release)
+    assert found.status == GRADED
+    assert list(found.notes) == ["The cell answer-amdahl is there more than once; the last one counts."]
+    assert cell(found.notebook, "answer-amdahl")["source"].endswith("return 2")
+
+
+def test_an_answer_that_is_gone_is_told(tmp_path, notebook, release):
+    notebook["cells"] = [c for c in notebook["cells"] if grade_id(c) != "answer-amdahl"]
+    found = handed_in(tmp_path, notebook, release)
+    assert found.status == GRADED
+    assert "answer-amdahl is missing" in found.notes[0]
+
+
+def test_a_renamed_notebook_is_graded(tmp_path, notebook, release):
+    found = handed_in(tmp_path, notebook, release, "lab (1).ipynb")
+    assert found.status == GRADED
+    assert found.notes[0].startswith("Your notebook is named lab (1).ipynb; it was graded as lab.ipynb")
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("", "it is empty"),
+        ("{", "line 1 is not JSON"),
+        ("[" * 1_000_000, "nested too deeply"),
+        ("[1]", "no list of cells"),
+        ('{"cells": [1]}', "no list of cells"),
+        ('{"cells": []}', "no cell of this lab"),
+        ("9" * 5000, "not JSON"),
+        (json.dumps({"cells": [{}] * 2001}), "2,001 cells"),
+    ],
+)
+def test_what_is_no_notebook_is_told_in_one_sentence(tmp_path, release, text, told):
+    found = handed_in(tmp_path, text, release)
+    assert (found.status, found.notebook) == (WRONG_FORMAT, None)
+    (note,) = found.notes
+    assert told in note
+
+
+def test_links_pipes_and_large_files_are_not_read(tmp_path, release, notebook):
+    lab = tmp_path / "lab.ipynb"
+    lab.symlink_to(root() / LAB)
+    assert "no link" in read(tmp_path, release).notes[0]
+    lab.unlink()
+    os.mkfifo(lab)
+    assert "is no file" in read(tmp_path, release).notes[0]
+    lab.unlink()
+    with lab.open("wb") as file:
+        file.truncate(MOST + 1)
+    assert "Clear Outputs" in read(tmp_path, release).notes[0]
+    lab.unlink()
+    assert "no notebook of this lab" in read(tmp_path, release).notes[0]
+
+
+def test_several_notebooks_are_not_guessed_among(tmp_path, release, notebook):
+    for name in ("one.ipynb", "two.ipynb"):
+        handed_in(tmp_path, notebook, release, name)
+    found = read(tmp_path, release)
+    assert found.status == WRONG_FORMAT
+    assert found.notes == ["You handed in 2 notebooks of this lab, none named lab.ipynb. Hand in one, lab.ipynb."]

@@ -1,0 +1,190 @@
+"""Submissions that mean harm, a file each: none may change anything but its own verdict.
+
+A file's text is the answer to its exercise; or it hands in a notebook of its own making. Its first comments say what
+becomes of it: ``status`` (graded), ``points`` (all), what is ``told``, which ``exercise`` (amdahl). Beside each one's
+hostile answer stands a right one, which must keep its points; and two students who did nothing wrong are in the class.
+"""
+
+from __future__ import annotations
+
+import copy
+import csv
+import html
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+
+import psutil
+import pytest
+from hostile_class import FILES, RIGHT, Class, exercise_of, expected
+from nbgrader.api import Gradebook
+from nbgrader.plugins.export import CsvExportPlugin
+
+from lockstep.errors import WorldUnavailable
+from lockstep.grading.sandbox import NOBODY
+from lockstep.grading.sandbox_check import check_sandbox
+
+pytestmark = [pytest.mark.xdist_group("hostile"), pytest.mark.timeout(1800)]
+
+CHEAP = ("exit_zero", "reads_the_solutions", "kernel_calls", "changed_tests", "not_json", "pickle_bomb")
+SEED = "a secret"
+MAXIMUM = {"amdahl": 1, "training_days": 2, "tree_broadcast": 3}
+EVIL = ("<script>alert", "onerror=alert(3)>", "\x1b", "\u202e")  # what no feedback may hold as it is
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _sandboxes():
+    try:
+        check_sandbox()
+    except WorldUnavailable as error:
+        pytest.skip(str(error))
+
+
+@pytest.fixture
+def seed(few, monkeypatch):
+    """The one that the class was graded with."""
+    monkeypatch.setenv("LOCKSTEP_HOME", str(few.course.parent / "home"))
+    monkeypatch.setenv("LOCKSTEP_SEED", SEED)
+
+
+def made(tmp_path_factory, lab: str, names: list[str]) -> Class:
+    folder = tmp_path_factory.mktemp("class")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LOCKSTEP_HOME", str(folder / "home"))
+        patch.setenv("LOCKSTEP_SEED", SEED)
+        return Class(folder, lab, names)
+
+
+@pytest.fixture(scope="module")
+def few(tmp_path_factory) -> Class:
+    return made(tmp_path_factory, "00_why_parallel", list(CHEAP))
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory) -> Class:
+    return made(tmp_path_factory, "00_why_parallel", [n for n in FILES if exercise_of(n) == "amdahl"])
+
+
+@pytest.fixture(scope="module")
+def ranks(tmp_path_factory) -> Class:
+    return made(tmp_path_factory, "04_communication", [n for n in FILES if exercise_of(n) != "amdahl"])
+
+
+def judge(room: Class, name: str) -> None:
+    """The submission has the verdict that it states, and its right answer has its points."""
+    text, result, mine = FILES[name], room.results[name], exercise_of(name)
+    status = expected(text, "status", "")
+    assert result.status == (status or result.status), result.notes
+    assert result.final, result.notes
+    told = html.unescape(room.feedback(name))
+    assert expected(text, "told", "") in told
+    if result.status == "wrong format":
+        assert not result.exercises
+        assert len(result.notes) == 1
+        assert room.table()[name]["points"] == "", "no grade is no zero"
+        return
+    points, score = expected(text, "points", str(MAXIMUM[mine])), result.exercises[mine].score
+    assert points == "any" or score["points"] == float(points), score["findings"]
+    for other in set(room.exercises) - {mine}:
+        assert result.exercises[other].score["points"] == MAXIMUM[other]
+
+
+def harmless(room: Class) -> None:
+    """The others have their marks; nothing runs any more, nothing was opened, no feedback can act."""
+    for student in RIGHT:
+        assert room.results[student].status == "graded"
+        assert float(room.table()[student]["points"]) == sum(MAXIMUM[e] for e in room.exercises)
+    sandboxed = [p for p in psutil.process_iter(["uids"]) if p.info["uids"].real == NOBODY]  # where root grades
+    judges = [p for p in psutil.Process().children() if p.pid not in room.before]
+    _, left = psutil.wait_procs([*sandboxed, *judges], timeout=10)
+    assert not left
+    assert not (room.course.parent / "opened").exists()
+    for student in room.results:
+        page = room.feedback(student)
+        assert not [evil for evil in EVIL if evil in page]
+    assert json.loads((room.course / "solutions" / room.lab / "lab.ipynb").read_text()) == room.solved
+
+
+@pytest.mark.parametrize("name", CHEAP)
+def test_a_cheap_one_changes_its_own_verdict_alone(few, name):
+    judge(few, name)
+
+
+def test_the_few_harm_nobody(few):
+    harmless(few)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [n for n in FILES if exercise_of(n) == "amdahl"])
+def test_a_hostile_one_changes_its_own_verdict_alone(many, name):
+    judge(many, name)
+
+
+@pytest.mark.slow
+def test_the_many_harm_nobody(many):
+    harmless(many)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [n for n in FILES if exercise_of(n) != "amdahl"])
+def test_hostile_ranks_change_their_own_verdict_alone(ranks, name):
+    judge(ranks, name)
+
+
+@pytest.mark.slow
+def test_hostile_ranks_harm_nobody(ranks):
+    harmless(ranks)
+
+
+def test_a_second_run_changes_nothing(few, seed):
+    before = few.book()
+    assert {row[0] for row in before} == {s for s in few.results if few.results[s].status != "wrong format"}
+    files = {p: p.read_bytes() for p in (few.course / "grading").rglob("*.*") if p.suffix in (".csv", ".html", ".json")}
+    few.grade()
+    assert few.book() == before
+    assert {p: p.read_bytes() for p in files} == files
+
+
+def test_nbgrader_exports_the_same_grades(few, tmp_path):
+    with Gradebook(f"sqlite:///{few.course}/grading/gradebook.db", "lockstep") as book:
+        CsvExportPlugin(to=str(tmp_path / "grades.csv")).export(book)
+    with (tmp_path / "grades.csv").open() as file:
+        exported = {row["student_id"]: float(row["score"]) for row in csv.DictReader(file)}
+    assert exported == {s: float(row["points"]) for s, row in few.table().items() if row["points"]}
+
+
+def test_one_student_is_graded_once_more(few, seed):
+    before = few.book()
+    few.grade(students=["exit_zero"])
+    assert few.book() == before
+
+
+@pytest.mark.slow
+def test_a_killed_grader_goes_on(few, seed, tmp_path):
+    """At random moments; the gradebook is the same in the end."""
+    copied = shutil.copytree(few.course, tmp_path / "course", symlinks=True)
+    for left in ("gradebook.db", "results", "autograded", "feedback"):
+        there = copied / "grading" / left
+        shutil.rmtree(there) if there.is_dir() else there.unlink()
+    again = copy.copy(few)
+    again.course = copied
+    command = [sys.executable, "-m", "lockstep", "grade", few.lab, "--jobs", "2"]
+    chance = random.Random(0)
+    for attempt in range(20):
+        grader = subprocess.Popen(command, cwd=copied, stdout=subprocess.DEVNULL, start_new_session=True)
+        try:
+            assert grader.wait(None if attempt == 9 else chance.uniform(5, 25)) == 0
+            break
+        except subprocess.TimeoutExpired:
+            os.kill(grader.pid, signal.SIGINT if attempt % 2 else signal.SIGKILL)
+            grader.wait()
+    assert again.book() == few.book()
+    assert again.table() == few.table()
+
+
+def test_there_are_at_least_thirty_of_them():
+    assert len(FILES) >= 30
