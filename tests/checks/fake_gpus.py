@@ -17,6 +17,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves, tree_map_only
 
 FAKE = "lazy"
+INDEXING = ("aten::index.", "aten::index_put", "aten::_index_put_impl_")
 
 
 class OnFakeGpu(torch.Tensor):
@@ -74,7 +75,8 @@ class FakeGpus(TorchDispatchMode):
 
 def carry_out(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     given = [leaf for leaf in tree_leaves((args, kwargs)) if isinstance(leaf, torch.Tensor)]
-    devices = {t.device for t in given if t.dim()} or {t.device for t in given}
+    bound = _bound(func, args, given)
+    devices = {t.device for t in bound if t.dim()} or {t.device for t in bound}
     moves = func.name() in ("aten::_to_copy", "aten::copy_")
     if func.namespace == "c10d" and any(t.device.type != FAKE and t.numel() for t in given):
         raise RuntimeError("a message from the host's memory, and NCCL carries the GPUs' only")
@@ -88,6 +90,14 @@ def carry_out(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     if torch.device(device).type != FAKE:
         return out
     return tree_map_only(torch.Tensor, lambda t: owners[id(t)] if id(t) in owners else OnFakeGpu(t, device), out)
+
+
+def _bound(func: Any, args: Any, given: list[torch.Tensor]) -> list[torch.Tensor]:
+    """Those that must be on one device. What a GPU holds may be indexed by places in the host's memory."""
+    if func.name().startswith(INDEXING) and args[0].device.type == FAKE:
+        places = [id(t) for t in tree_leaves(args[1])]
+        return [t for t in given if id(t) not in places]
+    return given
 
 
 def _held(tree: Any) -> Any:

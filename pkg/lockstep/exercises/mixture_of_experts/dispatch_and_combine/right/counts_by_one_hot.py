@@ -15,13 +15,13 @@ def dispatch_and_combine(x, experts, weights, compute, count, capacity, group=No
     dist.all_to_all_single(arriving, counts, group=group)
     sent, got = counts.view(K, -1).sum(1), arriving.view(K, -1).sum(1)
     turn = places.T.nonzero()[:, 1]  # expert by expert
-    rows = torch.empty(int(got.sum()), x.shape[1])
+    rows = x.new_empty(int(got.sum()), x.shape[1])
     dist.all_to_all_single(rows, x[turn % max(T, 1)], got.tolist(), sent.tolist(), group=group)
-    order = torch.repeat_interleave(torch.arange(count) % (count // K), arriving).argsort()
+    order = torch.repeat_interleave(torch.arange(count, device=x.device) % (count // K), arriving).argsort()
     per_expert = arriving.view(K, -1).sum(0).tolist()
     made = torch.cat([compute(i, part) for i, part in enumerate(rows[order].split(per_expert))])
-    back = torch.empty(len(turn), x.shape[1])
+    back = x.new_empty(len(turn), x.shape[1])
     dist.all_to_all_single(back, made[order.argsort()], sent.tolist(), got.tolist(), group=group)
-    of_token = torch.zeros(T, len(turn))
+    of_token = x.new_zeros(T, len(turn))
     of_token[turn % max(T, 1), torch.arange(len(turn))] = weights.T.reshape(-1)[turn]
     return of_token @ back, kept

@@ -6,18 +6,20 @@ import torch.distributed as dist
 
 def dispatch_and_combine(x, experts, weights, compute, count, capacity, group=None):
     K, (T, k) = dist.get_world_size(group), experts.shape
-    kept, rows_for = torch.zeros(T, k, dtype=torch.bool), [[] for _ in range(count)]
+    kept, rows_for = torch.zeros_like(experts, dtype=torch.bool), [[] for _ in range(count)]
     for j in range(k):
         for t in range(T):
             if len(rows_for[experts[t, j]]) < capacity:
                 rows_for[experts[t, j]].insert(0, (t, j))
                 kept[t, j] = True
     order = [row for rows in rows_for for row in rows]
-    counts, arriving = torch.tensor([len(rows) for rows in rows_for]), torch.empty(count, dtype=torch.int64)
+    counts = torch.tensor([len(rows) for rows in rows_for], device=x.device)
+    arriving = torch.empty_like(counts)
     dist.all_to_all_single(arriving, counts, group=group)
     out, into = counts.view(K, -1).sum(1).tolist(), arriving.view(K, -1).sum(1).tolist()
-    rows, home = torch.empty(sum(into), x.shape[1]), torch.empty(sum(out), x.shape[1])
-    dist.all_to_all_single(rows, x[[t for t, _ in order]], into, out, group=group)
+    rows, home = x.new_empty(sum(into), x.shape[1]), x.new_empty(sum(out), x.shape[1])
+    tokens = torch.tensor([t for t, _ in order], dtype=torch.int64)
+    dist.all_to_all_single(rows, x[tokens], into, out, group=group)
     parts = rows.split(arriving.tolist())
     each = count // K
     done = [None] * count

@@ -37,7 +37,7 @@ def expert_parallel_moe(x, gate, up, down, k, loss, group=None):
     sent = counts.view(K, each).sum(1).tolist()
     received = arriving.view(K, each).sum(1).tolist()
     rows = Exchange.apply(weights.flatten()[order].unsqueeze(1) * x[token], sent, received, group)
-    by_expert = torch.argsort(torch.arange(each).repeat(K).repeat_interleave(arriving), stable=True)
+    by_expert = torch.argsort(torch.arange(each, device=x.device).repeat(K).repeat_interleave(arriving), stable=True)
     parts = rows[by_expert].split(arriving.view(K, each).sum(0).tolist())
     made = torch.cat([F.relu(part @ u.T) @ d.T for part, u, d in zip(parts, up, down)])
     back = Exchange.apply(made[torch.argsort(by_expert)], received, sent, group)

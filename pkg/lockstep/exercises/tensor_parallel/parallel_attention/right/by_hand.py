@@ -16,7 +16,7 @@ def parallel_attention(x, Q, K, V, W, heads, group=None):
         mine = list(range(r * heads // ranks, (r + 1) * heads // ranks))
     y = copy_to_region(x, group)
     k, v, total = {}, {}, 0
-    mask = torch.full((T, T), float("-inf"), dtype=x.dtype).triu(1)
+    mask = torch.full((T, T), float("-inf"), dtype=x.dtype, device=x.device).triu(1)
     for i in mine:
         g, there = i // each, slice(i * d, (i + 1) * d)
         if g not in k:

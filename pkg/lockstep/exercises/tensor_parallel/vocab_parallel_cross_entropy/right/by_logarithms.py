@@ -11,7 +11,7 @@ class Loss(torch.autograd.Function):
         own = scores.logsumexp(1)
         top = own.clone()
         dist.all_reduce(top, op=dist.ReduceOp.MAX, group=group)
-        sums = torch.zeros(2, len(scores), dtype=scores.dtype)
+        sums = scores.new_zeros(2, len(scores))
         sums[0, rows] = scores[rows, place[rows]]
         sums[1] = (own - top).exp()
         dist.all_reduce(sums, group=group)
