@@ -33,8 +33,8 @@ def test_every_tensor_is_moved_and_every_result_brought_back() -> None:
     """Those in lists, tuples and dicts, too; each rank has a GPU of its own."""
     x = torch.arange(3.0)
     act = Act(None, ((x, x + 1), [[x + 2], {"x": x + 3}], 10), tensors=True)
-    for rank, [(returned, arguments)] in enumerate(run(cases.on_fake_gpus, cases.where, [[act]] * 2, ranks=2).values):
-        found, (doubled, [nested]) = returned
+    for rank, [(gave, arguments)] in enumerate(run(cases.on_fake_gpus, cases.where, [[act]] * 2, ranks=2).values):
+        found, (doubled, [nested]) = gave
         assert found == [f"lazy:{rank}"] * 4
         tensors = (doubled, nested, arguments[0][0], arguments[0][1])
         expected = ((x + 1) * 2, x + 12, x + 1, x + 1)

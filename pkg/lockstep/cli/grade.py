@@ -6,10 +6,11 @@ import argparse
 import json
 
 from lockstep.errors import UsageError
+from lockstep.grading.class_answers import class_answers, table
 from lockstep.grading.class_list import told
 from lockstep.grading.feedback import sums
 from lockstep.grading.grader import Grader, Options
-from lockstep.grading.judging import Result
+from lockstep.grading.judging import Result, names_of
 from lockstep.grading.sandbox_check import check_sandbox
 
 
@@ -21,10 +22,13 @@ def grade(args: argparse.Namespace) -> int:
     if not options.unsafe:
         check_sandbox()
     results = grader.run(_quiet if args.json else _line)
+    answers = class_answers(grader.topic, names_of(grader.release), results) if args.answers else []
     if args.json:
-        print(json.dumps({"lab": args.lab, "submissions": [_json(results[s]) for s in sorted(results)]}, indent=2))
+        data = {"lab": args.lab, "submissions": [_json(results[s]) for s in sorted(results)]}
+        more = {"answers": [one.to_json() for one in answers]} if args.answers else {}
+        print(json.dumps(data | more, indent=2))
     else:
-        print(_summary(results, grader))
+        print(table(answers, args.lab) if args.answers else _summary(results, grader))
     return int(any(not r.final for r in results.values()))
 
 

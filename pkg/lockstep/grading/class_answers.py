@@ -1,0 +1,95 @@
+"""What a class got wrong: its answers to each exercise by what they were told, the most frequent first.
+
+A teacher learns from it what to explain once more, and which answers only got a sentence that is true of any wrong
+answer. One of these, with a sentence for its author, becomes a known wrong answer: see ``checks/known.py``.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from lockstep.checks import find
+from lockstep.checks.judge import OF_VALUES
+from lockstep.checks.known import helpful, tellable
+from lockstep.checks.wording import printable
+from lockstep.grading.judging import Result
+
+NOT_WRITTEN = "not-written"
+SHOWN = 6  # students of a group
+
+
+@dataclass(frozen=True)
+class Group:
+    """Who was told ``misconception`` first. ``general``: whether that says no more than what is wrong with the values.
+    ``message``: as one of them read it."""
+
+    misconception: str
+    general: bool
+    students: Sequence[str]
+    message: str
+
+
+@dataclass(frozen=True)
+class Answers:
+    """To one exercise. Those that could not be graded are not among them."""
+
+    exercise: str
+    right: int
+    groups: Sequence[Group]
+
+    @property
+    def number(self) -> int:
+        return self.right + sum(len(g.students) for g in self.groups)
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def class_answers(topic: str, names: Sequence[str], results: Mapping[str, Result]) -> list[Answers]:
+    """Those to each exercise of ``names``, in their order."""
+    return [_of_exercise(f"{topic}.{name}", name, results) for name in names]
+
+
+def _of_exercise(id: str, name: str, results: Mapping[str, Result]) -> Answers:
+    exercise = find(id)
+    known = {k.misconception for k in (*tellable(exercise), *helpful(exercise))}
+    right, told = 0, defaultdict(list)
+    for student, result in sorted(results.items()):
+        score: Mapping[str, Any] = result.exercises[name].score if name in result.exercises else {"verdict": "ungraded"}
+        if score["verdict"] == "passed":
+            right += 1
+        elif score["verdict"] != "ungraded" and score["findings"]:
+            first = score["findings"][0]
+            told[first["misconception"]].append((student, first["message"]))
+    groups = [
+        Group(misconception, misconception in OF_VALUES and misconception not in known, [s for s, _ in row], row[0][1])
+        for misconception, row in told.items()
+    ]
+    return Answers(id, right, sorted(groups, key=lambda g: (-len(g.students), g.misconception)))
+
+
+def table(answers: Sequence[Answers], lab: str) -> str:
+    return printable("\n".join(_lines(answers, lab)))
+
+
+def _lines(answers: Sequence[Answers], lab: str) -> Iterator[str]:
+    for one in answers:
+        yield f"{one.exercise}: {one.right} of {one.number} right"
+        for group in one.groups:
+            more = f" and {len(group.students) - SHOWN} more" if len(group.students) > SHOWN else ""
+            mark = "  general" if group.general else ""
+            yield f"  {len(group.students):>3}  {group.misconception}{mark}: {', '.join(group.students[:SHOWN])}{more}"
+            if group.misconception != NOT_WRITTEN:
+                yield f"       {group.message.splitlines()[0]}"
+    general = [one.exercise for one in answers for group in one.groups if group.general]
+    if general:
+        function = general[0].partition(".")[2]
+        yield (
+            "\nGeneral: told what is wrong with its values, and nothing of the mistake. Read one in grading/submitted; "
+            f"if others may make it, save its function as course/{lab}/wrong/{function}/NAME.py with MISCONCEPTION and "
+            "TELL, and `lockstep check "
+            f"{general[0]} --wrong` tells whether it is recognised. (CONTRIBUTING.md has an example.)"
+        )
