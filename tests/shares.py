@@ -71,6 +71,7 @@ PLACES = {  # the longest that fits
             "cost",
             "cpu",
             "data_parallel",
+            "experts",
             "launch",
             "pipeline",
             "programs",
