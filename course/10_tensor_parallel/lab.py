@@ -204,8 +204,8 @@ check("tensor_parallel.parallel_mlp", parallel_mlp)
 #
 # A program is right for 1 to 4 ranks, and for a group of some ranks of the world, made by `dist.new_group([1, 3])`. It is
 # right if no number differs by more than rounding: in float64 that is far less than a millionth. Two conditions: K is at
-# most the number of heads, and it divides the number of positions. `tokens` and `following` are whole numbers below `vocabulary`, of shape (batch, positions), with at
-# most `context` positions. The other sizes needn't divide.
+# most the number of heads, and it divides the number of positions. `tokens` and `following` are whole numbers below
+# `vocabulary`, of shape (batch, positions), with at most `context` positions. The other sizes needn't divide.
 #
 # A bug may show in one place only: on some rank, for some K, in one gradient, in some group, in a model whose numbers
 # aren't those of a new one. A program that fails or hangs is not right: then `run` raises a `RunError`.
@@ -218,10 +218,10 @@ check("tensor_parallel.parallel_mlp", parallel_mlp)
 #
 # ---
 #
-# Compare everything with `serial`: the loss and each number of each gradient, on every rank, by `torch.allclose` with a small
-# tolerance. Then ask what else could hide a bug: a new model's biases are 0, so move all of its numbers; two ranks are special, so take three;
-# 3 divides 24 and doesn't divide 20; and a group needs ranks that are outside of it. The trap: all ranks of the world call
-# `dist.new_group`, also those that aren't in the group.
+# Compare everything with `serial`: the loss and each number of each gradient, on every rank, by `torch.allclose` with a
+# small tolerance. Then ask what else could hide a bug: a new model's biases are 0, so move all of its numbers; two ranks
+# are special, so take three; 3 divides 24 and doesn't divide 20; and a group needs ranks that are outside of it. The
+# trap: all ranks of the world call `dist.new_group`, also those that aren't in the group.
 #
 # ---
 #
