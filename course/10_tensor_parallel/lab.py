@@ -191,11 +191,11 @@ check("tensor_parallel.parallel_mlp", parallel_mlp)
 # (Section 9 of the lesson.)
 #
 # - **You get** `parallel` and `serial`, two functions.
-#   - `serial(model, tokens, following)` computes the loss and the gradients on one rank, anywhere. It returns (loss,
-#     gradients): a tensor of no dimension, and a dict with a tensor for each name of `model.named_parameters()`.
+#   - `serial(model, tokens, following)` computes the loss and the gradients by itself, in a run or outside. It returns
+#     (loss, gradients): a tensor of no dimension, and a dict with a tensor for each name of `model.named_parameters()`.
 #   - `parallel(model, tokens, following, group=None)` returns the same, on each rank of the group, which all call it with
-#     the same model and batch. Each rank returns the *whole* gradients, as it sees them: what other ranks have alone it is
-#     given by them.
+#     the same model and batch. Each rank returns the *whole* gradients, as it sees them: what only other ranks have, they
+#     give it.
 # - **You return** `True` if `parallel` does what `serial` does, on every rank, and `False` if not.
 # - **You may use** `run`: `run(fn, *args, ranks=4, on="dgx-a100").values` is what `fn` returned on each rank, by rank. Make
 #   models with `GPT(vocabulary=13, width=20, heads=4, layers=1, context=12, dtype=torch.float64)`, and change their numbers
@@ -203,9 +203,9 @@ check("tensor_parallel.parallel_mlp", parallel_mlp)
 # - **It may cost** 60 seconds for all twelve. About four runs for each are enough.
 #
 # A program is right for 1 to 4 ranks, and for a group of some ranks of the world, made by `dist.new_group([1, 3])`. It is
-# right if no number differs by more than rounding. Two conditions: K is at most the number of heads, and it divides the
-# number of positions. `tokens` and `following` are whole numbers below `vocabulary`, of shape (batch, positions), with at
-# most `context` positions. The other sizes needn't divide.
+# right if no number differs by more than rounding: in float64 that is far less than a millionth. Two conditions: K is at
+# most the number of heads, and it divides the number of positions. `tokens` and `following` are whole numbers below
+# `vocabulary`, of shape (batch, positions), with at most `context` positions. The other sizes needn't divide.
 #
 # A bug may show in one place only: on some rank, for some K, in one gradient, in some group, in a model whose numbers
 # aren't those of a new one. A program that fails or hangs is not right: then `run` raises a `RunError`.
@@ -218,10 +218,10 @@ check("tensor_parallel.parallel_mlp", parallel_mlp)
 #
 # ---
 #
-# Compare everything with `serial`: the loss and each gradient, on every rank, by `torch.allclose` with a small tolerance. Then
-# ask what else could hide a bug: a new model's biases are 0, so move all of its numbers; two ranks are special, so take three;
-# 3 divides 24 and doesn't divide 20; and a group needs ranks that are outside of it. The trap: all ranks of the world call
-# `dist.new_group`, also those that aren't in the group.
+# Compare everything with `serial`: the loss and each number of each gradient, on every rank, by `torch.allclose` with a
+# small tolerance. Then ask what else could hide a bug: a new model's biases are 0, so move all of its numbers; two ranks
+# are special, so take three; 3 divides 24 and doesn't divide 20; and a group needs ranks that are outside of it. The
+# trap: all ranks of the world call `dist.new_group`, also those that aren't in the group.
 #
 # ---
 #
@@ -289,7 +289,7 @@ check("tensor_parallel.catch_the_bug", catch_the_bug)
 # - **You may use** f and g. `F.scaled_dot_product_attention(q, k, v, is_causal=True, enable_gqa=True)` takes q of shape
 #   (n, heads, T, d), and k and v of (n, fewer heads, T, d); it returns (n, heads, T, d).
 # - **It may cost** one all-reduce of n·T·h numbers forward, and one backward. Each rank computes with its own heads only.
-#   Where there are more than G ranks, a rank computes the keys and values of one head, and others do so, too.
+#   With more than G ranks, a rank computes the keys and values of one head, and other ranks compute the same ones.
 #
 # x·Q has the H heads side by side: head 0 in columns 0 to d − 1, and so on; the rows of W stand in the same order. Head i of
 # the queries looks at head i // (H // G) of keys and values. With at most G ranks, rank r has its part of the G heads, and
@@ -357,7 +357,7 @@ check("tensor_parallel.parallel_attention", parallel_attention)
 # ## 5. The loss of scores in parts ({minutes} minutes, {points} points)
 #
 # Scores are the largest activation of a small model: a number for each token of the vocabulary, at each position. Compute the
-# loss without anybody having them all. (Section 4 of the lesson.)
+# loss without any rank having them all. (Section 4 of the lesson.)
 #
 # - **You get**, on each rank: `scores` of shape (n, v), this rank's columns; `targets` (n,), the true token of each row, alike
 #   on all ranks; and `first`: this rank has the scores of tokens `first` to `first` + v − 1. v is at least 1, and differs
@@ -367,7 +367,7 @@ check("tensor_parallel.parallel_attention", parallel_attention)
 # - **You may use** `torch.autograd.Function`, f and g, and all of `dist`.
 # - **It may cost** three all-reduces of n numbers each, forward. Backward nothing is sent.
 #
-# Scores may be as large as 10⁴ or as small as −10⁴: exp of one of them is no number, or zero. A rank may have no target at
+# Scores may be as large as 10⁴ or as small as −10⁴: exp of them is infinite, or zero. A rank may have no target at
 # all. The gradient of `scores` is this rank's columns of what one rank would get. What arrives at the loss in the backward
 # pass needn't be 1.
 
@@ -459,7 +459,7 @@ check("tensor_parallel.vocab_parallel_cross_entropy", vocab_parallel_cross_entro
 # - **It may cost** one all-reduce of the output forward, and one of x backward. Each rank computes with its part of V's filters
 #   only.
 #
-# x and w are alike on all ranks. V, v and W are in parts. K may not divide M; M is at least K.
+# x and w are alike on all ranks. V, v and W are in parts. K needn't divide M; M is at least K.
 
 
 # %% lab="answer parallel_conv2d"
@@ -485,7 +485,7 @@ check("tensor_parallel.parallel_conv2d", parallel_conv2d)
 #   and `bias` (h,) of a norm; `A` (h, m), `a` (m,), `B` (m, h), `b` (h,).
 # - **You return** this rank's positions, (n, T/K, h), of x + GeLU(norm(x)·A + a)·B + b, where norm(x) is
 #   `F.layer_norm(x, (h,), weight, bias)`.
-# - **You may use** `torch.autograd.Function`, and all of `dist`.
+# - **You may use** f and g, `torch.autograd.Function`, and all of `dist`.
 # - **It may cost** one all-gather and one reduce-scatter of n·T·h numbers forward, and the same backward; and backward
 #   all-reduces of 3·h numbers together. No all-reduce of n·T·h numbers. Each rank computes with its part of A and B only.
 #
@@ -542,7 +542,7 @@ check("tensor_parallel.sequence_parallel", sequence_parallel)
 # - **You may use** f and g.
 # - **It may cost** one all-reduce of n·h numbers forward. Nothing is sent backward.
 #
-# x is this rank's, and B is in parts. b is alike on all ranks. K may not divide m.
+# x is this rank's, and B is in parts. b is alike on all ranks. K needn't divide m.
 
 
 # %% lab="given mend_bias_added_k_times"

@@ -116,7 +116,7 @@ show.timeline(mlp)
 
 # %% [markdown] lesson="reason mlp"
 # **Our reason.** A by columns needs nothing, and GeLU needs nothing. B by rows gives summands: one all-reduce forward.
-# Backward, the gradient of the output goes through B and through A without a word. But both ranks used X, each in its own
+# Backward, the gradient of the output goes through B and through A without a message. But both ranks used X, each in its own
 # way. So the gradient of X is a sum: one all-reduce backward. What the number does not show is where they stand: at the
 # end of each pass, with nothing left to compute.
 
@@ -152,8 +152,8 @@ quiz(
 # and their rows of the output layer. With **grouped queries**, several heads share keys and values. Below, 8 heads of
 # queries share 2, on 4 ranks. Which keys are there twice? Then set G to 8.
 #
-# So a block is twice the same: f, columns, rows, g. Norms and residual sums stand between g and the next f: there every
-# rank computes alike.
+# So a block is twice the same: f, columns, rows, g. Norms and residual sums stand between g and the next f: every rank
+# computes them alike.
 
 # %%
 show.heads()
@@ -220,10 +220,10 @@ driven.block_table(all_reduced)
 quiz(
     "tokens",
     "Data parallelism all-reduces the gradients of a layer: 12·h² numbers, whatever the batch is. Tensor parallelism "
-    "all-reduces 4·h for each token. With h = 12,288, from how many tokens in the batch on does data parallelism send less?",
+    "all-reduces 4·h for each token. With h = 12,288, beyond how many tokens in the batch does data parallelism send less?",
     unit="tokens",
     answer=36864,
-    because="4·h·n = 12·h² where n is 3·h.",
+    because="4·h·n = 12·h² where n is 3·h: there both send the same.",
     wrong={
         12288: "That is h. What is 12·h² divided by 4·h?",
         3072: "That is h/4. How many times does 4·h go into 12·h²?",
@@ -282,7 +282,7 @@ trainings.trainings_table(("data parallel", "tensor parallel", "torch’s"))
 # ## 6. Inside a node · 7 minutes · short path
 #
 # A Transformer's layer has two such pairs, attention and the MLP: four all-reduces in a step, and everybody waits for
-# each. In a DGX A100 a GPU has 300 GB/s to the others of its node, and 25 GB/s to those of other nodes.
+# each. In a DGX A100 a GPU has 300 GB/s to the others in its node, and 25 GB/s to those in other nodes.
 
 # %% lesson="predict across"
 predict(
@@ -302,7 +302,7 @@ show.inside_and_across()
 
 # %% [markdown] lesson="reason across"
 # **Our reason.** Computing takes as long as before, about 10 ms. Only the waiting grows, from 1.3 to 14.4 ms: eleven times,
-# nearly as much as the links are apart. What the number does not show: most of this waiting can't be hidden. Data parallelism
+# nearly as much as the links differ. What the number does not show: most of this waiting can't be hidden. Data parallelism
 # hides its all-reduce behind a backward pass. So it gets the slow links, and tensor parallelism the fast ones.
 
 # %% [markdown]
@@ -335,7 +335,7 @@ quiz(
 )
 
 # %% [markdown]
-# ## 7. What is there K times · 10 minutes
+# ## 7. The same numbers, K times · 10 minutes
 #
 # Between g and the next f, all ranks hold the same numbers. What does that cost? Korthikanti et al. (2022) counted
 # what a layer keeps for its backward pass.
@@ -354,8 +354,8 @@ reconcile("kept", simulated=simulated)
 
 # %% [markdown] lesson="reason kept"
 # **Our reason.** An eighth would be 885. But the inputs of both norms, what they give, and two masks of dropout are alike on
-# all ranks: 503 MB. Only the rest is divided. With more ranks, what is alike is more and more of what is kept. The run has
-# 5 MB more than the paper's formula, 1,325, which leaves out what norms remember, and attention's mask of the future.
+# all ranks: 503 MB. Only the rest is divided. With more ranks, what is alike makes up more and more of what is kept. The run
+# has 5 MB more than the paper's formula, 1,325, which leaves out what norms remember, and attention's causal mask.
 
 # %% [markdown]
 # **Sequence parallelism** gives each rank some positions between the regions. f becomes an all-gather forward and a
@@ -393,7 +393,7 @@ show.kept_by_ranks()
 # %% [markdown]
 # And what does it cost? Below are the collectives of a block, from traces. The bytes forward are the same. Backward, gathered
 # inputs are gathered again, since nobody kept them. And there are six short all-reduces: a norm's weights meet other positions
-# on each rank now, so their gradient is a sum. Who forgets them trains K models that drift apart.
+# on each rank now, so their gradient is a sum. Forget them, and you train K models that drift apart.
 
 # %% lesson="after kept_bytes"
 counted.counted_table(("tensor", "sequence"))
@@ -444,10 +444,10 @@ display(reconcile("lower", simulated=len(lower)))
 show.losses_of_twelve()
 
 # %% [markdown] lesson="reason lower"
-# **Our reason.** Nothing in a wrong gradient forbids that the loss falls faster, for a while. Without f, a rank follows a
-# part of the gradient of whatever lies in front; here that happens to help. Two programs have the very losses of the right
-# ones: their bugs show only in sizes that 4 does not divide, or in a group that is not all ranks. What the number
-# does not show is how far each gradient is off.
+# **Our reason.** A wrong gradient may well make the loss fall faster, for a while. Without f, a rank follows a part of the
+# gradient of whatever lies in front; here that happens to help. Three programs have the very losses of the right ones. One
+# bug shows only in sizes that 4 does not divide, one only in a group that is not all ranks. The third is a gradient that is
+# off by about a ten-thousandth. The number does not show how far the other gradients are off.
 
 # %% lesson="quiz first-loss"
 quiz(
@@ -455,19 +455,19 @@ quiz(
     "Look at where the losses begin. How many of the ten bugs does a test find that compares the first loss of a new model "
     "with one rank's, on these 4 ranks?",
     unit="bugs",
-    answer=4,
-    because="The right ones begin at 4.751, and four begin elsewhere. Six wrong ones have the right loss at first.",
+    answer=3,
+    because="The right ones begin at 4.751, and three begin elsewhere. Seven wrong ones have the right loss at first.",
     wrong={
-        10: "Six of them begin with 4.751, like the right ones.",
-        2: "Those have the lowest losses at the end. Where does each begin?",
-        6: "Those begin with the right loss. Would this test find them?",
-        8: "That is the number of losses at the end that differ from the right ones'. Where does each begin?",
+        10: "Seven of them begin with 4.751, like the right ones.",
+        7: "Seven begin with the right loss. Would this test find them?",
+        2: "Two begin higher than the right ones. Does one begin lower?",
+        4: "One loss too many. The right ones begin at 4.751: which others don't?",
     },
 )
 
 # %% [markdown]
-# So a test compares gradients, each of them, on each rank, for several K and sizes that K does not divide, with biases
-# that aren't zero, in a group that isn't the world. In the lab you write it: `catch_the_bug`.
+# So a test compares all numbers of all gradients, up to rounding: on each rank, for several K and sizes that K does not
+# divide, with biases that aren't zero, in a group that isn't the world. You write it in the lab: `catch_the_bug`.
 #
 # Now the notes: their slides on tensor parallelism, whole, and what else they say of it. Most rows agree. Look at the sum
 # of halves, at what is divided, at “after each layer”, and at the sample for Megatron.

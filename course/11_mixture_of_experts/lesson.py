@@ -12,7 +12,8 @@
 # | Short path | 24 | sections 2, 3, 6 and 8, the wrap-up; then `top_k_gate` in the lab |
 # | [Lab](../../labs/11_mixture_of_experts/lab.ipynb) | 135 | five exercises, and more for those who want them |
 #
-# From units 04 and 05 you need collectives, and gradients that are added up.
+# From units 04 and 05 you need collectives, and gradients that are added up. The notes use one name for units 09, 10
+# and this one: [“model parallelism”](../10_tensor_parallel/model_parallelism.md).
 
 # %%
 from inspect import getsource

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import types
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from lockstep.checks import guard
 from lockstep.checks.exercise import Exercise
 from lockstep.checks.guard import LibraryAnswer, references_refuse
 from lockstep.checks.reach import loaded, reached
-from lockstep.collectives import ring, ring_all_reduce
+from lockstep.collectives import exchange, ring, ring_all_reduce
 
 RING = "communication.ring_all_reduce"
 
@@ -89,6 +90,17 @@ def test_what_a_watch_needs_stays_open_and_everything_is_open_afterwards() -> No
     assert not guard.refused()
     assert ring_all_reduce.__code__ is CODE
     assert types.FunctionType(CODE, vars(ring)).__code__ is CODE
+
+
+def test_what_a_watch_holds_of_the_library_stays_open() -> None:
+    """So an exercise allows some functions of a package that has its answer."""
+
+    def watch(allowed: Any) -> None: ...
+
+    with references_refuse("lockstep.collectives", partial(watch, allowed=exchange)):
+        assert exchange.__code__ is not guard._refuse.__code__
+        assert ring_all_reduce.__code__ is guard._refuse.__code__
+    assert ring_all_reduce.__code__ is CODE
 
 
 def test_modules_are_found_however_they_came() -> None:

@@ -45,10 +45,29 @@ def test_the_first_program_that_is_missed_is_told() -> None:
 
 
 def test_a_run_that_fails_is_to_be_caught() -> None:
-    fault = BUGS.examine(seen("misses-groups", [{"error": "Deadlock"}]))
+    fault = BUGS.examine(seen("misses-groups", [{"error": "Deadlock", "told": "Deadlock: rank 1 waits"}]))
     assert fault is not None
     assert fault.misconception == "lets-errors-through"
     assert "What fails isn't right" in fault.message
+
+
+def test_a_run_that_fails_with_a_right_program_is_the_tests_own_mistake() -> None:
+    """It was told to return False for what fails."""
+    own = {"error": "RankRaised", "told": "rank 0 raised NameError: name 'los' is not defined"}
+    fault = BUGS.examine(seen("rejects-right-answers", [own, own]))
+    assert fault is not None
+    assert fault.message.endswith(
+        "your test fails in run(): rank 0 raised NameError: name 'los' is not defined. Mend it."
+    )
+
+
+def test_who_rejects_all_right_programs_may_have_caught_an_error_of_its_own() -> None:
+    """It was told of rounding alone."""
+    all_rejected, one = (BUGS.examine(seen("rejects-right-answers", [first, False])) for first in (False, True))
+    assert all_rejected is not None
+    assert one is not None
+    assert all_rejected.message.endswith("It rejects all that are right. Does it catch an error of its own?")
+    assert one.message.endswith("sums round differently.")
 
 
 def test_programs_have_names_that_say_nothing() -> None:

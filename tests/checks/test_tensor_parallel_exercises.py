@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+import torch.distributed as dist
 from torch import Tensor
+from torch.nn import functional
 
 from lockstep import checks
 from lockstep.checks import find
@@ -21,6 +24,7 @@ from lockstep.events import Event, Trace
 from lockstep.exercises.tensor_parallel.parallel_mlp.exercise import LAYER, cases, drawn
 from lockstep.exercises.tensor_parallel.steps import MARK, alike, number, told_apart, travels, turns
 from lockstep.exercises.tensor_parallel.vocab_parallel_cross_entropy.exercise import LAYER as LOSS
+from lockstep.tensor_parallel import regions
 from lockstep.tensor_parallel.regions import share
 
 REGIONS, MLP, ATTENTION, ENTROPY = (
@@ -29,6 +33,44 @@ REGIONS, MLP, ATTENTION, ENTROPY = (
 )
 K = 3
 CASE: Case = cases(K, 1)[0]
+
+
+def sequence_parallel_of_the_library(
+    x: Tensor, weight: Tensor, bias: Tensor, A: Tensor, a: Tensor, B: Tensor, b: Tensor, group: Any = None
+) -> Tensor:  # fmt: skip
+    own = (slice(None), share(A.shape[1], dist.get_world_size(group), dist.get_rank(group)))
+    weight, bias, b = regions.copy_to_region(torch.stack([weight, bias, b]), group)
+    whole = regions.gather_from_sequence(functional.layer_norm(x, x.shape[-1:], weight, bias), group=group)
+    inside = functional.gelu(whole @ A[own] + a[own[1]]) @ B[own[1]]
+    return x + regions.reduce_scatter_to_sequence(inside, group=group) + b
+
+
+def norm_of_the_library(x: Tensor, weight: Tensor, bias: Tensor, group: Any = None) -> Tensor:
+    weight, bias = regions.copy_to_region(torch.stack([weight, bias]), group)
+    return regions.gather_from_sequence(functional.layer_norm(x, x.shape[-1:], weight, bias), group=group)
+
+
+@pytest.mark.parametrize("on", ["dgx-a100", "processes"])
+@pytest.mark.parametrize(
+    ("name", "answer"),
+    [("sequence_parallel", sequence_parallel_of_the_library), ("mend_unsynced_layernorm", norm_of_the_library)],
+)
+def test_of_the_library_f_and_g_may_be_used_and_nothing_else(name: str, answer: Any, on: str) -> None:
+    """The texts said so, and the other regions were open: the first of these had full points."""
+    score = checks.check(f"tensor_parallel.{name}", answer, on=on)
+    assert [f.misconception for f in score.findings] == ["library-call"], score.text()
+
+
+def test_in_the_exercise_that_asks_for_f_and_g_they_are_shut() -> None:
+    def borrowed(group: Any = None) -> Any:
+        return regions.regions(group)
+
+    def by_name(group: Any = None) -> Any:
+        return partial(regions.copy_to_region, group=group), partial(regions.reduce_from_region, group=group)
+
+    for answer in (borrowed, by_name):
+        score = checks.check("tensor_parallel.regions", answer)
+        assert [f.misconception for f in score.findings] == ["library-call"], score.text()
 
 
 def cases_of(exercise: Exercise) -> list[Case]:

@@ -35,23 +35,24 @@ class Candidates:
     def examine(self, seen: Seen) -> Fault | None:
         """The first about which the test is wrong."""
         id = seen.case.settings["candidates"]
+        right, none = id.startswith("rejects"), id == "rejects-right-answers" and True not in seen.returned[0]
         for answer, what in zip(seen.returned[0], self.answers[id].values(), strict=True):
             it = f"{self.noun} that {what}"
             if isinstance(answer, dict):
-                told_of = f"With {it}, run() raises {answer['error']}, and your test lets it through."
-                advice = "What fails isn't right: catch RunError, return False."
-                return Fault("lets-errors-through", f"{told_of} {advice}")
+                ours = f"your test fails in run(): {answer['told']}. Mend it."
+                theirs = f"run() raises {answer['error']}. What fails isn't right: catch RunError, return False."
+                return Fault("lets-errors-through", f"With {it}, {ours if right else theirs}")
             if not isinstance(answer, bool):
                 return Fault("wrong-type", f"Your test returns {told(answer)}; True or False is wanted.")
-            if answer != id.startswith("rejects"):
-                none = id == "rejects-right-answers" and True not in seen.returned[0]
-                return Fault(id, f"Your test returns {answer} for {it}.", earned=-len(self.answers) * none)
+            if answer != right:
+                more = " It rejects all that are right. Does it catch an error of its own?" if none else ""
+                return Fault(id, f"Your test returns {answer} for {it}.{more}", earned=-len(self.answers) * none)
         return None
 
 
 def watch(fn: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-    """What the test returns, or the name of the error of a run that it lets through."""
+    """What the test returns, or the error of a run that it lets through: its name, and its first line."""
     try:
         return plain(fn(*arguments))
     except RunError as error:
-        return {"error": type(error).__name__}
+        return {"error": type(error).__name__, "told": str(error).partition("\n")[0].rstrip(".")}

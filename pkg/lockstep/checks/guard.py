@@ -100,7 +100,7 @@ def refused() -> str:
 @contextmanager
 def references_refuse(module: str, *needed: Callable[..., Any]) -> Iterator[None]:
     """The functions of ``module`` (a package with all that is in it; "" for none) raise LibraryAnswer, and so do all of
-    JUDGES that ``needed``, which run beside the learner's, do not come to call.
+    JUDGES; but for those that ``needed``, which run beside the learner's, hold, and what these call of JUDGES.
 
     The ranks of a virtual cluster are threads of one process, and of that one nothing is opened again."""
     global _shut
@@ -127,16 +127,15 @@ def references_refuse(module: str, *needed: Callable[..., Any]) -> Iterator[None
 
 
 def _functions(module: str, needed: tuple[Callable[..., Any], ...]) -> list[Any]:
-    """The functions of the answer's module, compiled ones too, and the judges' that nothing needed comes to call."""
+    """The functions of the answer's module, compiled ones too, and the judges'; but none that is needed."""
     importlib.import_module(module)
     kept = reached((_listen, _audit, refuse_borrowed, *needed), JUDGES)
     found = []
     for name, there in loaded((module, *JUDGES)):
-        own = f"{name}.".startswith(f"{module}.")
-        if isinstance(there, ModuleType) and (own or name.startswith(JUDGES)):
+        if isinstance(there, ModuleType) and f"{name}.".startswith((f"{module}.", *JUDGES)):
             for function in vars(there).values():
                 at_home = getattr(function, "__module__", None) == name and _plain(function) is not None
-                if at_home and (own or function not in kept) and not _plain(function).__name__.startswith("__"):
+                if at_home and function not in kept and not _plain(function).__name__.startswith("__"):
                     found.append(function)
     return found
 

@@ -136,7 +136,7 @@ def _hopeless(observation: Observation, points: float, forbidden: Sequence[str])
             told = "This is not written yet: it raises NotImplementedError. Replace that line by your answer."
             return Finding(told, "not-written", points, seen.case)
         if seen.failure and seen.failure.library_answer:
-            told = "You call Lockstep's own answer. Here you write it yourself; compare with the library afterwards."
+            told = "You call Lockstep's own answer, or a part of it. Here you write it yourself; compare afterwards."
             return Finding(told, "library-call", points, seen.case)
         called = collectives(seen.trace, forbidden)
         if called:

@@ -8,9 +8,10 @@ same on one rank.
     wrong                    what it does                                          seen only
     bias_in_the_sum          adds the bias of a row-parallel layer on each rank    where a bias isn't zero
     no_f                     leaves f out: gradients are summands                  in gradients
-    g_both_ways              all-reduces in g's backward pass, too                 in gradients
+    in_order_of_ranks        leaves the gradient of queries, keys and values as    in gradients, not in their norms
+                             ranks gather it: rank 0's of all three come first
+    eps_forgotten            takes eps for 0 in the gradient of a norm's weights   there, in a late digit
     qkv_at_even_places       cuts queries, keys and values as if they were one
-    nonlinearity_first       adds up after GeLU
     norms_on_rank_0          sequence parallel, norms' gradients are added up      in gradients of norms, not on rank 0
                              on rank 0 alone
     first_token_for_others   embeds another rank's token as the first of its own
@@ -38,8 +39,9 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from lockstep.datasets import library_text, text_batch
-from lockstep.models import GPT, next_token_loss
+from lockstep.models import GPT, Block, next_token_loss
 from lockstep.tables import Table
+from lockstep.tensor_parallel.attention import heads_of, stretch
 from lockstep.tensor_parallel.gpt import ParallelGPT
 from lockstep.tensor_parallel.linear import (
     PLAIN,
@@ -48,10 +50,9 @@ from lockstep.tensor_parallel.linear import (
     RowParallelLinear,
     Style,
     Which,
-    taken,
 )
 from lockstep.tensor_parallel.mlp import ParallelMLP
-from lockstep.tensor_parallel.regions import Copy, Group, copy_to_region, own, reduce_from_region
+from lockstep.tensor_parallel.regions import Copy, Group, copy_to_region, reduce_from_region
 from lockstep.tensor_parallel.sequence import SEQUENCE, SequenceParallelGPT
 from lockstep.tensor_parallel.vocabulary import VocabParallelEmbedding, placed
 from lockstep.worlds import run
@@ -129,12 +130,6 @@ class NoF(ColumnParallelLinear):
         return F.linear(x, self.weight, self.bias)
 
 
-class GBothWays(RowParallelLinear):
-    def forward(self, x: Tensor) -> Tensor:
-        y = copy_to_region(reduce_from_region(F.linear(x, self.weight), self.group), self.group)
-        return y if self.bias is None else y + self.bias
-
-
 class AtEvenPlaces(ColumnParallelLinear):
     def __init__(self, linear: nn.Linear, group: Group = None, mine: Which | None = None) -> None:
         super().__init__(linear, group)
@@ -182,20 +177,13 @@ class OnRank0(Copy):
         return (total if dist.get_rank(ctx.group) == 0 else dy[0]), None
 
 
-class SumAfterGelu(nn.Module):
-    """Rows first, and the sum after the nonlinearity."""
-
-    def __init__(self, up: nn.Linear, down: nn.Linear, group: Group) -> None:
-        super().__init__()
-        self.group, self.mine = group, own(up.in_features, group)
-        self.up, self.up_bias = taken(up.weight[:, self.mine]), taken(up.bias)
-        self.down, self.down_bias = taken(down.weight), taken(down.bias)
+class EpsForgotten(ReplicatedNorm):
+    """Its backward pass is written by hand: for the gradient of the weights it divides by the deviation alone."""
 
     def forward(self, x: Tensor) -> Tensor:
-        bias = copy_to_region(self.up_bias, self.group) / dist.get_world_size(self.group)
-        inside = F.gelu(F.linear(copy_to_region(x, self.group)[..., self.mine], self.up, bias))
-        out: Tensor = F.linear(reduce_from_region(inside, self.group), self.down, self.down_bias)
-        return out
+        without = F.layer_norm(x.detach(), self.normalized_shape, self.weight, eps=0)
+        right = F.layer_norm(x, self.normalized_shape, self.weight.detach(), self.bias, self.eps)
+        return right + without - without.detach()
 
 
 class EqualColumns(ColumnParallelLinear):
@@ -244,6 +232,26 @@ def with_mlps(mlp: Callable[[nn.Linear, nn.Linear, Group], nn.Module]) -> Cut:
     return cut
 
 
+def in_order_of_ranks(right: Parallel) -> Parallel:
+    """It gathers rank by rank, and forgets that each rank has rows of queries, of keys and of values."""
+
+    def parallel(
+        model: GPT, tokens: Tensor, following: Tensor, group: Group = None
+    ) -> tuple[Tensor, Gradients]:  # fmt: skip
+        loss, gradients = right(model, tokens, following, group)
+        K = dist.get_world_size(group)
+        for name, block in model.named_children():
+            if isinstance(block, Block):
+                H, d = block.heads, block.qkv.in_features // block.heads
+                own = [heads_of(r, K, H, H)[0] for r in range(K)]
+                gathered = [row for heads in own for part in range(3) for row in stretch(heads, d, part * H)]
+                for kind in ("weight", "bias"):
+                    gradients[f"{name}.qkv.{kind}"] = gradients[f"{name}.qkv.{kind}"][gathered]
+        return loss, gradients
+
+    return parallel
+
+
 def styled(**layers: Any) -> Cut:
     return partial(ParallelGPT, style=PLAIN._replace(**layers))
 
@@ -255,9 +263,9 @@ RIGHT: Mapping[str, Parallel] = {
 WRONG: Mapping[str, Parallel] = {
     "bias_in_the_sum": program(styled(row=BiasInTheSum)),
     "no_f": program(styled(column=NoF)),
-    "g_both_ways": program(styled(row=GBothWays)),
+    "in_order_of_ranks": in_order_of_ranks(program(ParallelGPT)),
+    "eps_forgotten": program(styled(norm=EpsForgotten)),
     "qkv_at_even_places": program(styled(column=AtEvenPlaces)),
-    "nonlinearity_first": program(with_mlps(SumAfterGelu)),
     "norms_on_rank_0": program(partial(SequenceParallelGPT, style=SEQUENCE._replace(norm=NormOnRank0))),
     "first_token_for_others": program(with_first_token),
     "two_ranks": program(styled(row=SumsOfTwo)),

@@ -25,12 +25,13 @@ from lockstep.checks.exercise import Exercise
 from lockstep.checks.judge import Fault
 from lockstep.checks.observation import Seen
 from lockstep.checks.plain import plain
+from lockstep.checks.reach import reached
 from lockstep.checks.standard import forgiven
 from lockstep.checks.values import compare
 from lockstep.checks.wording import counted
 from lockstep.events import COLLECTIVES, Event, Trace
 from lockstep.show.timeline import timeline
-from lockstep.tensor_parallel.regions import share
+from lockstep.tensor_parallel.regions import copy_to_region, reduce_from_region, share
 
 MARK = 17  # bytes of a broadcast to nobody else: it stands between forward and backward
 ROUNDING = 1e-9
@@ -70,7 +71,7 @@ class Layer:
     own_dy: bool = False
 
     def exercise(self, **more: Any) -> Exercise:
-        ours: dict[str, Any] = {"inputs": self.inputs, "watch": watch, "examine": self.examine, "alike": alike}
+        ours: dict[str, Any] = {"inputs": self.inputs, "watch": WATCH, "examine": self.examine, "alike": alike}
         return Exercise(**{**ours, "kept": True, "picture": unmarked, "seconds": 2.5, "footprint": footprint, **more})
 
     def inputs(self, case: Case, rank: int) -> tuple[Any, ...]:
@@ -150,8 +151,9 @@ class Layer:
         return torch.randn(shape, generator=generator(case, -1 - (r if self.own_dy else 0)), dtype=torch.float64)
 
 
-def watch(fn: Callable[..., Any], given: tuple[Any, ...]) -> dict[str, Any]:
-    """On a rank: the forward pass, a mark, the backward pass."""
+def watch(fn: Callable[..., Any], given: tuple[Any, ...], allowed: set[Any]) -> dict[str, Any]:
+    """On a rank: the forward pass, a mark, the backward pass. What a watch holds, the guard leaves open: so answers may
+    call what of the library is ``allowed``."""
     *arguments, (dy, asks) = given
     leaves = [a.detach().requires_grad_() if ask else a for a, ask in zip(arguments, asks, strict=True)]
     mark = marked(dy)
@@ -163,6 +165,10 @@ def watch(fn: Callable[..., Any], given: tuple[Any, ...]) -> dict[str, Any]:
         torch.autograd.backward(out, dy.clone())
     gradients = [leaf.grad if ask else None for leaf, ask in zip(leaves, asks, strict=True)]
     return {"out": kept, "followed": followed, "gradients": gradients}
+
+
+F_AND_G = reached((copy_to_region, reduce_from_region), ("lockstep.tensor_parallel.regions",))
+WATCH = partial(watch, allowed=F_AND_G)
 
 
 def marked(beside: Tensor) -> Callable[[], None]:

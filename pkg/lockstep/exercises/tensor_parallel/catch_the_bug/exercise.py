@@ -11,14 +11,16 @@ PROGRAMS = {
     },
     "misses-wrong-losses": {
         "qkv_at_even_places": "cuts queries, keys and values as if they were one matrix",
-        "nonlinearity_first": "adds up after GeLU, not before",
         "first_token_for_others": "embeds a token of another rank as the first one of its own",
     },
-    "misses-wrong-gradients": {
-        "no_f": "leaves f out: gradients are one rank's summands",
-        "g_both_ways": "all-reduces in g's backward pass, too",
+    "misses-wrong-gradients": {"no_f": "leaves f out: gradients are one rank's summands"},
+    "misses-wrong-places": {
+        "in_order_of_ranks": "has a gradient's rows in another order: its norm is right, and so is its sum",
     },
-    "misses-some-ranks": {"norms_on_rank_0": "adds up the gradients of norms on rank 0 alone"},
+    "misses-some-ranks": {"norms_on_rank_0": "adds up the gradients of norms on rank 0, and nowhere else"},
+    "misses-small-differences": {
+        "eps_forgotten": "takes eps for 0 in the gradient of a norm's weights: it is off by little, not by rounding",
+    },
     "misses-biases": {"bias_in_the_sum": "adds a bias once on each rank: it shows where the bias isn't 0"},
     "misses-some-sizes": {
         "two_ranks": "adds its neighbour's summand alone: with two ranks that is right",

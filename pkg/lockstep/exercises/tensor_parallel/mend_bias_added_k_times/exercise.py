@@ -23,7 +23,7 @@ def by_rows(x: Tensor, B: Tensor, b: Tensor) -> Tensor:
 LAYER = Layer("x B b", by_rows, drawn, inside={"B": along(0, "rows")}, given={"x": along(1, "columns")})
 EXERCISE = LAYER.exercise(
     number=8, kind="mend", core=False, title="Mend the bias", points=2, minutes=10, parameters="x, B, b, group=None",
-    reference="lockstep.tensor_parallel.functional:bias_added_once", worlds=(1, 2, 3, 4),
+    reference="lockstep.tensor_parallel:bias_added_once", worlds=(1, 2, 3, 4),
     cases=sized("n m h", SIZES, (3, 5, 4)), of="a layer by rows",
     budgets=passes(1, nbytes("n h"), "n·h", (0, lambda case: 0, "")),
 )  # fmt: skip

@@ -29,7 +29,7 @@ LAYER = Layer("x weight bias", norm, drawn, given={"x": along(1, "positions")}, 
 EXERCISE = LAYER.exercise(
     number=9, kind="mend", core=False, title="Mend the norm", points=2, minutes=15, worlds=(1, 2, 3, 4),
     cases=sized("n T h", SIZES, (2, 6, 3)), parameters="x, weight, bias, group=None", of="a norm of positions in parts",
-    reference="lockstep.tensor_parallel.functional:synced_layernorm", budgets=passes(
+    reference="lockstep.tensor_parallel:synced_layernorm", budgets=passes(
         1, half, "n·T·h/2", (3, lambda case: half(case) + 16 * case.settings["h"], "n·T·h/2 + 2·h")
     ),
 )  # fmt: skip

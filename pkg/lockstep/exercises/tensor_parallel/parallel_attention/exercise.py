@@ -68,7 +68,7 @@ def products(case: Case) -> int:
 LAYER = Layer("x Q K V W heads", attention, drawn, inside={"Q": QUERIES, "K": KEYS, "V": KEYS, "W": ROWS})
 EXERCISE = LAYER.exercise(
     number=4, title="Attention on K ranks", points=4, minutes=25, parameters="x, Q, K, V, W, heads, group=None",
-    reference="lockstep.tensor_parallel.functional:parallel_attention", cases=cases, worlds=(1, 2, 3, 4, 8),
+    reference="lockstep.tensor_parallel:parallel_attention", cases=cases, worlds=(1, 2, 3, 4, 8),
     of="attention",
     budgets=(
         *passes(1, lambda case: 8 * n * case.settings["T"] * case.settings["h"], "n·T·h"),

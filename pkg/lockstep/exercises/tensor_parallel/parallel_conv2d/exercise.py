@@ -37,7 +37,7 @@ LAYER = Layer(
 )  # fmt: skip
 EXERCISE = LAYER.exercise(
     number=6, core=False, title="Two convolutions on K ranks", points=2, minutes=15, worlds=(1, 2, 3, 4, 5),
-    reference="lockstep.tensor_parallel.functional:parallel_conv2d", cases=sized(LETTERS, SIZES, (2, 3, 2, 3, 4, 3)),
+    reference="lockstep.tensor_parallel:parallel_conv2d", cases=sized(LETTERS, SIZES, (2, 3, 2, 3, 4, 3)),
     parameters="x, V, v, W, w, group=None", of="the convolutions", budgets=(
         *passes(1, nbytes("n D y x"), "n·D·y·x", (1, nbytes("n C y x"), "n·C·y·x")),
         flops(products, "54·n·y·x·M·(C + D)"),

@@ -57,6 +57,6 @@ LAYER = Layer(
 )  # fmt: skip
 EXERCISE = LAYER.exercise(
     number=2, title="An MLP on K ranks", points=4, minutes=20, parameters="x, A, a, B, b, group=None",
-    reference="lockstep.tensor_parallel.functional:parallel_mlp", cases=cases, worlds=(1, 2, 3, 4, 5), of="the MLP",
+    reference="lockstep.tensor_parallel:parallel_mlp", cases=cases, worlds=(1, 2, 3, 4, 5), of="the MLP",
     budgets=(*passes(1, lambda case: 8 * case.settings["n"] * case.settings["h"], "n·h"), flops(products, "12·n·h·m")),
 )  # fmt: skip

@@ -37,7 +37,7 @@ LAYER = Layer(
 EXERCISE = LAYER.exercise(
     number=7, core=False, title="Positions in parts", points=4, minutes=30, worlds=(1, 2, 3, 4), of="this layer",
     cases=sized("n T h m", SIZES, (2, 6, 3, 4)), parameters="x, weight, bias, A, a, B, b, group=None",
-    reference="lockstep.tensor_parallel.functional:sequence_parallel", budgets=(
+    reference="lockstep.tensor_parallel:sequence_parallel", budgets=(
         Budget(ALL_REDUCED, lambda case: 24 * case.settings["h"], "3·h", advice="Reduce-scatter what is added up."),
         *passes(2, nbytes("n T h"), "n·T·h", BACKWARD),
         flops(lambda case: 12 * prod(of(case, "n T h m")), "12·n·T·h·m"),

@@ -53,6 +53,6 @@ LAYER = Layer("scores targets first", loss, drawn, given={"scores": along(1), "f
 EXERCISE = LAYER.exercise(
     number=5, title="The loss of scores in parts", points=4, minutes=25, worlds=(1, 2, 3, 4), of="the loss",
     parameters="scores, targets, first, group=None", cases=cases,
-    reference="lockstep.tensor_parallel.vocabulary:cross_entropy_of_columns",
+    reference="lockstep.tensor_parallel:cross_entropy_of_columns",
     budgets=passes(3, lambda case: 3 * 8 * case.settings["n"], "3·n", backward=(0, lambda case: 0, "")),
 )  # fmt: skip

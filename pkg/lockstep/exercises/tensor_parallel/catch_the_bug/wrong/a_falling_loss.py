@@ -7,7 +7,10 @@ from lockstep.errors import RunError
 from lockstep.models import GPT
 
 MISCONCEPTION = "misses-wrong-losses"
-ALSO = ["misses-wrong-gradients", "misses-some-ranks", "misses-biases", "misses-some-sizes", "misses-groups"]
+ALSO = [
+    "misses-wrong-gradients", "misses-wrong-places", "misses-small-differences", "misses-some-ranks", "misses-biases",
+    "misses-some-sizes", "misses-groups",
+]  # fmt: skip
 
 
 def catch_the_bug(parallel, serial):
