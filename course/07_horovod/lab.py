@@ -50,7 +50,7 @@ from lockstep import check
 #   can begin with.
 # - **You may use** all of `horovod.torch`, and `DistributedSampler`.
 # - **It may cost** one all-reduce of each parameter's gradient in each step, alone or in a group with others; with K =
-#   1 there may be none. And broadcasts before the first step.
+#   1 none is needed. And broadcasts before the first step. A loss that you average over the ranks for a log is no fault.
 #
 # `hvd.DistributedOptimizer(optimizer)` is a *new* optimizer. It takes over the parameters and the rate, but not the
 # momentum that `optimizer` has. `DistributedSampler` has the same order in each epoch, until somebody tells it the
@@ -255,8 +255,9 @@ check("horovod.negotiate", negotiate)
 #
 # Horovod carries out one operation after the other. While it carries one out, each of its tensors is in
 # `GLOO_ALLREDUCE`: on all its rows that begins before it ends on any. Every operation has ended before the next one
-# begins. Where events have the same `ts`, their order in the list is the order of time. A tensor is reduced again in
-# each step: then it stands in several operations, each time perhaps with others.
+# begins. Where events have the same `ts`, their order in the list is the order of time: an operation may begin in the
+# microsecond in which the one before it ended, and may itself take less than one. A tensor is reduced again in each step:
+# then it stands in several operations, each time perhaps with others.
 #
 # Row 0 is no tensor: its `process_name` has no `name` in `args`. Other operations and events do not count:
 # negotiations, copies, broadcasts, all-gathers, events with `"ph": "X"` or `"i"`. (The latter have no `pid`.)

@@ -20,7 +20,7 @@
 # **Experts.** There are E **experts**, numbers 0 to E − 1. Each is a small network: n rows of width d in, n rows of width d
 # out. n may be 0. K ranks share them: E is a multiple of K, and rank r has the E/K experts from number r·E/K on.
 # `dist.get_rank(group)` is r, `dist.get_world_size(group)` is K. K may be 1. `group=None` is all ranks. Every call of `dist`
-# gets `group=group`.
+# gets `group=group`, and “all ranks” are those of the group.
 #
 # **The gate.** A token has a **score** for each expert. Its k experts with the highest scores compute it: these are its
 # **choices**. Of equal scores, the expert with the lower number goes first. Choices have the shape (T, k): the best one
@@ -47,13 +47,14 @@ from lockstep.tally import counted
 # - **You return** a list of `count` names, one for each expert, expert 0 first:
 #   - `"everything"`, if it got at least 90 % of all tokens;
 #   - `"idle"`, if it got fewer than 1 % of them;
-#   - else one of the five kinds: the one of which it got the largest *part*. If two parts are equal: the one further up.
+#   - else one of the five kinds: the one of which it got the largest *part*. Of equal parts, the kind that comes first
+#     below.
 # - **You may use** anything. `kind_of(byte)` is imported; it says the kind of a byte. The kinds, in their order: `"blanks"`,
 #   `"vowels"`, `"consonants"`, `"digits"`, `"signs"`.
 # - **It may cost** nothing: there are some thousand tokens, at least one.
 #
-# The part of a kind: of all blanks in `tokens`, say, this expert got 94 %. A kind that isn't in `tokens` is no expert's.
-# Two experts may have the same name.
+# The part of a kind: of all blanks in `tokens`, say, this expert got 94 %. A kind that isn't in `tokens` names no expert.
+# Two experts may have the same name. Leave both lists as they were.
 #
 # The next cell trains two small GPTs on the source of Python's standard library. Their second block is a mixture of four
 # experts, and each byte goes to one of them. One training has the load-balancing loss of exercise 3, the other hasn't. Look
@@ -139,11 +140,11 @@ for way, run in runs.items():
 #   - `"after"`: the softmax over the k scores of the choices. A token's weights add up to 1.
 #   - `"before"`: the softmax over all E scores, of which you return the k of the choices.
 # - **You may use** torch. Gradients flow from the weights to `scores`, so stay within autograd.
-# - **It may cost** nothing on ranks. The number of torch calls doesn't grow with T, nor with E: no loop over tokens or
-#   experts. (It may grow with k.)
+# - **It may cost** as many torch calls for many tokens and experts as for few: no loop over tokens or experts. (For a
+#   larger k there may be more calls.)
 #
-# Equal scores do occur: the lower number goes first. `torch.topk` doesn't promise that. Scores may be as large as 1,000,
-# above or below 0.
+# Equal scores do occur: the lower number goes first. `torch.topk` doesn't promise that. Scores lie between −1,000 and 1,000.
+# T may be 0. Leave `scores` as it was.
 
 # %% [markdown] lab="hint top_k_gate"
 # Take one token with the scores 1, 3, 1, 2 and k = 3. Which are its choices, in which order? Now compute its weights by hand,
@@ -200,7 +201,8 @@ check("mixture_of_experts.top_k_gate", top_k_gate)
 # - **You may use** torch, and one collective. f_i is counted: no gradient flows through it.
 # - **It may cost** one all-reduce of at most E + 1 numbers, of 8 bytes at most.
 #
-# One rank may have no tokens; all ranks together have some. A rank calls its collective all the same, and its part is 0.
+# A rank may have no tokens; all ranks together have some. Such a rank calls its collective all the same, and its part is
+# 0, with or without a gradient.
 
 # %% [markdown] lab="hint load_balancing_loss"
 # Two ranks, with 1 and 3 tokens. Write the sum in P_i as a sum over the ranks: what does rank 0 add to it, and what does it
@@ -248,8 +250,8 @@ check("mixture_of_experts.load_balancing_loss", load_balancing_loss)
 # %% [markdown] lab="readonly about-dispatch_and_combine"
 # ## 4. There and back ({minutes} minutes, {points} points)
 #
-# Send each token to its experts, and bring home what they made of it. Who finds no place is dropped. (Sections 5 and 6
-# of the lesson.)
+# Send each token to its experts, and bring home what they made of it. A choice that finds no place is dropped. (Sections 5
+# and 6 of the lesson.)
 #
 # - **You get**, on each rank: `x` (T, d), float32; `experts` (T, k), the choices, int64; `weights` (T, k), float32;
 #   `compute`: `compute(i, rows)` is what this rank's i-th expert makes of `rows` (n, d), again (n, d), for
@@ -263,8 +265,8 @@ check("mixture_of_experts.load_balancing_loss", load_balancing_loss)
 #   `compute`; without rows, one call or none.
 #
 # **Places.** Each expert has C places for the tokens *of each rank*. All first choices of the rank take places first, in the
-# order of its tokens; then all second choices; and so on. A choice that finds its expert full isn't kept: there, nobody
-# computes the token. A token of which nothing is kept has zeros in `y`.
+# order of its tokens; then all second choices; and so on. A choice that finds its expert full isn't kept: that expert
+# doesn't compute the token. A token of which nothing is kept has zeros in `y`. A token's k choices are k different experts.
 #
 # Rows of one expert come from all ranks. In `rows` they stand in any order you like. Leave what you get as it is. A rank
 # may have no tokens, or get no rows: it calls each all-to-all all the same.
@@ -349,15 +351,15 @@ check("mixture_of_experts.dispatch_and_combine", dispatch_and_combine)
 #
 # - **You get**, on each rank: `x` (T, d); `gate` (E, d), the same on all ranks; `up` (E/K, h, d) and `down` (E/K, d, h), of
 #   this rank's experts; `k`; and `loss`: `loss(y)`, of y (T, d), is a tensor of one number, also where T is 0. Ranks may
-#   have different losses. All tensors are float64, without gradients so far.
-# - **You return** a list of four gradients: by `x`, by `gate`, by `up`, by `down`, each of that one's shape. They are
-#   gradients of the *sum* of all ranks' losses. That by `gate` is the same on all ranks.
+#   have different losses. All tensors are float64, and none requires a gradient yet.
+# - **You return** a list of four gradients: by `x`, by `gate`, by `up`, by `down`, each with the shape of its argument.
+#   They are gradients of the *sum* of all ranks' losses. The one by `gate` is the same on all ranks.
 # - **You may use** autograd, your own functions from above, torch and its collectives, and `torch.autograd.Function`.
 # - **It may cost** one all-to-all of E counts; four of tokens, two forward and two backward, each of the rows that it needs
 #   and nothing beside them; and one all-reduce of E·d numbers. No other collective. No rank ever has another rank's expert.
 #
-# Scores are `x @ gate.T`; the softmax is over the k that are chosen (`"after"`); nothing is dropped. Expert i of this rank
-# makes `relu(rows @ up[i].T) @ down[i].T` of its rows.
+# Scores are `x @ gate.T`, and no token has equal ones here; the softmax is over the k that are chosen (`"after"`); nothing
+# is dropped. Expert i of this rank makes `F.relu(rows @ up[i].T) @ down[i].T` of its rows.
 #
 # What autograd computes on one rank doesn't go on by itself on another one: to send rows is an operation whose backward pass
 # sends gradients. All ranks go backward, also one without tokens, or without rows. Where nothing depends on an argument, its
@@ -462,7 +464,8 @@ check("mixture_of_experts.expert_parallel_moe", expert_parallel_moe)
 # Not every token needs every block. Here a router chooses who goes through, and the others go past. (Section 9 of the
 # lesson.)
 #
-# - **You get** `x` (T, d), one sequence; `router` (d,); `block`, a function: (C, d) to (C, d); and `capacity` C, 1 to T.
+# - **You get** `x` (T, d), one sequence, which isn't empty; `router` (d,); `block`, a function: (C, d) to (C, d); and
+#   `capacity` C, 1 to T.
 # - **You return** y (T, d). A token's score is r_t = x_t·`router`. The C tokens with the highest scores go through the
 #   block, in their order in the sequence: for them y_t = x_t + r_t·`block`(…)_t. For all others y_t = x_t.
 # - **You may use** torch. Gradients flow to `x`, to `router`, and to what the block has.
@@ -491,7 +494,8 @@ check("mixture_of_experts.mixture_of_depths", mixture_of_depths)
 # One popular expert, and everybody waits. How long does a forward pass take? (Section 7 of the lesson.)
 #
 # - **You get** `loads`, a list of K lists of E whole numbers: `loads[r][e]` rows of rank r are for expert e. `row_bytes`, the
-#   bytes of a row; `alpha` and `beta`; and `seconds`, how long an expert computes for each row.
+#   bytes of a row; `alpha`, seconds for a message, and `beta`, seconds for a byte; and `seconds`, how long an expert
+#   computes for each row.
 # - **You return** the seconds of a forward pass: an all-to-all, the experts, an all-to-all back. All ranks begin together.
 #   An all-to-all ends for all ranks at once, and the second one begins when the last rank is there.
 # - **You may use** arithmetic: nothing runs.
@@ -499,7 +503,7 @@ check("mixture_of_experts.mixture_of_depths", mixture_of_depths)
 #
 # Rank r has the E/K experts from number r·E/K on, and computes them one after another. An all-to-all of n bytes takes
 # (K − 1)·(alpha + n/K·beta) seconds. n is the largest number of bytes that any rank puts in or takes out, its own rows among
-# them. On the way back each rank puts in what it took out before, and the other way round.
+# them. On the way back each rank puts in what it took out before, and the other way round. Leave `loads` as it was.
 
 
 # %% lab="answer step_time_of_loads"

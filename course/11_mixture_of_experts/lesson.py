@@ -36,7 +36,7 @@ from lockstep.experts.mixture_of_depths import block_flops, depth_flops
 # **projections**, matrices d × d around the attention, and then an **FFN** (feed-forward network) of two matrices: d to 4·d, and back.
 #
 # The notes have a table of FLOPs. In OPT-760M, they say, 35 % are in the projections and 44 % in the FFN. In OPT-175B,
-# whose d is 12,288, it is 17 % and 80 %.
+# whose d is 12,288, they say 17 % and 80 %.
 
 # %% lesson="predict ffn"
 predict(
@@ -52,14 +52,14 @@ display(show.flop_shares())
 flops.opt_table()
 
 # %% [markdown] lesson="reason ffn"
-# **Our reason.** The projections are 4·d² numbers, the FFN is 8·d². A token is multiplied with each of them once. So the FFN
+# **Our reason.** The projections are 4·d² numbers, the FFN is 8·d². A token is multiplied by each of them once. So the FFN
 # takes twice the FLOPs, whatever d is. What the number does not show is what does grow: the share of both together. Attention's
 # scores and the logits grow with d, these two with d².
 
 # %% [markdown] lesson="after ffn"
 # The figure has four of the sizes; the notes' shares stand whole in the table below it. Their row of 2.7B
-# agrees with the count. In the others attention and logits agree within 3 points, and so does the trend: of a large model,
-# nearly all is in projections and FFN. What differs is how these two share it.
+# agrees with the count. In the others, attention and logits agree within 3 points, and the trend is the same: in a large
+# model, nearly all is in projections and FFN. What differs is how these two share it.
 
 # %% [markdown]
 # ## 2. Some, not all · 5 minutes · short path
@@ -81,7 +81,7 @@ flops.opt_table()
 # %% lesson="predict rows"
 predict(
     "rows",
-    "10 tokens, each a row of x, go through this sample, which has 4 experts. How many rows do all experts compute, added up?",
+    "10 tokens, each a row of x, go through this sample, which has 4 experts. How many rows do the experts compute in all?",
     unit="rows",
 )
 
@@ -173,10 +173,10 @@ quiz(
 # %% [markdown]
 # ## 4. What experts learn · 7 minutes
 #
-# Nobody tells an expert what it is for. A small GPT now trains on the source of Python's library, some seconds. Its second
+# Nobody tells an expert what it is for. A small GPT now trains on the source of Python's library, for some seconds. Its second
 # block has 4 experts, k = 1; each byte is a token. Then it reads a text that it has not seen. In the table: which expert gets
-# the blanks, and which the vowels? In the figure, go along a line: who reads the letters of a word, and who what stands between
-# words?
+# the blanks, and which the vowels? In the figure, go along a line: who reads the letters of a word, and who reads what stands
+# between words?
 
 # %%
 model = training.trained().model
@@ -200,8 +200,8 @@ quiz(
 )
 
 # %% [markdown]
-# That training had a second loss, which asks that all experts get as much. Now without it, and with a learning rate of
-# 0.02, for 200 steps.
+# That training had a second loss, which asks that all experts get equally many tokens. Now the GPT trains without it, with
+# a learning rate of 0.02, for 200 steps.
 
 # %% lesson="predict collapse"
 predict(
@@ -218,20 +218,21 @@ display(show.expert_shares())
 quality.quality_table()
 
 # %% [markdown] lesson="reason collapse"
-# **Our reason.** Who gets a few tokens more learns more, so it is better, and the gate sends it more. The others get no token,
-# so they have no gradient. This is **router collapse**: what is left is a dense layer with the memory of four. What the number
-# does not show is how often it happens. With another seed the busiest has two thirds, and with a rate of 0.003 half.
+# **Our reason.** An expert that gets a few tokens more learns more, so it is better, and the gate sends it more. In the end
+# the others get no token, so they have no gradient. This is **router collapse**: what is left is a dense layer with the memory
+# of four. What the number does not show is how often it happens. With another seed the busiest gets two thirds; with a rate of
+# 0.003 it gets half.
 
 # %% [markdown] lesson="after collapse"
-# These runs are recorded. Look at the losses in the table: seeds differ as much as ways do, with experts or *dense*. So short a
-# training of so small a model shows where tokens go. It does not show whether experts are worth it.
+# These runs are recorded. Look at the losses in the table: two seeds differ as much as two ways do, with experts or *dense*. So
+# short a training of so small a model shows where tokens go. It does not show whether experts are worth it.
 
 # %% [markdown]
 # ## 5. Balance, and places · 7 minutes
 #
 # $f_i$ is the share of expert i in all choices. $P_i$ is the mean, over all tokens, of the softmax of their scores at i. The
-# **load-balancing loss** is $E \sum_i f_i P_i$. $f_i$ is counted, so all gradient flows through $P_i$: who has more than others is
-# pushed down by more. The **z-loss** is the mean of $(\log \sum \exp)^2$ of the scores, and keeps them small. When is the first
+# **load-balancing loss** is $E \sum_i f_i P_i$. $f_i$ is counted, so all gradient flows through $P_i$: an expert that has
+# more than others is pushed down harder. The **z-loss** is the mean of $(\log \sum \exp)^2$ of the scores, and keeps them small. When is the first
 # loss 1, and when is it E?
 
 # %%
@@ -252,12 +253,12 @@ quiz(
 )
 
 # %% [markdown]
-# Some batch is uneven all the same. So each expert has C **places**: c·k·T/E, rounded up, for T tokens. c is the **capacity
-# factor**. First choices take places first, token by token; then second choices. Who finds none is **dropped**: that expert does
-# not compute it. A token that all of its experts drop leaves the layer as zeros, and only the residual connection carries it
-# on.
+# Some batches are uneven all the same. So each expert has C **places**: c·k·T/E, rounded up, for T tokens. c is the
+# **capacity factor**. First choices take places first, token by token; then second choices. A choice that finds none is
+# **dropped**: that expert does not compute the token. A token that all of its experts drop leaves the layer as zeros, and only
+# the residual connection carries it on.
 #
-# **Your turn.** How many are dropped? Your line stands beside two gates.
+# **Your turn.** How many are dropped? Your line then counts for two gates.
 
 
 # %% lesson="turn dropped"
@@ -301,8 +302,8 @@ driven.dropped_table(dropped, model)
 # ## 6. There and back · 6 minutes · short path
 #
 # Now K ranks. Each has its own tokens, a copy of the gate, and E/K of the experts: **expert parallelism**. Tokens travel to
-# their experts' ranks (**dispatch**), and what became of them travels home (**combine**). Both are all-to-alls with parts
-# of different sizes. Who receives must know how much, so an all-to-all of E counts goes ahead of the tokens.
+# their experts' ranks (**dispatch**), and what the experts make of them travels home (**combine**). Both are all-to-alls with
+# parts of different sizes. A receiver must know how much will come, so an all-to-all of E counts goes ahead of the tokens.
 
 # %% lesson="predict alltoalls"
 predict(
@@ -318,7 +319,7 @@ print(dedent(getsource(dispatch.AllToAll.backward)))
 
 # %% [markdown] lesson="reason alltoalls"
 # **Our reason.** Dispatch and combine, forward. Backward, gradients take the same ways in the other direction. Above is how: the
-# forward pass was `all_to_all(x, received, sent, group)`, and now the parts have changed places. So two and two. What the number
+# forward pass was `all_to_all(x, received, sent, group)`, and now the parts have changed places. Two and two are four. What the number
 # does not show is bytes: each carries k rows of d numbers for a token. With even loads, (K − 1)/K of them leave the rank.
 
 # %% lesson="after alltoalls"
@@ -328,12 +329,12 @@ print(f"{cost.sent(some, 1024)[0] / 1e6:.1f} MB leave the rank")
 gpt_on_ranks.gpt_table()
 
 # %% [markdown]
-# Above, two lines are for 4 ranks with 1,024 float32 tokens each, d = 1,024. Then comes the small GPT on ranks: how far is any
-# gradient from one rank's, and what does a rank keep?
+# Above, two lines are for 4 ranks with 1,024 float32 tokens each, d = 1,024. Then comes the small GPT on ranks: how far
+# are its gradients from those on one rank, and what does a rank keep?
 #
-# With more ranks, several groups have all experts each, as **replicas**. Below are two replicas of two ranks, 2 x 2. An
-# expert's gradient is added up over its replicas, all else over all ranks. A rank's loss is its part of the whole batch's mean:
-# nothing is averaged.
+# With more ranks, several groups each have all experts: they are **replicas**. Below are two replicas of two ranks, 2 x 2. An
+# expert's gradient is added up over its replicas, all else over all ranks. A rank's loss is its part of the
+# whole batch's mean: nothing is averaged.
 
 # %%
 table.gradients_table(((4, 2),))
@@ -341,7 +342,7 @@ table.gradients_table(((4, 2),))
 # %% [markdown]
 # ## 7. The straggler · 10 minutes
 #
-# Nobody can combine before the last expert is done. So a layer is as slow as its busiest rank. Here are 8 simulated A100. Each has
+# Nobody can combine before the last expert is done. So a layer is as slow as its busiest rank. Here are 8 simulated A100s. Each has
 # one expert, d = 1,024, and 4,096 tokens, k = 1. Computing takes nearly all of the step.
 
 # %% lesson="predict skew"
@@ -366,14 +367,14 @@ skewed.show()
 # %% [markdown]
 # In the figure, look at rank 1. How long does it compute, and how long does it wait, forward and backward?
 #
-# **Your turn.** A number for it: the busiest rank's rows, by the mean. Your line stands beside steps with more and more
-# skew.
+# **Your turn.** A number for it: the busiest rank's rows, divided by the mean. Your line then stands beside steps with more
+# and more skew.
 
 
 # %% lesson="turn imbalance"
 def imbalance(rows):
-    """rows[r] rows are computed by rank r. How many times the mean has the rank
-    that has most?"""
+    """rows[r] rows are computed by rank r. How many times the mean does the
+    busiest rank have?"""
     ### BEGIN SOLUTION
     return max(rows) * len(rows) / sum(rows)
     ### END SOLUTION
@@ -392,9 +393,9 @@ cases = [
     ([r % 10 + 1 for r in range(1000)],),
 ]
 wrong = {
-    lambda rows: max(rows) / min(rows): "That is by the rank that has least, which may have none.",
+    lambda rows: max(rows) / min(rows): "That divides by the rows of the rank that has least, which may have none.",
     lambda rows: max(rows) / sum(rows): "That is its share of all rows. With 8 even ranks it is 1/8, not 1.",
-    lambda rows: sum(rows) / len(rows) / max(rows): "That is the mean by the most. Which is above 1?",
+    lambda rows: sum(rows) / len(rows) / max(rows): "That is the mean divided by the most, the other way round.",
     lambda rows: max(rows) - sum(rows) / len(rows): "That is how many more. The question is how many times.",
 }
 well = "Right: 1 is even, and K is the worst of K ranks."
@@ -411,8 +412,8 @@ loads.imbalance_table(line=imbalance)
 # %% lesson="quiz travel"
 quiz(
     "travel",
-    "8 GPUs, each in a server of its own: 312 TFLOP/s, and 25 GB/s to the others. d = 4,096, k = 1, 2 bytes a number. How many "
-    "times what it computes does a token travel? (Time by time.)",
+    "8 GPUs, each in a server of its own: 312 TFLOP/s, and 25 GB/s to the others. d = 4,096, k = 1, 2 bytes a number. Divide "
+    "the time that a token travels by the time that it is computed.",
     unit="times",
     answer=0.296,
     within=0.02,
@@ -422,14 +423,14 @@ quiz(
         0.339: "An eighth of the rows stays at home: (K − 1)/K.",
         0.148: "That is two all-to-alls. Where are the gradients'?",
         0.887: "Those are 4·d² numbers. A token meets an expert's 8·d², too.",
-        3.38: "That is computing by travelling.",
+        3.38: "That is the other way round: computing divided by travelling.",
     },
 )
 
 # %% [markdown]
 # ## 8. Active and total · 6 minutes · short path
 #
-# A token meets a model's **active** parameters. Memory needs the **total**. Here is LLaMA-4 Maverick, from its published shape. In
+# A token meets a model's **active** parameters. Memory holds the **total**. Here is LLaMA-4 Maverick, from its published shape. In
 # each layer with experts, the gate chooses 1 of the 128 routed ones for a token. A **shared** expert computes every token.
 
 # %%
@@ -457,7 +458,7 @@ models_table.models_table()
 quiz(
     "states",
     "DeepSeek-V3 has 671 billion parameters, of which a token meets 37.6 billion. Adam in mixed precision keeps 16 bytes for each "
-    "parameter. How many TB of model states have all ranks together, at least?",
+    "parameter. How many TB of model states do all ranks hold together, at least?",
     unit="TB",
     answer=10.7,
     within=0.02,
@@ -483,8 +484,8 @@ the_notes.corrections_table()
 # %% [markdown]
 # ## 9. Around it · 2 minutes
 #
-# A shared expert needs no gate and no message: its tokens are at home. So it can compute while the others' tokens travel. How
-# much shorter does rank 0 wait?
+# A shared expert needs no gate and no message: its tokens are at home. So it can compute while the others' tokens travel. By
+# how much does that shorten rank 0's wait?
 #
 # **Mixture of depths** asks the same of a whole block: a router chooses the tokens that go through it, and the others go past
 # on the residual connection. The paper takes an eighth. What share of a block's FLOPs is that, with 2,048 tokens of width 2,048?

@@ -11,8 +11,8 @@ from lockstep.experts import beside_torch, driven, flops, mixture_of_depths, tab
 # ## torch's own
 #
 # torch has no mixture of experts, but it has the parts: an all-to-all that autograd goes through, and `grouped_mm`, one
-# product for all experts of a rank. Below is a layer that is made of them, as torchtitan makes it, beside ours. Are output
-# and gradients alike, and bytes?
+# product for all experts of a rank. Below is a layer that is made of them, as torchtitan makes it, beside ours. Are its
+# output, gradients and bytes the same?
 
 # %%
 beside_torch.beside_torch_table()
@@ -20,8 +20,8 @@ beside_torch.beside_torch_table()
 # %% [markdown]
 # ## The gradients of one rank
 #
-# The lesson's table for other grids. Of three ranks and more, rank 1 has no tokens at all: it takes part in every all-to-all
-# all the same. `table.gradients_table()` makes all nine grids, in a minute or two.
+# Here is the lesson's table for other grids. With three ranks or more, rank 1 has no tokens at all. It takes part in every
+# all-to-all all the same. `table.gradients_table()` makes all nine grids, in a minute or two.
 
 # %%
 table.gradients_table(((3, 3), (4, 4)))
@@ -30,7 +30,7 @@ table.gradients_table(((3, 3), (4, 4)))
 # ## Who is dropped first
 #
 # Places are taken in the order of tokens. So those at the end of a batch are dropped first, whatever they weigh. V-MoE (Riquelme
-# et al., 2021) takes the choices by falling weight: **batch-prioritized routing**. As many are dropped. Which ones?
+# et al., 2021) takes the choices by falling weight: **batch-prioritized routing**. Just as many are dropped. Which ones?
 
 # %%
 driven.priority_table()
@@ -39,7 +39,7 @@ driven.priority_table()
 # ## What grows
 #
 # Here is OPT-1.3B with experts in place of the FFN in every other layer. Each expert is as wide as the FFN was. What grows with
-# the number of experts, and what hardly does? What does grow is the gate.
+# the number of experts, and what hardly does? The little that a token costs more is the gate.
 
 # %%
 flops.growth_table()
@@ -48,7 +48,7 @@ flops.growth_table()
 # ## Depths
 #
 # With a mixture of depths, what is left of a block's FLOPs? It falls faster than the share of tokens, because attention falls
-# with its square. The router's scores are in it, too: with all tokens it is above 1.
+# with the square of that share. The router's scores are counted, too: so with all tokens it is a little above 1.
 
 # %%
 mixture_of_depths.depths_table()

@@ -13,7 +13,7 @@ from lockstep.checks.known import known_answers
 from lockstep.checks.rules import first
 from lockstep.exercises.horovod.elastic_rules import COSTS, RULES
 from lockstep.exercises.horovod.elastic_state.exercise import CASES
-from lockstep.with_horovod.survival import Task, compared, flat, replay, sgd
+from lockstep.with_horovod.survival import Task, compared, digest, flat, replay, sgd
 
 EXERCISE = find("horovod.elastic_state")
 TASK = Task(7, 8, 3, 2, {1: 5})
@@ -71,14 +71,35 @@ def test_the_steps_that_are_in_the_model_are_told(steps: tuple[int, ...], miscon
     assert told(account(*steps, value=serial(0, 1, 2, *steps), more=COMMITS)) == misconception
 
 
-def test_momentum_that_was_not_brought_back_is_told() -> None:
+def test_what_was_not_brought_back_is_told() -> None:
     right = account(3, 4, 5, 6, 7, value=serial(*range(8)), more=COMMITS)
     moves = right["events"]
-    for way in ("momentum ahead", "momentum lost"):
+    for way in ("momentum ahead", "momentum lost", "model ahead", "early commits"):
         held = replay(TASK, moves, way)[1]
         assert not torch.allclose(held, serial(*range(8)), atol=1e-4)
         assert told({**right, "values": {"0": held}}) == way.replace(" ", "-")
     assert told({**right, "values": {"0": serial(*range(8)) + 1}}) == "other-parameters"
+
+
+def test_a_model_that_is_not_in_the_state_is_told() -> None:
+    """That each step is the mean gradient was all that it was told."""
+    own = {"worker": 1, **step(0, 2), "model": digest(TASK.network(1))}
+    wrong = account(3, 4, 5, 6, 7, value=serial(*range(8)) + 1, more=COMMITS)
+    assert told({**wrong, "events": [own, *wrong["events"]]}) == "own-start"
+    assert (
+        told({**wrong, "events": [{**own, "model": digest(TASK.network(0))}, *wrong["events"]]}) == "other-parameters"
+    )
+
+
+def test_who_catches_a_failure_is_not_told_that_steps_are_in_the_model_twice() -> None:
+    """It restored the state and went on, failed again, and never came to an end: no model has any step twice."""
+    moves = [*(step(s, 2) for s in range(3)), *COMMITS, step(3, 2), step(4, 2), step(3, 2), step(3, 2)]
+    events = [{"worker": 0, **m} for m in moves]
+    found = {"events": events, "values": {}, "overdue": [[0, "here"]], "busy": False}
+    assert told(found) == "hangs"
+    assert (
+        told({**found, "events": [*events[:5], {"worker": 1, "what": "killed"}, *events[5:]]}) == "catches-the-failure"
+    )
 
 
 def test_on_a_busy_machine_nobody_is_said_to_hang() -> None:

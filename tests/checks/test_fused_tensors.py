@@ -14,9 +14,9 @@ from lockstep.checks.known import Known, known_answers
 from lockstep.checks.observe import observe
 from lockstep.checks.rules import first
 from lockstep.exercises.horovod.fused_tensors.exercise import RULES, TOLD
-from lockstep.exercises.horovod.timelines import evidence, recorded, varied
+from lockstep.exercises.horovod.timelines import at_once, evidence, recorded, varied
 from lockstep.with_horovod.recorded import recording
-from lockstep.with_horovod.timeline import Timeline, fused_tensors, names
+from lockstep.with_horovod.timeline import Timeline, fused_tensors, names, spans
 
 FUSED = find("horovod.fused_tensors")
 Answer = list[list[str]]
@@ -102,3 +102,26 @@ def test_lists_that_stand_too_often_are_counted() -> None:
     assert f"the list {[a, b]} stands in your answer 2 times; there is such an operation 1 time." in said(
         twice, timeline
     )
+
+
+def by_times(timeline: Timeline, lasting: bool) -> Answer:
+    """A learner's: spans by their times alone. ``lasting``: those that take no microsecond are left out."""
+    found = [(s.begin, s.end, s.tensor) for s in spans(timeline) if s.phase == "GLOO_ALLREDUCE"]
+    operations, until = list[list[str]](), -1.0
+    for begin, end, name in sorted(row for row in found if row[0] < row[1] or not lasting):
+        operations += [] if begin < until else [[]]
+        operations[-1].append(name)
+        until = max(until, end)
+    return [sorted(tensors) for tensors in operations]
+
+
+@pytest.mark.parametrize("name", TOLD)
+def test_an_operation_that_takes_no_microsecond_is_one(name: str) -> None:
+    """Answers that compare times alone had full points: there was no such operation of several tensors."""
+    fused = recorded(name)
+    once = at_once(recorded(name))
+    assert fused_tensors(once) == fused_tensors(fused)
+    assert by_times(fused, lasting=False) == fused_tensors(fused)
+    assert "ends in the microsecond in which it begins" in said(by_times(once, lasting=True), once)
+    if any(len(tensors) > 1 for tensors in fused_tensors(once)):
+        assert "Of equal times the order of the events decides." in said(by_times(once, lasting=False), once)

@@ -8,6 +8,9 @@ import torch
 import torch.distributed as dist
 
 from lockstep import checks
+from lockstep.checks.exercise import find
+from lockstep.checks.observation import Seen
+from lockstep.experts import functional
 
 SGD = "all_reduce_sgd.all_reduce_sgd"
 
@@ -64,3 +67,27 @@ def test_who_is_not_in_the_group_is_not_told_to_take_part() -> None:
     told = [f.misconception for f in checks.check(SGD, all_reduce_sgd).findings]
     assert told[0] == "ignores-group"
     assert "crashed:Deadlock" not in told
+
+
+def test_lists_that_are_emptied_are_told() -> None:
+    """Only ranks' arguments were compared: who took tokens out of the caller's list had full points."""
+
+    def name_the_expert(tokens: Any, experts: Any, count: Any) -> Any:
+        pairs = []
+        while tokens:
+            pairs.append((tokens.pop(), experts.pop()))
+        return functional.name_the_expert([t for t, _ in pairs], [e for _, e in pairs], count)
+
+    def step_time_of_loads(loads: Any, row_bytes: Any, alpha: Any, beta: Any, seconds: Any) -> Any:
+        right = functional.step_time_of_loads(loads, row_bytes, alpha, beta, seconds)
+        for row in loads:
+            row.sort()
+        return right
+
+    for fn, name in ((name_the_expert, "tokens"), (step_time_of_loads, "loads")):
+        exercise = find(f"mixture_of_experts.{fn.__name__}")
+        found = [exercise.watch(fn, call) for call in exercise.inputs(exercise.cases(1, 0)[0], 0)]  # type: ignore[misc]
+        fault = exercise.examine(Seen(exercise.cases(1, 0)[0], (found,)))  # type: ignore[misc]
+        assert fault is not None
+        assert fault.misconception == "changes-arguments"
+        assert fault.message.endswith(f"It changes its argument {name}. Leave it as it was.")

@@ -7,6 +7,7 @@ from random import Random
 import pytest
 import torch
 
+from lockstep.checks import check
 from lockstep.checks.calls import told_call
 from lockstep.checks.exercise import find
 from lockstep.cost.experts import rows
@@ -96,6 +97,36 @@ def test_a_wrong_gate_is_told_by_its_first_token() -> None:
     wrong = observed_gate.astray(call, (experts + 1, weights), (experts, weights))
     assert (wrong["wrong"], wrong["scores"]) == ("choices", "[1, 1, 1, 1, 1, 1]")
     assert "lower number" in wrong["equal"]
+
+
+def a_loop(scores, k, softmax):  # type: ignore[no-untyped-def]
+    choices, weights = [], []
+    for row in scores:
+        choices.append(torch.argsort(row, descending=True, stable=True)[:k])
+        weights.append(row[choices[-1]].softmax(0) if softmax == "after" else row.softmax(0)[choices[-1]])
+    if not choices:
+        return torch.empty(0, k, dtype=torch.int64), torch.empty(0, k)
+    return torch.stack(choices), torch.stack(weights)
+
+
+def test_no_gradient_is_asked_for_where_there_is_no_token() -> None:
+    """Of a loop over tokens, whose result has no gradient then, that was told, and not the loop."""
+    (finding,) = check("mixture_of_experts.top_k_gate", a_loop).findings
+    assert finding.misconception == "too-many-calls", finding.message
+
+
+def test_scores_that_are_changed_are_told() -> None:
+    """Of what came of it, weights that are no numbers, more was told than of the change."""
+
+    def best_then_out(scores, k, softmax):  # type: ignore[no-untyped-def]
+        own, choices = scores.detach(), []
+        for _ in range(k):
+            choices.append(own.argmax(1))
+            own.scatter_(1, choices[-1].unsqueeze(1), -torch.inf)
+        return torch.stack(choices, 1), scores.gather(1, torch.stack(choices, 1)).softmax(1)
+
+    (finding,) = check("mixture_of_experts.top_k_gate", best_then_out).findings
+    assert (finding.misconception, "changes scores" in finding.message) == ("changes-arguments", True)
 
 
 def test_the_observed_sequence_and_block() -> None:

@@ -68,6 +68,14 @@ def test_of_one_choice_the_gate_learns_nothing_and_experts_without_rows_have_zer
         assert bool(dup.any()) == bool(ddown.any()) == (rank == 1)  # nobody chooses the expert of rank 0
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_no_token_has_equal_scores_in_training_as_its_text_says(seed: int) -> None:
+    for case in cases_of(training.TRIED, TRAINING, seed):
+        for rank in case.members:
+            x, gate, *_ = training.inputs(case, rank)
+            assert all(len(set(row)) == len(row) for row in (x @ gate.T).tolist())
+
+
 def test_no_two_experts_do_the_same_and_a_call_is_told_where_it_cannot_be() -> None:
     assert len({coefficients(e) for e in range(24)}) == 24
     noted = Noted(3, 2, 3)

@@ -1,8 +1,10 @@
 """Exercises whose answer is arithmetic: what a function gives for plain arguments, drawn anew for each check, beside
 what the course's own answer gives for them."""
 
+import copy
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from random import Random
 from typing import Any
 
@@ -10,16 +12,23 @@ from lockstep.checks.case import Case
 from lockstep.checks.exercise import Exercise
 from lockstep.checks.judge import Fault
 from lockstep.checks.observation import Seen
+from lockstep.checks.play import returned
+from lockstep.checks.rules import Rule, first
 
 Calls = Sequence[tuple[Any, ...]]  # the arguments of each
 Tried = Mapping[str, Calls | Callable[[Random], Calls]]  # what is told of them -> the calls, or who draws them
+
+CHANGED = Rule("changes-arguments", bool, "It changes its argument {changed}. Leave it as it was.", telling=True)
 
 
 def arithmetic(
     tried: Tried, trivial: Collection[str] = (), right: Callable[..., Any] | None = None, **asked: Any
 ) -> Exercise:
     """An exercise with a case for each of ``tried``; ``trivial`` names those that are too easy to earn points.
-    ``right`` gives the answer to a call, where it is not what the reference gives."""
+    ``right`` gives the answer to a call, where it is not what the reference gives. With ``kept``, a call whose
+    arguments are lists of numbers, or lists of these, leaves them as they were."""
+    if asked.get("kept"):
+        asked |= {"watch": partial(keeping, asked["parameters"].split(", ")), "examine": changed}
     exercise = Exercise(
         cases=lambda ranks, seed: [Case(1, seed, None, {"told": t, "trivial": t in trivial}) for t in tried],
         inputs=lambda case, rank: drawn(tried, case),
@@ -37,6 +46,18 @@ def drawn(tried: Tried, case: Case) -> tuple[tuple[Any, ...], ...]:
     """The calls of a case, the same for the same seed."""
     calls = tried[case.settings["told"]]
     return tuple(calls(Random(case.seed)) if callable(calls) else calls)
+
+
+def keeping(names: Sequence[str], fn: Callable[..., Any], call: tuple[Any, ...]) -> Any:
+    """What it gives; of a call that changes an argument a dict with its name."""
+    own = copy.deepcopy(call)
+    answer = returned(fn, own)
+    spoilt = (name for name, after, before in zip(names, own, call, strict=True) if after != before)
+    return next(({"changed": name} for name in spoilt), answer)
+
+
+def changed(seen: Seen) -> Fault | None:
+    return first([CHANGED], *(found for found in seen.returned[0] if isinstance(found, dict)))
 
 
 def whole(seen: Seen) -> list[Fault]:

@@ -44,12 +44,16 @@ def calls(name: str, seed: int) -> list[Call]:
 
 
 def observed(fn: Callable[..., Any], call: Call) -> dict[str, Any]:
-    """The "result", how it "flows" back from the weights to the scores, and how often torch was "called"."""
+    """The "result", how it "flows" back from the weights to the scores, how often torch was "called", and whether the
+    scores are "changed". They are what a layer before has computed: autograd doesn't stop who changes them in place."""
     (scores,) = leaves(call[:1])
+    own = scores.clone()
     with Called() as called:
-        result = fn(scores, *call[1:])
+        result = fn(own, *call[1:])
     weights = result[1] if isinstance(result, (tuple, list)) and len(result) == 2 else None
-    return {"result": result, "flows": gradients(weights, [scores]), "called": called.times}
+    changed = not torch.equal(own, scores)
+    flows = "" if changed else gradients(weights, [scores])
+    return {"result": result, "flows": flows, "called": called.times, "changed": changed}
 
 
 def right(call: Call) -> dict[str, Any]:

@@ -24,7 +24,8 @@ ROWS, FEATURES, RATE, MOMENTUM = 12, 3, 0.1, 0.9
 LIMIT = 10.0  # seconds for a job, which takes about one
 BUSY = 4  # processes that want a core, for each that there is: nobody can say then what hangs
 CLOSE = 1e-6
-WAYS = ("momentum lost", "momentum ahead", "alone")  # of being wrong: of the optimizer's state, and of the gradients
+# Of being wrong: of the optimizer's state, of the model's, of what a commit keeps, and of the gradients.
+WAYS = ("momentum lost", "momentum ahead", "model ahead", "early commits", "alone")
 
 Batches = list[tuple[Tensor, Tensor]]
 Event = dict[str, Any]
@@ -68,6 +69,11 @@ def flat(model: nn.Module) -> Tensor:
     return torch.cat([p.detach().flatten() for p in model.parameters()])
 
 
+def digest(model: nn.Module) -> float:
+    """One number that tells models apart."""
+    return sum(p.detach().double().sum().item() for p in model.parameters())
+
+
 # ---- beside the learner's function
 
 
@@ -92,14 +98,14 @@ def trained(fn: Callable[..., Any], task: Task, worker: Worker) -> Tensor | str:
     model, batches = task.network(worker.number), task.batches()
     known = {row.numpy().tobytes(): (step, i) for step, (x, _) in enumerate(batches) for i, row in enumerate(x)}
 
-    def see(_: nn.Module, inputs: tuple[Any, ...]) -> None:
+    def see(module: nn.Module, inputs: tuple[Any, ...]) -> None:
         x = inputs[0] if inputs else None
         if not torch.is_grad_enabled() or not isinstance(x, Tensor) or x.shape[1:] != (FEATURES,):
             return
         places = [known.get(row.detach().numpy().tobytes(), (-1, -1)) for row in x]
         step = places[0][0] if places else -1
         rows = [i for _, i in places]
-        worker.note("step", step=step, rows=rows, rank=hvd.rank(), size=hvd.size())
+        worker.note("step", step=step, rows=rows, rank=hvd.rank(), size=hvd.size(), model=digest(module))
         worker.at(step)
 
     model.register_forward_pre_hook(see)
@@ -119,7 +125,7 @@ def compared(found: dict[str, Any], task: Task) -> dict[str, Any]:
     mine = [e for e in events if e["worker"] == old]
     values = {int(w): v for w, v in found["values"].items()}
     models = {w: v for w, v in values.items() if isinstance(v, Tensor)}
-    history, replayed = replay(task, mine)
+    history, _ = replay(task, mine)
     every = range(task.steps)
     held = models.get(old)
     near = {w: bool(torch.allclose(v, held, rtol=0, atol=CLOSE)) for w, v in models.items() if held is not None}
@@ -139,10 +145,11 @@ def compared(found: dict[str, Any], task: Task) -> dict[str, Any]:
         "whole": next((e for e in events if e["what"] == "step" and whole(e) and not alone(events, e["worker"])), None),
         "stale": next((s for e in events if e["what"] == "step" and (s := misread(e))), None),
         "rows": next((e for e in events if e["what"] == "step" and share(e) is None), None),
+        "own_start": own_start(events, task),
+        "caught": gone_back(mine) if any(e["what"] == "killed" for e in events) else None,
         "again": any(a["what"] == "reset" and b.get("step") == 0 for a, b in pairwise(mine)) and history.count(0) > 1,
-        "twice": next((s for s in history if history.count(s) > 1), None),
+        "twice": next((s for s in history if history.count(s) > 1 and old in models), None),
         "missing": next((s for s in every if s not in history and old in values), None),
-        "explained": held is not None and close(held, replayed),
         "apart": next((w for w, same in near.items() if not same), None),
         "way": next((w for w in WAYS if held is not None and any(close(held, m) for m in ways(task, mine, w))), ""),
         "right": right,
@@ -169,15 +176,30 @@ def strayed(events: Moves, old: int, task: Task) -> tuple[int, int, int] | None:
     return (task.workers, new[0], others[0]) if new and others and new[0] != others[0] else None
 
 
+def own_start(events: Moves, task: Task) -> int | None:
+    """A worker whose first step began with the weights of its own model."""
+    firsts = {e["worker"]: e.get("model") for e in reversed(events) if e["what"] == "step"}
+    own = (w for w, sum_of in firsts.items() if w and sum_of == digest(task.network(w)))
+    return min(own, default=None)
+
+
+def gone_back(mine: Moves) -> int | None:
+    """The first step to which a worker came again, though Horovod had neither failed there nor begun anew."""
+    moves = [e for e in mine if e["what"] in ("step", "failed", "updated", "reset")]
+    pairs = [(a["step"], b["step"]) for a, b in pairwise(moves) if a["what"] == b["what"] == "step"]
+    return next((after for before, after in pairs if after <= before), None)
+
+
 def replay(task: Task, moves: Moves, way: str = "", undone: int = 1) -> tuple[list[int], Tensor]:
     """The steps in a model that went through these moves, and its parameters: at a commit model and optimizer are kept,
     and brought back at a failure. Of being wrong in some ``way``: with "momentum ahead" the optimizer's state is not
-    brought back; ``undone`` of the steps that were begun then were not made."""
+    brought back, with "model ahead" the model; ``undone`` of the steps that were begun then were not made. With "early
+    commits" they keep what there was before the last step."""
     model, batches = task.network(0), task.batches()
     optimizer = sgd(model)
-    history, ahead = list[int](), deepcopy(optimizer.state_dict())
-    states = [deepcopy(optimizer.state_dict())]
-    kept = (list[int](), deepcopy(model.state_dict()), ahead)
+    history = list[int]()
+    states = [deepcopy((history, model.state_dict(), optimizer.state_dict()))]
+    kept = states[0]
     for move in moves:
         if move["what"] == "step" and 0 <= move["step"] < task.steps:
             x, y = batches[move["step"]]
@@ -186,13 +208,13 @@ def replay(task: Task, moves: Moves, way: str = "", undone: int = 1) -> tuple[li
             F.mse_loss(model(x[rows]), y[rows]).backward()  # type: ignore[no-untyped-call]
             optimizer.step()
             history.append(move["step"])
-            states.append(deepcopy(optimizer.state_dict()))
+            states.append(deepcopy((history, model.state_dict(), optimizer.state_dict())))
         elif move["what"] == "commit":
-            kept = (list(history), deepcopy(model.state_dict()), deepcopy(optimizer.state_dict()))
+            kept = states[-2 if way == "early commits" and len(states) > 1 else -1]
         elif move["what"] == "failed":
             history, ahead = list(kept[0]), states[max(0, len(states) - 1 - undone)]
-            model.load_state_dict(kept[1])
-            optimizer.load_state_dict(deepcopy(ahead if way == "momentum ahead" else kept[2]))
+            model.load_state_dict((ahead if way == "model ahead" else kept)[1])
+            optimizer.load_state_dict(deepcopy((ahead if way == "momentum ahead" else kept)[2]))
         if way == "momentum lost" and move["what"] in ("failed", "updated"):
             optimizer = sgd(model)
     return history, flat(model)
@@ -200,7 +222,7 @@ def replay(task: Task, moves: Moves, way: str = "", undone: int = 1) -> tuple[li
 
 def ways(task: Task, moves: Moves, way: str) -> list[Tensor]:
     """The parameters that come of being wrong in that way."""
-    return [replay(task, moves, way, undone)[1] for undone in ((1, 0) if way == "momentum ahead" else (1,))]
+    return [replay(task, moves, way, undone)[1] for undone in ((1, 0) if "ahead" in way else (1,))]
 
 
 def close(a: Tensor, b: Tensor) -> bool:

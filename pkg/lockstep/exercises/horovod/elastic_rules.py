@@ -22,6 +22,11 @@ RULES = (
          "step: both change when a worker goes or comes."),
     Rule("other-rows", lambda e: e["rows"], "worker {rows[worker]} trained on the rows {rows[rows]} of one batch as "
          "rank {rows[rank]} of {rows[size]}. The share of rank r of K is x[r::K], in each step."),
+    Rule("own-start", lambda e: e["own_start"] and not e["right"], "worker {own_start} began with weights of its own. "
+         "hvd.elastic.run gives all what rank 0 has in the state: is the model there, and who calls state.restore()?"),
+    Rule("catches-the-failure", lambda e: e["caught"] is not None and not e["right"], "after a worker was killed, "
+         "worker {old} came to step {caught} again, and hvd.elastic.run had not begun anew. Do you catch "
+         "HorovodInternalError? Let it pass: run needs it to go on with the ranks that are left."),
     Rule("not-averaged", lambda e: e["way"] == "alone" and not e["right"], "worker {old} has the parameters of a "
          "training on its own rows alone: its gradients were averaged with nobody's. hvd.DistributedOptimizer does it, "
          "or hvd.allreduce of each gradient."),
@@ -32,10 +37,14 @@ RULES = (
          "two times. What a commit keeps must fit together: the model after s steps, and that s are made."),
     Rule("steps-missing", lambda e: e["missing"] is not None, "step {missing} is missing. After the failure the model "
          "was that of the last commit again, and your program went on with a later step. Which step comes next belongs "
-         "in the state, too."),
+         "in the state, and when you commit, the model has made all steps before that one."),
     Rule("steps-missing", lambda e: e["strayed"], "worker {strayed[0]}, which was added, began with step {strayed[1]}; "
          "the others were at step {strayed[2]}. Which step comes next belongs in the state: a new worker gets it "
          "from there."),
+    Rule("early-commits", lambda e: e["way"] == "early commits" and not e["right"], "the parameters are as if a commit "
+         "kept a model without the step under way, and a number that counts it. Commit after optimizer.step()."),
+    Rule("model-ahead", lambda e: e["way"] == "model ahead" and not e["right"], "the parameters are as if the "
+         "optimizer had gone back to the last commit, and the model had not. It belongs in the state."),
     Rule("momentum-ahead", lambda e: e["way"] == "momentum ahead" and not e["right"], "the parameters are those of a "
          "training in which the model went back to the last commit, and the momentum did not: it is that of the steps "
          "that were taken back. The optimizer belongs in the state."),
@@ -53,7 +62,8 @@ RULES = (
     Rule("apart", lambda e: e["apart"] is not None, "worker {apart} ends with other parameters than worker {old}. What "
          "a worker needs to go on with the others belongs in the state: model, optimizer and step."),
     Rule("other-parameters", lambda e: not e["right"], "worker {old} does not have the parameters of a serial training "
-         "on all batches. Each step is the gradient of the whole batch: the mean over the ranks."),
+         "on all batches. Each step is the mean gradient over the ranks; after a change all go on with one model, "
+         "optimizer and step, out of the state."),
 )  # fmt: skip
 COSTS = (
     Rule("commits-too-often", lambda e: e["commits"] > e["wanted"] + 1, "state.commit() was called {commits} times; "

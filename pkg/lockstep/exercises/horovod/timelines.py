@@ -3,7 +3,7 @@
 import copy
 from collections import Counter, defaultdict
 from functools import cache
-from itertools import combinations
+from itertools import combinations, pairwise
 from random import Random
 from typing import Any
 
@@ -15,7 +15,7 @@ from lockstep.with_horovod.timeline import Operation, Timeline, names, operation
 PHASE = "GLOO_ALLREDUCE"
 ABSENT = dict.fromkeys(
     ("type", "number", "foreign", "other", "phase", "twice", "surplus", "alone", "once", "missing", "times", "joined",
-     "parted", "unlike", "late", "early", "unsorted", "begins", "ends"),
+     "brief", "parted", "unlike", "late", "early", "unsorted", "begins", "ends"),
 )  # fmt: skip
 
 
@@ -49,25 +49,37 @@ def varied(timeline: Timeline, dice: Random) -> Timeline:
     return timeline
 
 
-def touching(timeline: Timeline, dice: Random) -> Timeline:
-    """The same, but that an operation begins in the very microsecond in which the one before it has ended: there was
-    one between them in some that Horovod wrote. The order of events tells them apart."""
-    stacks: dict[int, list[str]] = defaultdict(list)
-    under_way, ended, borders = 0, 0, list[tuple[int, int]]()
+def moments(timeline: Timeline) -> list[list[int]]:
+    """Of each all-reduce, in order of time, the places of the first event and of the last one."""
+    stacks, under_way, found = defaultdict[int, list[str]](list), 0, list[list[int]]()
     for at, event in enumerate(timeline):
         if event["ph"] == "B":
             stacks[event["pid"]].append(event["name"])
             if event["name"] == PHASE:
-                borders += [(ended, at)] if ended and not under_way else []
+                found += [] if under_way else [[at, at]]
                 under_way += 1
         elif event["ph"] == "E" and stacks[event["pid"]] and stacks[event["pid"]].pop() == PHASE:
-            under_way, ended = under_way - 1, at
-    if borders:
-        end, begin = dice.choice(borders)
+            under_way, found[-1][1] = under_way - 1, at
+    return found
+
+
+def touching(timeline: Timeline, dice: Random) -> Timeline:
+    """The same, but that an operation begins in the very microsecond in which the one before it has ended: there was
+    one between them in some that Horovod wrote. The order of events tells them apart."""
+    if borders := list(pairwise(moments(timeline))):
+        (_, end), (begin, _) = dice.choice(borders)
         gap = timeline[begin]["ts"] - timeline[end]["ts"]
         for event in timeline[end:]:
             if "ts" in event:
                 event["ts"] = max(timeline[end]["ts"], event["ts"] - gap)
+    return timeline
+
+
+def at_once(timeline: Timeline) -> Timeline:
+    """The same, but that each all-reduce ends in the microsecond in which it begins, as some of a single rank do."""
+    for begin, end in moments(timeline):
+        for event in timeline[begin : end + 1]:
+            event["ts"] = timeline[begin]["ts"]
     return timeline
 
 
@@ -107,13 +119,17 @@ def _of_names(answer: list[list[str]], timeline: Timeline) -> dict[str, Any] | N
     for name in wanted:
         if given[name] != wanted[name]:
             times = counted(given[name], "list"), counted(wanted[name], "time")
-            return {"times": times, _miscounted(name, given, wanted, reduced): name}
+            return {"times": times, _miscounted(name, given, wanted, reduced, timeline): name}
     return None
 
 
-def _miscounted(name: str, given: Counter[str], wanted: Counter[str], reduced: list[Operation]) -> str:
+def _miscounted(
+    name: str, given: Counter[str], wanted: Counter[str], reduced: list[Operation], timeline: Timeline
+) -> str:
     if given[name] > wanted[name]:
         return "surplus"
+    if any((s.tensor, s.phase) == (name, PHASE) and s.begin == s.end for s in spans(timeline)):
+        return "brief"
     fused = Counter(name for o in reduced if len(o.tensors) > 1 for name in o.tensors)
     if given == fused:
         return "alone"

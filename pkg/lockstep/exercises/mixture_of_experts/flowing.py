@@ -50,7 +50,7 @@ def flow(names: Sequence[str], flows: Any, right: Any) -> Facts:
     """What is wrong with the gradients by ``names``."""
     if isinstance(flows, str):
         return {"backward": flows}
-    pairs = list(zip(names, flows, right, strict=True))
+    pairs = [row for row in zip(names, flows, right, strict=True) if len(row[2])]  # of nothing there is no gradient
     for name, held, _ in pairs:
         if held is None:
             return {"cut": name}

@@ -21,19 +21,8 @@ def wanted(case: Case) -> list[Tensor]:
 
 
 EXERCISE = Exercise(
-    number=6,
-    kind="mend",
-    core=False,
-    title="Mend the mean of means",
-    points=2,
-    minutes=15,
-    parameters="values, group=None",
-    reference="lockstep.data_parallel.means:mend_mean_of_means",
-    cases=cases,
-    inputs=values,
-    wanted=wanted,
-    kept=True,
-    budgets=all_reduces(lambda case: 8 * (case.settings["columns"] + 1)),
-    worlds=(1, 2, 3, 4),
-    seconds=2.5,
-)
+    number=6, kind="mend", core=False, title="Mend the mean of means", points=2, minutes=15,
+    parameters="values, group=None", reference="lockstep.data_parallel.means:mend_mean_of_means", cases=cases,
+    inputs=values, wanted=wanted, kept=True, budgets=all_reduces(lambda case: 8 * (case.settings["columns"] + 1)),
+    worlds=(1, 2, 3, 4), seconds=2.5,
+)  # fmt: skip

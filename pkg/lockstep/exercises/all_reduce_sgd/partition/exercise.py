@@ -63,18 +63,9 @@ def examine(seen: Seen) -> Fault | None:
 
 
 EXERCISE = Exercise(
-    number=3,
-    title="Who gets which examples?",
-    points=3,
-    minutes=20,
-    parameters="dataset, rank, ranks, epoch",
-    reference="lockstep.data_parallel.partition:partition",
-    cases=cases,
-    inputs=calls,
-    watch=lambda fn, call: observed(fn, *call),
-    examine=examine,
-    alike=lambda seen: [seen.returned[0][0].get(name) for name in ("sizes", "lost", "doubled", "stays")],
-    values=1.0,
-    worlds=(1,),
-    pure=True,
-)
+    number=3, title="Who gets which examples?", points=3, minutes=20, parameters="dataset, rank, ranks, epoch",
+    reference="lockstep.data_parallel.partition:partition", cases=cases, inputs=calls,
+    watch=lambda fn, call: observed(fn, *call), examine=examine,
+    alike=lambda seen: [seen.returned[0][0].get(name) for name in ("sizes", "lost", "doubled", "stays")], values=1.0,
+    worlds=(1,), pure=True,
+)  # fmt: skip

@@ -27,18 +27,7 @@ def alike(seen: Seen) -> list[bool]:
 
 
 EXERCISE = Exercise(
-    number=1,
-    title="Do the replicas agree?",
-    points=3,
-    minutes=20,
-    parameters="parameters, group=None",
-    reference="lockstep.data_parallel.replicas:replicas_agree",
-    cases=cases,
-    inputs=parameters,
-    examine=examine,
-    alike=alike,
-    kept=True,
-    budgets=all_reduces(lambda case: 16),
-    worlds=(1, 2, 3, 4, 8),
-    seconds=2.5,
-)
+    number=1, title="Do the replicas agree?", points=3, minutes=20, parameters="parameters, group=None",
+    reference="lockstep.data_parallel.replicas:replicas_agree", cases=cases, inputs=parameters, examine=examine,
+    alike=alike, kept=True, budgets=all_reduces(lambda case: 16), worlds=(1, 2, 3, 4, 8), seconds=2.5,
+)  # fmt: skip

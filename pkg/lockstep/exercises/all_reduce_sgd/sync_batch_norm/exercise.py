@@ -24,19 +24,8 @@ def normalised(case: Case) -> list[Tensor]:
 
 
 EXERCISE = Exercise(
-    number=7,
-    core=False,
-    title="Batch normalisation over all ranks",
-    points=3,
-    minutes=25,
-    parameters="x, eps, group=None",
-    reference="lockstep.data_parallel.batch_norm:sync_batch_norm",
-    cases=cases,
-    inputs=inputs,
-    wanted=normalised,
-    rounding=1e-9,
-    kept=True,
-    budgets=all_reduces(lambda case: 8 * (2 * case.settings["columns"] + 1)),
-    worlds=(1, 2, 3, 4),
-    seconds=2.5,
-)
+    number=7, core=False, title="Batch normalisation over all ranks", points=3, minutes=25,
+    parameters="x, eps, group=None", reference="lockstep.data_parallel.batch_norm:sync_batch_norm", cases=cases,
+    inputs=inputs, wanted=normalised, rounding=1e-9, kept=True,
+    budgets=all_reduces(lambda case: 8 * (2 * case.settings["columns"] + 1)), worlds=(1, 2, 3, 4), seconds=2.5,
+)  # fmt: skip

@@ -82,17 +82,7 @@ def alike(seen: Seen) -> list[Any]:
 
 
 EXERCISE = collective(
-    number=1,
-    title="Ping-pong",
-    points=2,
-    minutes=15,
-    parameters="nbytes, repeats, group=None",
-    reference="lockstep.collectives:ping_pong",
-    worlds=(1, 2, 3, 4, 5),
-    seconds=5.0,
-    jitter=0.3,
-    cases=cases,
-    inputs=lambda case, rank: (case.settings["nbytes"], case.settings["repeats"]),
-    examine=examine,
-    alike=alike,
-)
+    number=1, title="Ping-pong", points=2, minutes=15, parameters="nbytes, repeats, group=None",
+    reference="lockstep.collectives:ping_pong", worlds=(1, 2, 3, 4, 5), seconds=5.0, jitter=0.3, cases=cases,
+    inputs=lambda case, rank: (case.settings["nbytes"], case.settings["repeats"]), examine=examine, alike=alike,
+)  # fmt: skip

@@ -8,7 +8,7 @@ from lockstep.checks.exercise import Exercise
 from lockstep.checks.judge import Fault
 from lockstep.checks.observation import Seen
 from lockstep.checks.rules import Rule, first
-from lockstep.exercises.horovod.timelines import evidence, recorded, touching, varied
+from lockstep.exercises.horovod.timelines import at_once, evidence, recorded, touching, varied
 from lockstep.with_horovod.timeline import Timeline, fused_tensors
 
 TOLD = {  # what is told of each recorded timeline
@@ -20,6 +20,7 @@ TOLD = {  # what is told of each recorded timeline
     "other operations": "broadcasts and all-gathers beside",
     "training": "a training with DistributedOptimizer",
 }
+BRIEF = "operations that take less than a microsecond"
 RULES = (
     Rule("wrong-type", lambda e: e["type"], "it returns {type}; a list of lists of names is wanted."),
     Rule("row-numbers", lambda e: e["number"] is not None, "{number} is the number of a row. Its tensor's name is in "
@@ -36,10 +37,13 @@ RULES = (
     Rule("each-tensor-once", lambda e: e["once"], "{once!r} was all-reduced {times[1]}, in each step anew, and stands "
          "in your answer once."),
     Rule("lost", lambda e: e["missing"], "{missing!r} was all-reduced {times[1]}, and stands in {times[0]}."),
+    Rule("lost", lambda e: e["brief"], "{brief!r} was all-reduced {times[1]}, and stands in {times[0]}. A "
+         "GLOO_ALLREDUCE of its ends in the microsecond in which it begins."),
     Rule("joined", lambda e: e["joined"], "{joined[0]!r} and {joined[1]!r} stand in one list, but no operation carried "
          "both. The former's first GLOO_ALLREDUCE ended at {ends} µs; after that the latter's began, at {begins} µs."),
     Rule("parted", lambda e: e["parted"], "{parted[0]!r} and {parted[1]!r} stand in different lists, but one operation "
-         "carried both: at {begins} µs GLOO_ALLREDUCE has begun on both rows, and ends on neither before {ends} µs."),
+         "carried both: GLOO_ALLREDUCE has begun on both rows, the last time at {begins} µs, before it ends on either, "
+         "at {ends} µs. Of equal times the order of the events decides."),
     Rule("wrong-lists", lambda e: e["unlike"], "the list {unlike} stands in your answer {times[0]}; there is such an "
          "operation {times[1]}."),
     Rule("wrong-order", lambda e: e["late"], "each list is right, but they are not in order of time: {late} was "
@@ -56,7 +60,7 @@ HINTS = (
 def timelines(case: Case, rank: int) -> list[tuple[Timeline]]:
     dice = Random(case.seed)
     first, second = (varied(recorded(case.settings["of"]), dice) for _ in range(2))
-    return [(first,), (touching(second, dice),)]
+    return [(at_once(first),)] if str(case) == BRIEF else [(first,), (touching(second, dice),)]
 
 
 def examine(seen: Seen) -> Fault | None:
@@ -67,7 +71,7 @@ def examine(seen: Seen) -> Fault | None:
 
 
 def cases(ranks: int, seed: int) -> list[Case]:
-    return [Case(1, seed, None, {"told": told, "of": name}) for name, told in TOLD.items()]
+    return [Case(1, seed, None, {"told": told, "of": of}) for of, told in (*TOLD.items(), ("a threshold", BRIEF))]
 
 
 EXERCISE = Exercise(

@@ -20,5 +20,5 @@ def steps(tokens: list[int], experts: list[int], count: int) -> str:
 EXERCISE = arithmetic(
     TRIED, trivial=("one expert",), number=1, title="Name the expert", points=3, minutes=20, values=1.0, steps=steps,
     parameters="tokens, experts, count", reference="lockstep.experts.functional:name_the_expert", seconds=10.0,
-    asked="a list of `count` names, each a string,",
+    asked="a list of `count` names, each a string,", kept=True,
 )  # fmt: skip

@@ -13,5 +13,5 @@ def steps(loads: Loads, row_bytes: int, alpha: float, beta: float, seconds: floa
 EXERCISE = arithmetic(
     TRIED, trivial=("one rank",), number=7, core=False, title="One popular expert", points=3, minutes=20, values=1.0,
     parameters="loads, row_bytes, alpha, beta, seconds", asked="seconds, a float,", steps=steps,
-    reference="lockstep.experts.functional:step_time_of_loads",
+    reference="lockstep.experts.functional:step_time_of_loads", kept=True,
 )  # fmt: skip

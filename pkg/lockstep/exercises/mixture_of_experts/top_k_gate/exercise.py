@@ -7,6 +7,7 @@ from lockstep.exercises.mixture_of_experts.flowing import Flowing
 from lockstep.experts import observed_gate
 
 RULES = (
+    Rule("changes-arguments", lambda e: e["changed"], "it changes scores. Leave them as they were.", telling=True),
     Rule("wrong-values", lambda e: e["wrong"] == "choices", "a token with the scores {scores} has the choices {held}, "
          "not {best}.{equal}"),
     Rule("wrong-values", lambda e: e["wrong"] == "weights", 'with softmax="{softmax}", a token with the scores '
@@ -33,4 +34,5 @@ EXERCISE = Flowing(
     "no token, or one expert", number=2, title="The gate", points=3, minutes=15, parameters="scores, k, softmax",
     reference="lockstep.experts.gate:top_k_gate", values=0.75, economise=economise,
     footprint=lambda seen: grown(seen)[2],
+    hints=[("stack expects a non-empty", "There may be no tokens. Without a loop, that needs no case of its own.")],
 )  # fmt: skip

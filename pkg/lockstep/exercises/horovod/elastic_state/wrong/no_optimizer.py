@@ -7,8 +7,9 @@ MISCONCEPTION = "crashed:RankRaised"
 ALSO = ["apart"]
 RAISES = "^AssertionError: optimizer.zero_grad"
 TELL = (
-    "A failure has interrupted a step of hvd.DistributedOptimizer, and nobody has told it. It belongs in "
-    "the state, which brings it back to the last commit, with its momentum."
+    "Something came between loss.backward() and optimizer.step(). A failure does: then the optimizer has "
+    "to be in the state, which brings it back to the last commit. So does state.commit() where a worker is "
+    "added: commit after optimizer.step()."
 )
 
 

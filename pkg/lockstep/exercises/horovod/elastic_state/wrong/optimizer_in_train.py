@@ -6,7 +6,7 @@ import torch.nn.functional as F
 MISCONCEPTION = "crashed:RankRaised"
 RAISES = "^AssertionError: Gradients were computed more than"
 TELL = (
-    "hvd.DistributedOptimizer hangs on the gradients. If it is made inside the function that "
+    "hvd.DistributedOptimizer puts hooks on the gradients. If it is made inside the function that "
     "hvd.elastic.run calls, there is one more of it after each change: make it once, outside, and put it "
     "into the state."
 )

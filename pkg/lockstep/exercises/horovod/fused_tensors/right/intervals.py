@@ -1,4 +1,5 @@
-"""Spans of all tensors as intervals, in order of time: the next operation begins when all of the last one have ended."""
+"""Spans of all tensors as intervals of places in the list, whose order is that of time: the next operation begins when
+all of the last one have ended."""
 
 import bisect
 
@@ -8,13 +9,13 @@ def fused_tensors(timeline):
     intervals = []
     for pid, name in names.items():
         stack = []
-        for event in timeline:
+        for at, event in enumerate(timeline):
             if event.get("pid") == pid and event["ph"] == "B":
-                stack.append(event)
+                stack.append((event["name"], at))
             elif event.get("pid") == pid and event["ph"] == "E":
-                begun = stack.pop()
-                if begun["name"] == "GLOO_ALLREDUCE":
-                    bisect.insort(intervals, (begun["ts"], event["ts"], name))
+                phase, begun = stack.pop()
+                if phase == "GLOO_ALLREDUCE":
+                    bisect.insort(intervals, (begun, at, name))
     operations, until = [], -1
     for begin, end, name in intervals:
         if begin >= until:
