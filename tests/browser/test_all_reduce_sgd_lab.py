@@ -3,8 +3,10 @@ one."""
 
 from __future__ import annotations
 
+import pytest
 from harness import Lab
 
+pytestmark = pytest.mark.slow  # unit 04's lab, in `make test`, shows that feedback reaches a learner
 LAB = "labs/05_all_reduce_sgd/lab.ipynb"
 
 FORGETS_THE_LAST_BUCKET = """

@@ -64,6 +64,7 @@ def test_the_lesson_runs_and_its_figure_moves(lab: Lab, unit: Unit, course: Path
     examine_offline(browser, course / lesson)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", UNITS, ids=lambda u: u.folder)
 def test_a_wrong_answer_in_the_lab_is_told_why(lab: Lab, unit: Unit) -> None:
     lab.open(f"labs/{unit.folder}/lab.ipynb")

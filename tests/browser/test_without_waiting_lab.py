@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from harness import Lab
 
+pytestmark = pytest.mark.slow  # unit 04's lab, in `make test`, shows that feedback reaches a learner
 LAB = "labs/06_without_waiting/lab.ipynb"
 
 THREADS = """
