@@ -197,9 +197,10 @@ def _compared(seen: Seen, held: Sequence[Any], wanted: Sequence[Tensor]) -> Faul
 
 
 def alike(seen: Seen) -> list[Any]:
-    """What two answers share that make one mistake: outputs and gradients, up to rounding."""
+    """What two answers share that make one mistake: outputs and gradients, up to rounding, and what they called: by
+    many ways there is no gradient."""
     own = [seen.returned[rank] for rank in seen.case.members]
-    return [[rounded(value) for value in (mine["out"], *mine["gradients"])] for mine in own]
+    return [called(seen), [[rounded(value) for value in (mine["out"], *mine["gradients"])] for mine in own]]
 
 
 def rounded(value: Any) -> Any:
@@ -283,10 +284,12 @@ def flops(need: Callable[[Case], float], formula: str) -> Budget:
 
 def footprint(seen: Seen) -> Any:
     """What two right answers must share to cost alike: the collectives of each turn, and what is computed."""
-    called = [
-        [sorted((e.kind, e.nbytes) for e in own if e.kind in COLLECTIVES) for own in turn] for turn in turns(seen)
-    ]
-    return called, computed(seen)
+    return called(seen), computed(seen)
+
+
+def called(seen: Seen) -> list[list[list[tuple[str, int]]]]:
+    """The collectives of each turn, by rank, in no order: their kinds and bytes."""
+    return [[sorted((e.kind, e.nbytes) for e in own if e.kind in COLLECTIVES) for own in turn] for turn in turns(seen)]
 
 
 def unmarked(seen: Seen) -> str:

@@ -4,6 +4,7 @@ MISCONCEPTION = "ignores-the-stream"
 TELL = (
     "You follow a schedule of your own, not the stream. Gradients are right, but what the stream's order saves is lost."
 )
+ALSO = ["another-order"]
 
 
 from itertools import groupby
