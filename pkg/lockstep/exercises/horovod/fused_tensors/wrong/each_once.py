@@ -1,6 +1,7 @@
 """The learner thought: a tensor has one place in the timeline; a dict from its name to its time holds it."""
 
 MISCONCEPTION = "each-tensor-once"
+ALSO = ["lost"]
 
 
 def fused_tensors(timeline):
