@@ -7,10 +7,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import psutil
 import pytest
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = ROOT / "scripts" / "image"
+TOKEN = "--IdentityProvider.token=trial"
 
 
 def builder() -> str:
@@ -63,3 +65,5 @@ def test_the_image_is_built_and_used(tmp_path: Path) -> None:
     assert made.returncode == 0, said[-6000:]
     assert "communication.ring_all_reduce: Right." in said
     assert "JupyterLab serves lesson 00" in said
+    left = [p.info["cmdline"] for p in psutil.process_iter(["cmdline"]) if TOKEN in (p.info["cmdline"] or [])]
+    assert left == []  # JupyterLab served on after its shell had ended: chroot isolation has no process namespace
