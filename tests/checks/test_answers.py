@@ -76,9 +76,8 @@ def test_a_wrong_answer_is_told_first_what_it_states(exercise: Exercise, known: 
 
 
 def in_turn(rows: list[tuple[Exercise, Known]]) -> list[tuple[Exercise, Known]]:
-    """A third of them, another with other commits: all would take .ci/run a quarter of an hour. All where
-    LOCKSTEP_LEFT_OUT is set."""
-    first = int(commit(ROOT).replace("none", "0"), 16) % THIRDS
+    """A third of them, by the commit: all took 626 CPU seconds for twelve units. LOCKSTEP_LEFT_OUT asks for all."""
+    first = sum(map(ord, commit(ROOT))) % THIRDS
     return rows if os.environ.get("LOCKSTEP_LEFT_OUT") else rows[first::THIRDS]
 
 

@@ -1,7 +1,7 @@
 """What a class got wrong: its answers to each exercise by what they were told, the most frequent first.
 
-A teacher learns from it what to explain once more, and which answers only got a sentence that is true of any wrong
-answer. One of these, with a sentence for its author, becomes a known wrong answer: see ``checks/known.py``.
+A teacher learns from it what to explain once more, and which answers were only told what is wrong with their values.
+One of these, with a sentence for its author, becomes a known wrong answer: see ``checks/known.py``.
 """
 
 from __future__ import annotations
@@ -11,9 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from lockstep.checks import find
 from lockstep.checks.judge import OF_VALUES
-from lockstep.checks.known import helpful, tellable
 from lockstep.checks.wording import printable
 from lockstep.grading.judging import Result
 
@@ -53,9 +51,7 @@ def class_answers(topic: str, names: Sequence[str], results: Mapping[str, Result
     return [_of_exercise(f"{topic}.{name}", name, results) for name in names]
 
 
-def _of_exercise(id: str, name: str, results: Mapping[str, Result]) -> Answers:
-    exercise = find(id)
-    known = {k.misconception for k in (*tellable(exercise), *helpful(exercise))}
+def _of_exercise(exercise: str, name: str, results: Mapping[str, Result]) -> Answers:
     right, told = 0, defaultdict(list)
     for student, result in sorted(results.items()):
         score: Mapping[str, Any] = result.exercises[name].score if name in result.exercises else {"verdict": "ungraded"}
@@ -64,11 +60,8 @@ def _of_exercise(id: str, name: str, results: Mapping[str, Result]) -> Answers:
         elif score["verdict"] != "ungraded" and score["findings"]:
             first = score["findings"][0]
             told[first["misconception"]].append((student, first["message"]))
-    groups = [
-        Group(misconception, misconception in OF_VALUES and misconception not in known, [s for s, _ in row], row[0][1])
-        for misconception, row in told.items()
-    ]
-    return Answers(id, right, sorted(groups, key=lambda g: (-len(g.students), g.misconception)))
+    groups = [Group(id, id in OF_VALUES, [student for student, _ in row], row[0][1]) for id, row in told.items()]
+    return Answers(exercise, right, sorted(groups, key=lambda g: (-len(g.students), g.misconception)))
 
 
 def table(answers: Sequence[Answers], lab: str) -> str:
