@@ -334,8 +334,12 @@ def test_a_name_that_is_under_way_is_told_with_its_line() -> None:
 
 
 @pytest.mark.horovod
-def test_a_rank_that_shuts_down_is_named() -> None:
-    error = error_of(cases.one_shuts_down, 2)
+@pytest.mark.parametrize(
+    "case", [cases.one_shuts_down, cases.one_has_shut_down_long_ago], ids=lambda case: case.__name__
+)
+def test_a_rank_that_shuts_down_is_named(case: Callable[[], None]) -> None:
+    """Also when it has finished since."""
+    error = error_of(case, 2)
     assert "rank 0 raised HorovodInternalError: Horovod has been shut down: rank 1 has called hvd.shutdown()" in str(
         error
     )

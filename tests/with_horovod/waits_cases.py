@@ -90,6 +90,17 @@ def one_shuts_down() -> None:
         hvd.allreduce(torch.ones(2), name="x")
 
 
+def one_has_shut_down_long_ago() -> None:
+    """Rank 1 is done with all when rank 0 calls."""
+    import horovod.torch as hvd
+
+    if hvd.rank() == 1:
+        hvd.shutdown()
+    else:
+        time.sleep(0.7)
+        hvd.allreduce(torch.ones(2), name="x")
+
+
 def on_a_process_set() -> None:
     """Rank 2 takes no part, and waits for all."""
     import horovod.torch as hvd

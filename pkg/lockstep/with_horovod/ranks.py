@@ -15,6 +15,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -125,21 +126,29 @@ def joined(timeline: bool = False, settings: Mapping[str, object] | None = None)
     with ExitStack() as undo:
         file = undo.enter_context(_timeline_file()) if timeline else None
         undo.enter_context(_environment(board, checked(settings), file))
+        stop = partial(_stop_timeline, timeline)
         hvd.init()
         try:
-            with watched(board) as library:
+            with watched(board, stop) as library:
                 yield session
-                leave(board, library.undone())
+                leave(board, library)
         except BaseException:
             if os.environ.get(INSIDE) != "processes":  # those are ended now; a launcher's go on
                 give_up(board)
                 hvd.shutdown()
             raise
-        if timeline and hvd.is_initialized():
-            hvd.stop_timeline()  # it waits until all is written; shutdown does not
+        stop()
         hvd.shutdown()
         if file and board.rank == 0:
             session.timeline = read(file)
+
+
+def _stop_timeline(timeline: bool) -> None:
+    """It waits until all is written; shutdown does not, not even where the script itself shuts Horovod down."""
+    import horovod.torch as hvd
+
+    if timeline and hvd.is_initialized():
+        hvd.stop_timeline()
 
 
 def meeting() -> Board:

@@ -54,7 +54,8 @@ class Asked:
 @dataclass(frozen=True)
 class Notice:
     """What a rank tells on the board. ``state``: "going", "waiting", "finished", "raised", "refused" (by Horovod, with
-    what it had asked for), "left" (it has called hvd.shutdown)."""
+    what it had asked for), "left" (it has called hvd.shutdown: ``where``; so has one that has finished with a
+    ``where``)."""
 
     state: str
     key: str = ""
@@ -147,6 +148,8 @@ class Library:
     inner: Any
     board: Board
     members: Callable[[int], Sequence[int]]
+    before_shutdown: Callable[[], None] = lambda: None
+    left: str = ""  # where the script has called hvd.shutdown
     _open: dict[int, Asked] = field(default_factory=dict)  # by handle
 
     def __getattr__(self, name: str) -> Any:
@@ -173,7 +176,9 @@ class Library:
         place = places.here()
         self._open.clear()
         if place.file:
-            self.board.publish(Notice("left", where=str(place), source=place.source))
+            self.left = str(place)
+            self.board.publish(Notice("left", where=self.left, source=place.source))
+        self.before_shutdown()
         self.inner.horovod_torch_reset()
 
     def horovod_torch_wait_and_clear(self, handle: int) -> None:
@@ -223,7 +228,8 @@ class Library:
     def _shut_down(self, reason: str) -> str:
         """By whom? A rank that raised, or that has called hvd.shutdown(), also this one."""
         notices = {r: n for r, n in enumerate(self.board.notices()) if n}
-        told = [f"rank {r} has called hvd.shutdown() at {n.where}" for r, n in notices.items() if n.state == "left"]
+        left = {r: n.where for r, n in notices.items() if n.state in ("left", "finished") and n.where}
+        told = [f"rank {r} has called hvd.shutdown() at {where}" for r, where in left.items()]
         told += [f"rank {r} has raised an exception" for r, n in notices.items() if n.state == "raised"]
         return f"Horovod has been shut down: {'; '.join(told)}." if told else reason
 
@@ -290,12 +296,14 @@ def _described(tensors: Any) -> str:
 
 
 @contextmanager
-def watched(board: Board) -> Iterator[Library]:
-    """Within, no wait for Horovod lasts for ever."""
+def watched(board: Board, before_shutdown: Callable[[], None] = lambda: None) -> Iterator[Library]:
+    """Within, no wait for Horovod lasts for ever. ``before_shutdown`` is called before the script shuts it down."""
     from horovod.torch import mpi_ops
 
     inner = mpi_ops.mpi_lib
-    library = Library(inner, board, lambda number: mpi_ops._basics._get_process_set_ids_and_ranks()[number])
+    library = Library(
+        inner, board, lambda number: mpi_ops._basics._get_process_set_ids_and_ranks()[number], before_shutdown
+    )
     mpi_ops.mpi_lib = library
     try:
         yield library
@@ -303,10 +311,10 @@ def watched(board: Board) -> Iterator[Library]:
         mpi_ops.mpi_lib = inner
 
 
-def leave(board: Board, undone: tuple[str, ...]) -> None:
+def leave(board: Board, library: Library) -> None:
     """This rank's function has ended. Horovod is shut down for all as soon as one rank is: so all ranks come here
-    first, and whoever waits for this one is told that it will not come, except for what is ``undone`` of its own."""
-    board.publish(Notice("finished", asked=undone))
+    first, and whoever waits for this one is told that it will not come, except for what is undone of its own."""
+    board.publish(Notice("finished", where=library.left, asked=library.undone()))
     board.meet("end")
 
 
