@@ -1,5 +1,7 @@
 """The suite's time. Each test belongs to a group, each group has a share of CPU seconds, and a whole run in which a
-group is above its share fails.
+group is above its share fails. The same tests take half as much again on another machine, or on this one beside other
+work: so a piece of work that is always the same is timed all along the run, and where it takes longer than it did on
+the machine that the shares were written on, the shares are as much larger.
 
 A test is charged with what its process has used since the test before it, with what the children have used that were
 waited for, and with what living descendants have used: fork servers, kernels, a browser. Nobody sees a descendant whose
@@ -13,7 +15,9 @@ from __future__ import annotations
 
 import json
 import resource
+import statistics
 import subprocess
+import time
 from collections import Counter
 from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -28,6 +32,10 @@ MINUTE = 120  # CPU seconds: a minute on two cores
 UNITS = 14  # those that the shares are for
 FAST, SLOW = "not slow", "slow"  # what `make test` runs, and .ci/run beyond it
 CPU = "CPU seconds"
+PACE = "pace"
+YARDSTICK = 0.020  # CPU seconds of `yardstick` on the machine that the shares were written on
+EVERY = 20  # tests from one look at the pace to the next
+DEAREST = 30  # tests that a whole run names
 
 
 @dataclass(frozen=True)
@@ -117,11 +125,21 @@ def _living() -> Iterator[float]:
             continue
 
 
+def yardstick() -> float:
+    """CPU seconds of a piece of work that is always the same."""
+    began, total, seen = time.process_time(), 0, {}
+    for i in range(60_000):
+        seen[i & 255] = (total, str(i))
+        total += i * i % 7
+    return time.process_time() - began
+
+
 class Meter:
     """Charges each test, in the process that runs it."""
 
     def __init__(self) -> None:
         self.before: float | None = None
+        self.done = 0
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self) -> None:
@@ -132,7 +150,10 @@ class Meter:
         if call.when == "teardown" and self.before is not None:
             now = used()
             item.user_properties.append((CPU, max(0.0, now - self.before)))
-            self.before = now
+            if self.done % EVERY == 0:
+                item.user_properties.append((PACE, yardstick() / YARDSTICK))
+            self.done += 1
+            self.before = used()
         return (yield)
 
 
@@ -142,6 +163,8 @@ class Shares:
     def __init__(self, config: pytest.Config) -> None:
         self.spent: Counter[str] = Counter()
         self.tests: Counter[str] = Counter()
+        self.each: Counter[str] = Counter()
+        self.paces: list[float] = []
         self.again: list[str] = []
         self.part = config.getoption("markexpr")
         self.repeats = bool(config.getoption("lf", False))
@@ -154,7 +177,10 @@ class Shares:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.when == "teardown":
             group = group_of(report.nodeid)
-            self.spent[group] += dict(report.user_properties).get(CPU, 0.0)
+            noted = dict(report.user_properties)
+            self.spent[group] += noted.get(CPU, 0.0)
+            self.each[report.nodeid] += noted.get(CPU, 0.0)
+            self.paces += [noted[PACE]] if PACE in noted else []
             self.tests[group] += 1
             self.again += [report.nodeid] if self.repeats else []
 
@@ -171,25 +197,41 @@ class Shares:
         if self.repeats and self.part in kept:
             self.spent += Counter(kept[self.part]["spent"])
             self.tests += Counter(kept[self.part]["tests"])
-        kept[self.part] = {"spent": self.spent, "tests": self.tests, "again": sorted(self.again)}
+            self.each += Counter(kept[self.part]["each"])
+            self.paces += kept[self.part]["paces"]
+        kept[self.part] = {
+            "spent": self.spent,
+            "tests": self.tests,
+            "again": sorted(self.again),
+            "each": self.each,
+            "paces": self.paces,
+        }
         self.file.parent.mkdir(parents=True, exist_ok=True)
         self.file.write_text(json.dumps(kept))
+
+    def pace(self) -> float:
+        """How many times as long as on the machine of the shares the same work takes here; 1 on a faster one."""
+        return max(1.0, statistics.median(self.paces)) if self.paces else 1.0
 
     def above(self) -> list[str]:
         """One sentence for each group above its share."""
         return [
             f"The tests of {group.name} took {self.spent[group.name]:,.0f} CPU seconds; their share is {limit:,.0f}: "
-            "make the dearest cheaper (--durations=20)."
+            "make the dearest cheaper."
             for group in GROUPS
-            if self.spent[group.name] > (limit := group.limit(self.part, self.units))
+            if self.spent[group.name] > (limit := self.pace() * group.limit(self.part, self.units))
         ]
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         if self.tests:
             terminalreporter.section("CPU seconds")
             terminalreporter.write_line(table(self.part, self.spent, self.tests, self.units))
-            for sentence in self.above() if self.whole else ():
-                terminalreporter.write_line(sentence, red=True)
+            if self.whole:
+                terminalreporter.write_line(f"Shares count {self.pace():.2f} times: so slow is this machine now.")
+                for name, spent in self.each.most_common(DEAREST):
+                    terminalreporter.write_line(f"{spent:>10,.1f}  {name}")
+                for sentence in self.above():
+                    terminalreporter.write_line(sentence, red=True)
 
 
 def table(part: str, spent: Mapping[str, float], tests: Mapping[str, int], units: int) -> str:

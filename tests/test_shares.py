@@ -14,6 +14,7 @@ import shares
 ROOT = Path(__file__).parents[1]
 CONFTEST = """
 import shares
+shares.YARDSTICK = {yardstick}
 shares.GROUPS = (shares.Group("answers", fast={fast}, slow=0, grows=True), shares.Group("engine", fast=9, slow=9))
 def pytest_configure(config):
     config.addinivalue_line("markers", "slow: long")
@@ -36,10 +37,13 @@ def test_fails_once(tmp_path_factory): {fails}
 SUITE = {"tests/checks/test_burns.py": BURNS, "tests/launch/test_idle.py": "def test_idle(): pass"}
 
 
-def run(folder: Path, *arguments: str, minutes: float = 1.0, fails: str = "pass") -> subprocess.CompletedProcess[str]:
-    """pytest in a project of two units out of fourteen, in which the answers have a share of ``minutes`` for all."""
+def run(
+    folder: Path, *arguments: str, minutes: float = 1.0, fails: str = "pass", yardstick: float = 1.0
+) -> subprocess.CompletedProcess[str]:
+    """pytest in a project of two units out of fourteen, in which the answers have a share of ``minutes`` for all.
+    A machine whose ``yardstick`` is a second is never slow."""
     texts = SUITE | {
-        "tests/conftest.py": CONFTEST.format(fast=minutes),
+        "tests/conftest.py": CONFTEST.format(fast=minutes, yardstick=yardstick),
         "pyproject.toml": "[tool.pytest]\ntestpaths = ['tests']",
     }
     for name, text in texts.items():
@@ -77,6 +81,15 @@ def test_within_its_share_it_passes_and_prints_a_table(tmp_path: Path) -> None:
         line.split()[0]: line.split()[2:] for line in done.stdout.splitlines() if line[:7] in ("answers", "engine ")
     }
     assert rows == {"answers": ["17", "4"], "engine": ["1,080", "1"]}
+
+
+def test_on_a_machine_half_as_fast_a_share_is_twice_as_large(tmp_path: Path) -> None:
+    """The share is 0.7 CPU seconds, and 1.0 are needed."""
+    assert run(tmp_path, "-m", "not slow", minutes=4.9 / shares.MINUTE).returncode == 1
+    done = run(tmp_path, "-m", "not slow", "-n", "2", minutes=4.9 / shares.MINUTE, yardstick=shares.YARDSTICK / 10)
+    assert done.returncode == 0, done.stdout
+    assert float(done.stdout.partition("Shares count ")[2].split()[0]) > 2
+    assert "test_in_a_child" in done.stdout
 
 
 @pytest.mark.parametrize("some", [("-k", "burns or child"), ("tests/checks",), ("-m", "")])
