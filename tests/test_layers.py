@@ -33,6 +33,7 @@ LAYERS = [
     [  # processes
         "launch.adoption",
         "launch.child",
+        "launch.frozen",
         "launch.forkserver",
         "launch.hugepages",
         "launch.interrupt",

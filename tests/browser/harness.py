@@ -49,7 +49,7 @@ class Lab:
         self.page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=60_000)
         ready = f"""() => {{ {_PANEL} return panel && panel.context && panel.context.path.endsWith({path!r})
                     && panel.context.isReady && panel.sessionContext.session?.kernel?.status === 'idle'; }}"""
-        self.page.wait_for_function(ready, timeout=60_000)
+        self.page.wait_for_function(ready, timeout=60_000, polling=250)
 
     def close(self) -> None:
         """Shut the kernels down; changes are not saved."""
@@ -99,7 +99,9 @@ class Lab:
         self._wait("panel.sessionContext.session.kernel.status === 'idle'", timeout)
 
     def _wait(self, condition: str, timeout: float) -> None:
-        self.page.wait_for_function(f"() => {{ {_PANEL} return {condition}; }}", timeout=timeout * 1000)
+        """Asked four times a second: by default Playwright asks for each frame, and Chromium draws sixty for it."""
+        asked = f"() => {{ {_PANEL} return {condition}; }}"
+        self.page.wait_for_function(asked, timeout=timeout * 1000, polling=250)
 
     def _select(self, cell: int) -> None:
         script = f"""async () => {{ {_PANEL} const nb = panel.content;

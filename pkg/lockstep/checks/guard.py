@@ -8,7 +8,6 @@ reference itself is observed in a run of its own, in which nothing is shut."""
 
 from __future__ import annotations
 
-import gc
 import importlib
 import os
 import sys
@@ -19,6 +18,7 @@ from typing import Any, NamedTuple
 
 from lockstep.checks.reach import loaded, reached
 from lockstep.cpu.twins import named
+from lockstep.launch.frozen import Key, functions_with, key_of
 from lockstep.launch.job import INSIDE
 
 FOLDER = os.path.join(os.path.dirname(__file__), "")  # in which no file may be executed that was not before
@@ -37,18 +37,6 @@ def _refuse(*args: Any, **kwargs: Any) -> Any:
     from lockstep.checks.guard import LibraryAnswer
 
     raise LibraryAnswer("this is the library's own answer, which you are asked to write")
-
-
-class Key(NamedTuple):
-    """Which code this is, whatever function it has become part of."""
-
-    file: str
-    line: int
-    name: str
-
-
-def key_of(code: CodeType) -> Key:
-    return Key(code.co_filename, code.co_firstlineno, code.co_name)
 
 
 def keys_of(code: CodeType) -> Iterator[Key]:
@@ -148,7 +136,7 @@ def _plain(function: Any) -> Any:
 
 def _all_with(keys: frozenset[Key], targets: list[Any]) -> list[FunctionType]:
     """The functions to shut: these, and whatever copies there are of them."""
-    copies = [f for f in gc.get_objects() if type(f) is FunctionType and key_of(f.__code__) in keys]
+    copies = functions_with(keys)
     compiled = {_plain(t) for t in targets if type(t) is not FunctionType}  # numba looks into their code itself
     return [f for f in dict.fromkeys([*(t for t in targets if type(t) is FunctionType), *copies]) if f not in compiled]
 

@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import gc
 import importlib
 import json
 import os
@@ -32,6 +31,7 @@ from multiprocessing.connection import Connection
 
 from lockstep.launch import hugepages
 from lockstep.launch.child import STATUS, enter, kill_group
+from lockstep.launch.frozen import freeze
 from lockstep.launch.job import seed_rank
 from lockstep.launch.request import FILES, LOAD, LOADED, LONGEST, READY, Request
 from lockstep.launch.warm_pool import Slots, WarmPool, Wish
@@ -119,15 +119,11 @@ class Server:
             self._send(self._pool)
 
     def _provide(self, module: str) -> None:
-        """Load a module for all children to come. The spares are without it: they go. An installed package is put out
-        of the collector's sight, as all is that was loaded before; not so a module of Lockstep's: a check looks for
-        copies of what it holds."""
+        """Load a module for all children to come. The spares are without it: they go."""
         self._slots.dissolve()
         with contextlib.suppress(Exception):  # whoever needs it meets the same error
             importlib.import_module(module)
-        if not module.startswith("lockstep."):
-            gc.collect()
-            gc.freeze()
+        freeze()
         hugepages.collapse()
         self._control.send(LOADED)
 
@@ -183,9 +179,11 @@ class Server:
     @staticmethod
     def _load(entry: str) -> None:
         """An entry point of this package is imported once, here; the learner's modules never are."""
-        if entry.startswith("lockstep."):
+        module = entry.split(":")[0]
+        if entry.startswith("lockstep.") and module not in sys.modules:
             with contextlib.suppress(Exception):  # the child meets the same error and reports it
-                importlib.import_module(entry.split(":")[0])
+                importlib.import_module(module)
+            freeze()
 
     def _separate(self, kept: Collection[int] = ()) -> None:
         """In a child: be a process of its own, that ends with the server and has none of its files but ``kept``."""
@@ -255,8 +253,7 @@ def is_broken(pipe: int) -> bool:
 
 def main() -> None:
     preload()
-    gc.collect()
-    gc.freeze()
+    freeze()
     hugepages.collapse()
     Server(socket.socket(fileno=int(sys.argv[1])), int(sys.argv[2])).run()
 
