@@ -167,7 +167,7 @@ def peaks_table() -> Table:
     here = survey()
     rows = [
         [f"{cores} of your cores, measured", _tera(cores * here.device.flops["float32"]), "", ""]
-        for cores in sorted({1, here.cores})
+        for cores in sorted({1, here.cores or 1})
     ]
     for device in (machines.find(name).device for name in ("dgx-a100", "dgx-h100")):
         peaks = [_tera(device.flops[dtype]) for dtype in ("float32", "bfloat16")]
