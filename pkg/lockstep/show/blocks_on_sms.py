@@ -29,7 +29,7 @@ class BlocksOnSms(Drawn):
     def svg(self) -> str:
         head = "A grid on its SMs"
         body = [svg.text(14, 26, head, 14, font_weight=600), *self._rows()]
-        body.append(svg.faint(LEFT, TOP + ROW * self.sms + 16, "time, one block long each"))
+        body.append(svg.faint(LEFT, TOP + ROW * self.sms + 16, "time: each column is one block long"))
         return svg.document(svg.WIDTH, TOP + ROW * self.sms + 30, head, self.caption(), body)
 
     def _rows(self) -> Iterator[str]:
