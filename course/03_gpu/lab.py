@@ -492,7 +492,7 @@ check("gpu.reduce_shuffle", reduce_shuffle)
 # - **You get** `values`, n whole numbers from 0 to 63, and `counts`, 64 counters that are 0. Both hold int32. The
 #   one-dimensional grid has blocks of 128 threads. It may have far fewer threads than there are values, or more.
 # - **You return** nothing: `counts[b]` becomes the number of values that are b.
-# - **You may use** a shared array of `BINS` int32, barriers, and atomic additions to shared and to global memory.
+# - **You may use** a shared array of `BINS` counters, barriers, and atomic additions to shared and to global memory.
 # - **It may cost** n atomic additions in shared memory, and for each block 64 in `counts`: one a counter, by different
 #   threads. Each value is read once, neighbours by neighbours.
 #

@@ -3,7 +3,7 @@
 from numba import cuda, float32, int32
 
 MISCONCEPTION = "constant-factor"
-TELL = "Each counter arrives twice. A block has 128 threads, and 64 counters: who hands one over?"
+TELL = "All is counted twice, or handed over twice. A block has 128 threads, and 64 counters: who hands one over?"
 BINS = 64
 
 
