@@ -9,8 +9,8 @@
 #
 # | | minutes | what |
 # |---|---|---|
-# | Whole lesson | 60 | sections 1 to 8 |
-# | Short path | 24 | sections 1 to 3, the wrap-up; then `saxpy_grid_stride` in the lab |
+# | Whole lesson | 71 | sections 1 to 8 |
+# | Short path | 26 | sections 1 to 3, the wrap-up; then `saxpy_grid_stride` in the lab |
 # | [Lab](../../labs/03_gpu/lab.ipynb) | 95 | five exercises, and more for those who want them |
 #
 # You need no GPU, and nothing from earlier units but loops over arrays.
@@ -28,7 +28,7 @@ from lockstep.simt import driven, launch, tensor_core
 from lockstep.simt.kernels import naive_transpose, reduction
 
 # %% [markdown]
-# ## 1. Kernel, thread, block, grid · 7 minutes · short path
+# ## 1. Kernel, thread, block, grid · 6 minutes · short path
 #
 # A CPU core spends much of its area on making *one* program fast: large caches, branch prediction. A GPU spends more on
 # arithmetic: while some threads wait for memory, others compute. This is **stream processing**: one small program runs on
@@ -241,7 +241,7 @@ quiz(
 )
 
 # %% [markdown]
-# ## 4. Shared memory, and its banks · 12 minutes
+# ## 4. Shared memory, and its banks · 10 minutes
 #
 # Each block has some **shared memory**, faster than global memory: up to 48 KB, or on request up to 163 KB on an A100 and
 # 227 KB on an H100 (CUDA C++ Programming Guide). Who needs it? A transpose. It reads rows, and that is coalesced. It writes
@@ -323,7 +323,7 @@ quiz(
 # %% [markdown]
 # **A good place for a break.** Your predictions and lines are kept.
 #
-# ## 5. Waiting for each other · 5 minutes
+# ## 5. Waiting for each other · 6 minutes
 #
 # Warps of a block run in no particular order. `cuda.syncthreads()` is a **barrier**: no thread goes on before all threads
 # of the block have come. In the first kernel it is missing. In the second, not everybody comes to it. Both should reverse
@@ -374,7 +374,7 @@ def hand_over(values):
 print(*launch(hand_over, 1, 32, np.arange(32, dtype=np.float32)).findings, sep="\n")
 
 # %% [markdown]
-# ## 6. Sums · 10 minutes
+# ## 6. Sums · 11 minutes
 #
 # Many threads want to add to one number. `count[0] += 1` reads, adds and writes. In between, another thread may do the
 # same, and one of the two additions is lost. An **atomic** addition cannot be torn apart.
