@@ -5,6 +5,7 @@ from lockstep.show.amdahl import amdahl
 from lockstep.show.audit import audit
 from lockstep.show.balance import balance
 from lockstep.show.batch_and_rate import batch_and_rate
+from lockstep.show.blocks_on_sms import blocks_on_sms
 from lockstep.show.board import board
 from lockstep.show.chart import chart
 from lockstep.show.consensus import consensus
@@ -24,6 +25,7 @@ from lockstep.show.message_times import message_times
 from lockstep.show.old_weights import old_weights
 from lockstep.show.pipeline import pipeline
 from lockstep.show.predict import predict
+from lockstep.show.product_by_tiles import product_by_tiles
 from lockstep.show.race import race
 from lockstep.show.reconcile import reconcile
 from lockstep.show.ring import ring
@@ -32,6 +34,7 @@ from lockstep.show.routed_text import routed_text
 from lockstep.show.server_ingress import server_ingress
 from lockstep.show.sgd_map import sgd_map
 from lockstep.show.survey import survey
+from lockstep.show.tensor_core import tensor_core
 from lockstep.show.timeline import timeline
 from lockstep.show.warp import warp
 from lockstep.show.xray import xray
@@ -43,6 +46,7 @@ __all__ = [
     "audit",
     "balance",
     "batch_and_rate",
+    "blocks_on_sms",
     "board",
     "chart",
     "consensus",
@@ -62,6 +66,7 @@ __all__ = [
     "old_weights",
     "pipeline",
     "predict",
+    "product_by_tiles",
     "progress",
     "race",
     "reconcile",
@@ -71,6 +76,7 @@ __all__ = [
     "server_ingress",
     "sgd_map",
     "survey",
+    "tensor_core",
     "timeline",
     "warp",
     "xray",
