@@ -8,6 +8,7 @@ from lockstep.show.chart import Chart, by_name, chart, line, logarithmic, points
 from lockstep.tables import published
 
 NAMES = {"transistors": "transistors", "megahertz": "clock frequency, MHz", "cores": "cores"}
+DECADES = [1980, 1990, 2000, 2010, 2020]
 FREE_LUNCH = 2005  # Sutter, "The free lunch is over: a fundamental turn toward concurrency in software"
 
 
@@ -19,7 +20,7 @@ def processors() -> Chart:
          "told": f"{row['year']}: {float(row[column]):,.0f} {name}"}
         for column, name in NAMES.items() for row in rows
     ]  # fmt: skip
-    x = {"field": "year", "type": "quantitative", "scale": {"zero": False}, "axis": {"title": "year", "format": "d"}}
+    x = {"field": "year", "type": "quantitative", "scale": {"zero": False}, "axis": {"title": "year", "format": "d", "values": DECADES}}
     y = logarithmic("count", None, format="~s")
     looks = by_name("what", list(NAMES.values()))
     over = {

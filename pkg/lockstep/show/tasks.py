@@ -101,8 +101,9 @@ def _graph(job: Sequence[Task], places: dict[str, tuple[float, float]], marked: 
 
 def _block(x: float, y: float, width: float, height: float, fill: str, told: str) -> str:
     block = svg.element("rect", x=x, y=y, width=width, height=height, rx=3, fill=fill)
-    label = svg.text(x + width / 2, y + height / 2 + 4, told, fill=palette.text_on(fill), text_anchor="middle")
-    return svg.element("g", svg.title(f"{told} minutes"), block, label if len(told) * 6.6 < width else "")
+    fitting = next((words for words in (told, told.split()[-1]) if len(words) * 6.2 < width), "")
+    label = svg.text(x + width / 2, y + height / 2 + 4, fitting, fill=palette.text_on(fill), text_anchor="middle")
+    return svg.element("g", svg.title(told), block, label if fitting else "")
 
 
 def _lanes(job: Sequence[Task], workers: int, top: float) -> Iterator[str]:
