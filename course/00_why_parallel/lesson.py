@@ -271,7 +271,7 @@ def job(serial, parallel, repeats=1):
     return min(times)
 
 
-small = Device("a small computer", {"float32": 1e9}, 4e9, memory=10**9)
+small = Device("small", {"float32": 1e9}, 4e9, memory=10**9, launch_overhead=1e-6)
 network = Link(alpha=25e-6, beta=8e-10)  # seconds a message, and seconds a byte
 computers = Cluster("computers", small, 1, inside=network, between=network)
 
