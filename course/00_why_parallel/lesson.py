@@ -145,7 +145,9 @@ for name, minute in tasks.earliest_ends(tasks.TRAINING, earliest_end).items():
 # (arXiv:2407.21783, table 4).
 
 # %% lesson="predict why-parallel-gpt4"
-predict("why-parallel-gpt4", "How many years does one B200 need for GPT-4's 2.0e25 FLOP, at 40 % of its peak?", unit="years")
+predict(
+    "why-parallel-gpt4", "How many years does one B200 need for GPT-4's 2.0e25 FLOP, at 40 % of its peak?", unit="years"
+)
 
 # %% lesson="after why-parallel-gpt4"
 YEAR = 365.25 * 24 * 3600
@@ -199,7 +201,7 @@ training.recipes_table(training.LLAMA_65B, memory=192e9)
 # This is the second reason: **memory**. If a model doesn't fit, a faster machine is no help. The model must be split.
 
 # %% [markdown] lesson="after why-parallel-65b"
-# **Where we differ from the notes, and why**
+# **Where we differ from the lecture notes behind this course, and why**
 #
 # | the notes | we count | why |
 # |---|---|---|
@@ -326,6 +328,7 @@ for s in t:
 # $$S = \frac{1}{(1-p) + p/s}$$
 #
 # This is **Amdahl's law** (1967). Each further worker brings less than the one before: **diminishing returns**.
+# [More](more.ipynb) has the green line of the figure, Gustafson's law.
 
 # %% lesson="quiz why-parallel-ceiling"
 quiz(

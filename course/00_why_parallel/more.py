@@ -23,7 +23,9 @@ from lockstep.launch.measure import best_time
 
 # %%
 for s in (10, 100, 1000):
-    print(f"p = 0.95, {s:>4} workers: Amdahl {speedup.amdahl(0.95, s):5.1f}, Gustafson {speedup.gustafson(0.95, s):6.1f}")
+    print(
+        f"p = 0.95, {s:>4} workers: Amdahl {speedup.amdahl(0.95, s):5.1f}, Gustafson {speedup.gustafson(0.95, s):6.1f}"
+    )
 alone = speedup.parallel_fraction_alone(0.95, 100)
 print(f"One worker on the problem of 100: p = {alone:.5f}, and Amdahl gives {speedup.amdahl(alone, 100):.2f}")
 

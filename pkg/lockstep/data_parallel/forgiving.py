@@ -1,8 +1,8 @@
 """What is left of the way when updates get lost or come late: of a sorting, and of a training.
 
-A sorting algorithm is a fixed sequence of steps, each of which relies on those before. A training *converges*: it repeats
-a step that leads nearer to one state, wherever it begins. Here both lose steps, and the same is measured: the distance
-from the result to the right one, as a share of the distance at the start.
+A sorting algorithm is a fixed sequence of steps, each of which relies on those before. A training *converges*: it
+repeats a step that leads nearer to one state, wherever it begins. Here both lose steps, and the same is measured: the
+distance from the result to the right one, as a share of the distance at the start.
 
 In A_t = F(A_{t-1}, Δ(data, A_{t-1})) the training is that of a linear model on 1,000 examples, divided among 4 workers.
 """

@@ -20,7 +20,12 @@ def processors() -> Chart:
          "told": f"{row['year']}: {float(row[column]):,.0f} {name}"}
         for column, name in NAMES.items() for row in rows
     ]  # fmt: skip
-    x = {"field": "year", "type": "quantitative", "scale": {"zero": False}, "axis": {"title": "year", "format": "d", "values": DECADES}}
+    x = {
+        "field": "year",
+        "type": "quantitative",
+        "scale": {"zero": False},
+        "axis": {"title": "year", "format": "d", "values": DECADES},
+    }
     y = logarithmic("count", None, format="~s")
     looks = by_name("what", list(NAMES.values()))
     over = {
@@ -41,6 +46,5 @@ def years_to_double(start: int = 1978, end: int = 2004) -> float:
 def words() -> str:
     first, *_, last = published("cost", "processors.csv")
     told = [f"{name} from {float(first[column]):,.0f} to {float(last[column]):,.0f}" for column, name in NAMES.items()]
-    return (
-        f"Processors from {first['year']} to {last['year']}: {', '.join(told)}. Since about 2004 the clock stands still."
-    )
+    years = f"{first['year']} to {last['year']}"
+    return f"Processors from {years}: {', '.join(told)}. Since about 2004 the clock stands still."
