@@ -87,9 +87,9 @@ predict(
 )
 
 # %% lesson="after why-parallel-tasks"
+display(show.tasks(tasks.TRAINING, workers=2))
 all_at_once = tasks.minutes_on(tasks.TRAINING, 100)
-display(reconcile("why-parallel-tasks", simulated=all_at_once))
-show.tasks(tasks.TRAINING, workers=2)
+reconcile("why-parallel-tasks", simulated=all_at_once)
 
 # %% [markdown] lesson="reason why-parallel-tasks"
 # **Our reason.** Follow the longest chain: read 2, split 1, clean D 2, learn D 6, add 1, test 3. That is 15 minutes. It
@@ -360,7 +360,7 @@ for s, took in measured.items():
     print(f"{s} at once: {1e3 * took:6.1f} ms, speedup {measured[1] / took:.2f}")
 
 # %% [markdown]
-# Two workers should reach 1.90. If you see less, other programs want your cores.
+# Two workers should reach 1.90. If you see another number, other programs want your cores.
 #
 # Amdahl's law says t = a + b/s: a seconds are serial, b can be divided. Against 1/s that is a line. Least
 # squares find a and b from *all* runs, and p = b/(a + b). You write that in the lab.

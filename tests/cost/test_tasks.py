@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 
 import pytest
@@ -36,7 +37,7 @@ def test_a_schedule_keeps_every_arrow_and_grahams_bound(seed: int, workers: int)
 def test_the_critical_path_is_a_chain_and_many_workers_reach_it() -> None:
     job = drawn(3)
     chain, named = critical_path(job), {task.name: task for task in job}
-    assert all(a in named[b].after for a, b in zip(chain, chain[1:], strict=False))
+    assert all(a in named[b].after for a, b in itertools.pairwise(chain))
     assert sum(named[name].minutes for name in chain) == max(earliest_ends(job).values()) == minutes_on(job, len(job))
 
 
