@@ -360,7 +360,7 @@ for s, took in measured.items():
     print(f"{s} at once: {1e3 * took:6.1f} ms, speedup {measured[1] / took:.2f}")
 
 # %% [markdown]
-# Two workers should reach 1.90. If you see another number, other programs want your cores.
+# Two workers should reach 1.90. If they do not, other programs want your cores.
 #
 # Amdahl's law says t = a + b/s: a seconds are serial, b can be divided. Against 1/s that is a line. Least
 # squares find a and b from *all* runs, and p = b/(a + b). You write that in the lab.

@@ -79,7 +79,8 @@ def _places(job: Sequence[Task]) -> dict[str, tuple[float, float]]:
     for task in job:
         column[task.name] = max((column[name] + 1 for name in task.after), default=0)
     pitch = (svg.WIDTH - 2 * LEFT - BOX) / max(1, *column.values())
-    places, tallest = {}, max(list(column.values()).count(c) for c in column.values())
+    places: dict[str, tuple[float, float]] = {}
+    tallest = max((list(column.values()).count(c) for c in column.values()), default=0)
     for at in set(column.values()):
         names = [name for name, c in column.items() if c == at]
         top = TOP + (tallest - len(names)) * ROW / 2
