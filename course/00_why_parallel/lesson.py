@@ -201,7 +201,7 @@ training.recipes_table(training.LLAMA_65B, memory=192e9)
 # This is the second reason: **memory**. If a model doesn't fit, a faster machine is no help. The model must be split.
 
 # %% [markdown] lesson="after why-parallel-65b"
-# **Where we differ from the lecture notes behind this course, and why**
+# **Where we differ from the lecture notes, and why**
 #
 # | the notes | we count | why |
 # |---|---|---|
@@ -212,9 +212,10 @@ training.recipes_table(training.LLAMA_65B, memory=192e9)
 # The paper of QLoRA agrees with 12 bytes: “more than 780 GB” (arXiv:2305.14314).
 
 # %% [markdown]
-# A third reason is **data**. DBRX was trained on 12 trillion tokens. As text of about 5 bytes a token, that is 60 TB, as
-# the notes say; the 8-GPU servers of their author's group “has only 13TB of storage”. And some data may not leave their
-# place, such as patients' records. Then the training goes to the data (unit 06). [More](more.ipynb) counts **energy**.
+# A third reason is **data**. DBRX was trained on 12 trillion tokens. As text of about 5 bytes a token, that is the 60 TB
+# of the lecture notes behind this course. An 8-GPU server of their author's group stores 13 TB. And some data may not
+# leave their place, such as patients' records. Then the training goes to the data (unit 06). [More](more.ipynb) counts
+# **energy**.
 
 # %% lesson="quiz why-parallel-servers"
 quiz(
@@ -402,7 +403,7 @@ def slowest(exchanges, ranks, on=computers):
 
 for s, sums in ((4, 1), (4, 4), (64, 1), (64, 4)):
     S = slowest(1, 1) / slowest(sums, s)
-    print(f"{s:>2} workers, {sums} sums: speedup {S:4.1f}, efficiency {S / s:4.0%}")
+    print(f"{s:>2} workers, sums {sums}: speedup {S:4.1f}, efficiency {S / s:4.0%}")
 
 # %%
 machine = full_survey()
