@@ -65,7 +65,7 @@ def test_it_stays_within_its_frame_and_says_itself(machine: Survey) -> None:
     for box in root.iter("{http://www.w3.org/2000/svg}rect"):
         assert float(box.get("x", 0)) + float(box.get("width", 0)) <= width
         assert float(box.get("y", 0)) + float(box.get("height", 0)) <= height
-    assert "process to process" in picture.caption()
+    assert "to a process" in picture.caption()
     assert seconds(machine.cluster.inside.alpha) not in picture.caption(), "unit 04 asks for it first"
     assert picture._repr_mimebundle_()["image/svg+xml"] == picture.svg()
 

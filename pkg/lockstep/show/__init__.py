@@ -25,6 +25,7 @@ from lockstep.show.message_times import message_times
 from lockstep.show.old_weights import old_weights
 from lockstep.show.pipeline import pipeline
 from lockstep.show.predict import predict
+from lockstep.show.processors import processors
 from lockstep.show.product_by_tiles import product_by_tiles
 from lockstep.show.race import race
 from lockstep.show.reconcile import reconcile
@@ -34,6 +35,7 @@ from lockstep.show.routed_text import routed_text
 from lockstep.show.server_ingress import server_ingress
 from lockstep.show.sgd_map import sgd_map
 from lockstep.show.survey import survey
+from lockstep.show.tasks import tasks
 from lockstep.show.tensor_core import tensor_core
 from lockstep.show.timeline import timeline
 from lockstep.show.warp import warp
@@ -66,6 +68,7 @@ __all__ = [
     "old_weights",
     "pipeline",
     "predict",
+    "processors",
     "product_by_tiles",
     "progress",
     "race",
@@ -76,6 +79,7 @@ __all__ = [
     "server_ingress",
     "sgd_map",
     "survey",
+    "tasks",
     "tensor_core",
     "timeline",
     "warp",

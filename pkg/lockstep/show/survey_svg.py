@@ -44,7 +44,7 @@ def facts(machine: Survey) -> list[tuple[str, str]]:
     if machine.hardware.bandwidth:
         rows.append(("all cores and the memory", f"{nbytes(machine.hardware.bandwidth)} a second"))
     # Not how long a message of no bytes takes: unit 04 asks for it before it is measured.
-    rows.append(("long messages, process to process", f"{nbytes(link.bandwidth)} a second"))
+    rows.append(("long messages to a process", f"{nbytes(link.bandwidth)} a second"))
     return rows
 
 
