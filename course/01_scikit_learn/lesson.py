@@ -10,8 +10,8 @@
 #
 # | | minutes | what |
 # |---|---|---|
-# | Whole lesson | 58 | sections 1 to 8 |
-# | Short path | 21 | sections 1, 2 and 5, the wrap-up; then `parallel_forest` in the lab |
+# | Whole lesson | 63 | sections 1 to 8 |
+# | Short path | 20 | sections 1, 2 and 5, the wrap-up; then `parallel_forest` in the lab |
 # | [Lab](../../labs/01_scikit_learn/lab.ipynb) | 105 | four exercises, and more for those who want them |
 #
 # You need nothing from unit 00 but the word *speed-up*.
@@ -93,7 +93,7 @@ quiz(
 )
 
 # %% [markdown]
-# ## 2. The audit · 8 minutes · short path
+# ## 2. The audit · 9 minutes · short path
 #
 # The lecture notes have a table of what runs in parallel. Here it is, whole, in their words:
 #
@@ -172,7 +172,7 @@ quiz(
 )
 
 # %% [markdown]
-# ## 3. Processes copy, threads share · 9 minutes
+# ## 3. Processes copy, threads share · 10 minutes
 #
 # joblib's `Parallel` hands function calls to workers. By default these are processes. Arguments travel as bytes, and so
 # do results. With `prefer="threads"` the workers are threads of this process. Who gets what is appended here?
@@ -261,7 +261,7 @@ quiz(
 )
 
 # %% [markdown]
-# ## 4. Split the data · 6 minutes
+# ## 4. Split the data · 5 minutes
 #
 # One step of k-means is one $\Delta$: each centre moves to the mean of its rows. Cut the rows among workers. For each
 # centre a worker returns a **sum** of its rows and their **count**. That is small, however many rows there are.
@@ -299,7 +299,7 @@ driven.kmeans_table(mean_of_parts)
 # on that is an **all-reduce**.
 
 # %% [markdown]
-# ## 5. Whole programs side by side · 4 minutes · short path
+# ## 5. Whole programs side by side · 5 minutes · short path
 #
 # Tasks that need nothing of each other are the best case: the trees of a forest, the members of an ensemble, the
 # candidates of a search. Nobody communicates until the end. Look at the share in workers, and at the rows:
@@ -345,7 +345,7 @@ quiz(
 # **A good place for a break.** Your predictions and lines are kept.
 
 # %% [markdown]
-# ## 6. Who gets the next row? · 10 minutes
+# ## 6. Who gets the next row? · 11 minutes
 #
 # A picture of the Mandelbrot set has 64 rows. A point in the set takes 200 steps of a loop, one far outside few. The set
 # lies in the middle. Share the rows among 8 workers:
@@ -428,7 +428,7 @@ quiz(
 )
 
 # %% [markdown]
-# ## 7. Parallel inside parallel · 9 minutes
+# ## 7. Parallel inside parallel · 10 minutes
 #
 # The notes' own example: `cross_val_score(…, n_jobs=-1)`, and in each fold a forest of 100 trees with `n_jobs=-1`.
 # scikit-learn's manual warns of **oversubscription**: more threads than cores. You run the notes' program below, with
@@ -498,7 +498,7 @@ wrong = {
 well = "Right. In the lab, it mends a program that starts cores² threads."
 
 # %% [markdown]
-# ## 8. Beyond one machine · 3 minutes
+# ## 8. Beyond one machine · 2 minutes
 #
 # joblib's tasks can go to a cluster: `parallel_config("dask")` sends them to a scheduler of **Dask**, and the estimator
 # does not change. The notes name Dask beside **Spark**. What differs, for a fit of scikit-learn:
