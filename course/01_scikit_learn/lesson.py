@@ -125,7 +125,7 @@ predict(
 
 # %% [markdown] lesson="after scikit-learn-claims"
 # `lockstep audit` measures each estimator in a fresh process, a knob at a time. Here are six lines, told as they are
-# measured, some five seconds each. For all 13 write `audit([line.row for line in notes.NOTES])`.
+# measured; on a quiet machine in some three seconds each. For all 13 write `audit([line.row for line in notes.NOTES])`.
 
 # %% lesson="after scikit-learn-claims"
 SIX = [
@@ -152,9 +152,8 @@ show.audit(verdicts)
 Markdown(notes.beside(verdicts))
 
 # %% [markdown] lesson="after scikit-learn-claims"
-# **The notes and us.** Where no reason stands, the two agree. Where one does, the notes are right about `n_jobs` or about
-# scikit-learn's own code, and the work is done elsewhere, or not shared. Your own estimator:
-# `lockstep audit sklearn.svm:SVC` in a terminal.
+# **The notes and us.** Where no reason stands, the two agree. Where one stands, it says who does the work. Try your own
+# estimator in a terminal: `lockstep audit sklearn.svm:SVC`.
 
 # %% lesson="quiz brute"
 quiz(
@@ -410,7 +409,7 @@ show.assignment(rows, {"static, by turns": by_turns, "dynamic, by your line": mi
 
 # %% [markdown] lesson="after next_worker"
 # Dealt like cards, these rows are shared well, too: neighbours are alike. If every eighth row were heavy, one worker would
-# get them all. joblib assigns dynamically, in batches of tasks whose size it adapts to how long they take.
+# get them all. joblib assigns dynamically; for processes it joins quick tasks into batches.
 
 # %% lesson="quiz last"
 quiz(
@@ -451,7 +450,8 @@ nested.nested_table(known)
 # %% [markdown] lesson="reason nested-eight"
 # **Our reason.** We saw 1.0 to 1.2 times. Trees are compiled code that waits for nobody: threads take turns on the cores,
 # and a turn costs little. Nothing is gained either: more cores than there are can't be busy. It hurts where threads wait
-# for *each other*, as in BLAS: while one has no core, all others spin. And each thread has a tree in memory.
+# for *each other*, as in BLAS: while one has no core, the others may spin. (The threads of the first row are the
+# notebook's own.)
 
 # %% [markdown] lesson="after nested-eight"
 # The row −1, −1 is the notes' program. Its folds go to other processes, which joblib protects: each gets its share of the

@@ -43,7 +43,7 @@ NESTED = (ONE, Nested(1, -1, processes=False), Nested(-1, 1, processes=True), Ne
 FOLDS = 8
 
 
-def nested_usage(nested: Nested, rows: int = 300) -> Usage:
+def nested_usage(nested: Nested, rows: int = 200) -> Usage:
     """The notes' own example, a forest of 100 in a cross-validation; with fewer rows, and 8 folds.
 
     What starts or imports something is done before, and not counted."""
