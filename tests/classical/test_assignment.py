@@ -57,10 +57,11 @@ def test_the_pool_does_what_dynamic_assignment_says() -> None:
     ([("start", 0, 0.5)], "unknown"),
 ])  # fmt: skip
 def test_a_pool_that_is_misused_says_how(calls: list[Any], kind: str) -> None:
-    pool = Pool(2, [3, 5])
+    pool, (*before, last) = Pool(2, [3, 5]), calls
+    for name, *arguments in before:
+        getattr(pool, name)(*arguments)
     with pytest.raises(Misused) as caught:
-        for name, *arguments in calls:
-            getattr(pool, name)(*arguments)
+        getattr(pool, last[0])(*last[1:])
     assert caught.value.kind == kind
 
 
