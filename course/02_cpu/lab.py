@@ -255,8 +255,8 @@ check("cpu.blocked_matmul", blocked_matmul)
 # - **You return** the sum of `x`, computed by `workers` threads.
 # - **You may use** `@njit(parallel=True)` and a `prange` over the workers: it has `workers` turns. A `prange` over the
 #   elements is divided among all the threads that numba has, so it is not accepted here.
-# - **It may cost** 4 transfers of a cache line for each worker. The work is even: neither one worker nor what follows the
-#   `prange` takes all that is left over.
+# - **It may cost** few transfers of a cache line: 4 for each worker. The work is even: neither one worker nor what
+#   follows the `prange` takes all that is left over.
 #
 # No **race**: within the `prange`, no two workers write to the same element of an array. On a plain number `total += …`
 # is safe: numba gives each thread a total of its own, and adds them up. The picture shows the lines that your workers

@@ -97,7 +97,7 @@ print(len(loop.chains), "accumulator;", loop.chains[0].steps, "additions in a ro
 # | Intel and AMD | ARM | what it does |
 # |---|---|---|
 # | `vmovss` | `ldr` | load one number into a **register**: `xmm0`, … |
-# | `vmulss` | `fmul` | multiply one pair |
+# | `vmulss` | `fmul` | multiply one pair (on ARM perhaps several at once) |
 # | `vaddss` | `fadd` | add one number. On Intel and AMD the last register is where the sum goes |
 #
 # All additions go into the same register, so each waits for the one before. It need not be so. Take `C = A * B`,

@@ -12,7 +12,8 @@ WIDTH = svg.WIDTH
 
 def registers(loop: Loop) -> Picture:
     """The registers into which an innermost loop adds up. See ``lockstep.cpu.compiled.inner_loop``."""
-    return Picture.of(draw_registers(loop.lanes, loop.element_bits, max(1, len(loop.chains)), bool(loop.chains)))
+    lanes = loop.chains[0].lanes if loop.chains else loop.lanes
+    return Picture.of(draw_registers(lanes, loop.element_bits, max(1, len(loop.chains)), bool(loop.chains)))
 
 
 def draw_registers(lanes: int, bits: int, chains: int, accumulates: bool, note: str = "") -> str:
