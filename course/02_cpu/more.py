@@ -54,7 +54,7 @@ L2 = host.caches().get("L2", 2**20)
 marks = {"B fills the L2 cache": (L2 / 8) ** 0.5}
 print(f"blocks are {block_width(L2)} wide")
 print(f"by columns, 512 × 512: {gflops(naive.matmul_by_columns, 512):.1f} GFLOP/s")
-show.curves(alone, "rows and columns", "GFLOP/s", "When do blocks pay?", marks)
+show.curves(alone, "rows and columns", "GFLOP/s", "Where blocks pay", marks)
 
 # %% [markdown]
 # While B fits into the core's own cache, it is read from there in long rows: blocks have nothing to save. To the right
