@@ -457,7 +457,7 @@ driven.pieces_table(first_element)
 # %% [markdown]
 # ## 8. One line, four writers · 6 minutes
 #
-# Each worker has its own piece and its own counter. Now nothing is shared. Or is it? A core may write to a line only
+# Each worker has numbers and a counter of its own. Now nothing is shared. Or is it? A core may write to a line only
 # while no other core has it. (**prange** is numba's `range` whose turns are divided among threads.)
 
 
@@ -466,7 +466,7 @@ driven.pieces_table(first_element)
 def parallel_sum(x, workers):
     partial = np.zeros(workers)
     for w in prange(workers):
-        for i in range(w * x.size // workers, (w + 1) * x.size // workers):
+        for i in range(w, x.size, workers):
             partial[w] += x[i]
     return partial.sum()
 

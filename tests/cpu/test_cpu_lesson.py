@@ -122,7 +122,7 @@ def spread(apart: int):
     def parallel_sum(x, workers):
         partial = np.zeros(apart * workers)
         for w in prange(workers):
-            for i in range(w * x.size // workers, (w + 1) * x.size // workers):
+            for i in range(w, x.size, workers):
                 partial[apart * w] += x[i]
         return partial.sum()
 
