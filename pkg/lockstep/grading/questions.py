@@ -22,7 +22,7 @@ LONGEST = 80  # characters of a line's place, which the learner's run has writte
 
 @dataclass(frozen=True)
 class Question:
-    """``kind``: two of a kind are not asked."""
+    """``kind``: two of a kind are asked only where there is no other."""
 
     kind: str
     question: str

@@ -29,7 +29,7 @@ class Viva:
 
 
 def viva(results: Mapping[str, Result]) -> list[Viva]:
-    """What to ask each student, in their order: about two exercises where two can be asked about, and of two kinds."""
+    """What to ask each student, in their order: about two exercises, and of two kinds, where there are."""
     return [Viva(student, _drawn(student, results[student])) for student in sorted(results)]
 
 
@@ -38,10 +38,9 @@ def _drawn(student: str, result: Result) -> list[Question]:
     random.Random(student).shuffle(left)
     drawn: list[tuple[str, Question]] = []
     while left and len(drawn) < EACH:
-        known, kinds = {name for name, _ in drawn}, {q.kind for _, q in drawn}
-        left = [(name, q) for name, q in left if q.kind not in kinds]
-        left.sort(key=lambda one: one[0] in known)  # it keeps the order that was drawn
-        drawn += left[:1]
+        names, kinds = {name for name, _ in drawn}, {question.kind for _, question in drawn}
+        left.sort(key=lambda one: (one[0] in names) + (one[1].kind in kinds))  # else in the order that was drawn
+        drawn.append(left.pop(0))
     return [question for _, question in drawn]
 
 
