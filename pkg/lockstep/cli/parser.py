@@ -104,7 +104,7 @@ def _parser() -> argparse.ArgumentParser:
 
     bench = command("bench", "measure Lockstep beside its peers")
     bench.add_argument(
-        "benchmark", nargs="?", metavar="NAME", help="launch, virtual, collectives, predict, ddp, simt; else all"
+        "benchmark", nargs="?", metavar="NAME", help="launch, virtual, collectives, predict, ddp, grade, simt; else all"
     )
     bench.add_argument("--against", metavar="COMMIT", help="virtual only: has it become slower since that commit?")
     bench.add_argument("--size", choices=("quick", "normal", "full"), default="normal", help="quick only tries it out")

@@ -93,6 +93,7 @@ def main(conn: Connection, grader: int) -> None:
     known = {name: os.environ[name] for name in KEPT if name in os.environ}
     os.environ.clear()
     os.environ.update(known, HOME="/tmp")
+    server.begin()
     while True:
         try:
             task: Task = conn.recv()
