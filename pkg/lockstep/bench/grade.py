@@ -55,7 +55,7 @@ def tables(size: Size) -> list[Table]:
             raise WorldUnavailable(f"{name} did not come to the points of {NBGRADER}: {found} {points[NBGRADER]}.")
     notes = [
         f"{number} submissions of lab 00, a new gradebook each; all got the same points in each of them.",
-        "Starting is in the time: with more notebooks the ratio grows.",
+        "Starting is in the time, also that of torch: it is the larger part for few notebooks.",
     ]
     rows = [row(name, number, took, seconds[NBGRADER]) for name, took in seconds.items()]
     return [Table(f"grade: {number} notebooks", rows, notes)]
