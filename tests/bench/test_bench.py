@@ -360,3 +360,11 @@ def test_an_unknown_benchmark_is_one_sentence() -> None:
     )
     assert done.returncode == 2
     assert done.stderr.startswith("lockstep: There is no benchmark named 'speed'.")
+
+
+@pytest.mark.slow
+def test_grade_gives_the_points_that_nbgrader_gives() -> None:
+    (table,) = bench.measure("grade", "quick")
+    check([table])
+    assert column(table.rows, "graded by") == ["nbgrader autograde", "lockstep grade --jobs 1"]
+    assert table.rows[0]["ratio to nbgrader"] == 1

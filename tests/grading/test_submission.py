@@ -5,13 +5,14 @@ from __future__ import annotations
 import copy
 import json
 import os
+from importlib.metadata import version
 from pathlib import Path
 
 import nbformat
 import pytest
 
 from lockstep.grading.course import root
-from lockstep.grading.submission import GRADED, MOST, TAMPERED, WRONG_FORMAT, grade_id, read, whole
+from lockstep.grading.submission import GRADED, MOST, TAMPERED, WRONG_FORMAT, Made, grade_id, made, read, whole
 
 LAB = "labs/00_why_parallel/lab.ipynb"
 
@@ -84,6 +85,70 @@ def test_an_answer_that_is_gone_is_told(tmp_path, notebook, release):
     assert "answer-amdahl is missing" in found.notes[0]
 
 
+def stating(notebook: dict, **told: object) -> dict:
+    """The notebook, as it would be if it said this of itself."""
+    return notebook | {"metadata": notebook["metadata"] | {"lockstep": told}}
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_another_labs_notebook_is_told_and_is_no_zero(tmp_path, release, named):
+    """It has the cells that every lab has, `readonly-imports` and more: that made it a tampered one, with no points."""
+    other = json.loads((root() / "labs/04_communication/lab.ipynb").read_text())
+    if not named:
+        del other["metadata"]["lockstep"]
+    found = handed_in(tmp_path, other, release)
+    assert (found.status, found.notebook) == (WRONG_FORMAT, None)
+    wanted = (
+        "lab.ipynb is the notebook of 04_communication, and this is 00_why_parallel: hand in the one of "
+        "00_why_parallel." if named else "it is another notebook"
+    )  # fmt: skip
+    assert wanted in found.notes[0]
+
+
+def test_a_notebook_that_has_this_labs_cells_is_graded_whatever_it_says(tmp_path, notebook, release):
+    found = handed_in(tmp_path, stating(notebook, lab="04_communication", version=version("lockstep")), release)
+    assert found.status == GRADED
+    told = "Your notebook is that of 04_communication; it has cells of 00_why_parallel, and these were graded."
+    assert list(found.notes) == [told]
+
+
+def test_another_version_is_told_and_what_it_has_changed_is_no_tampering(tmp_path, notebook, release):
+    cell(notebook, "tests-amdahl")["source"] = "check('an older one')"
+    notebook["cells"] = [c for c in notebook["cells"] if grade_id(c) != "readonly-imports"]
+    found = handed_in(tmp_path, stating(notebook, lab="00_why_parallel", version="0.0.9"), release)
+    assert (found.status, list(found.tampered)) == (GRADED, [])
+    assert list(found.notes) == [f"Your notebook was made with Lockstep 0.0.9, and graded with {version('lockstep')}."]
+    for id in ("tests-amdahl", "readonly-imports"):
+        assert cell(found.notebook, id)["source"] == cell(release, id)["source"]
+    assert found.notebook["metadata"] == release["metadata"]
+
+
+def test_an_exercise_that_another_version_had_not_costs_nobody_points(tmp_path, notebook, release):
+    notebook["cells"] = [c for c in notebook["cells"] if "amdahl" not in grade_id(c)]
+    found = handed_in(tmp_path, stating(notebook, lab="00_why_parallel", version="0.0.9"), release)
+    assert found.status == WRONG_FORMAT
+    (note,) = found.notes
+    assert "was made with Lockstep 0.0.9 and has no amdahl, which is graded with" in note
+
+
+@pytest.mark.parametrize("told", [{}, {"version": "<script>"}, {"version": ["9"]}, {"lab": {}, "version": 1.5}])
+def test_what_is_no_version_is_nothing(tmp_path, notebook, release, told):
+    found = handed_in(tmp_path, stating(notebook, **told), release)
+    assert (found.status, list(found.notes)) == (GRADED, [])
+
+
+@pytest.mark.parametrize("metadata", [{}, None, [], {"lockstep": "0.0.9"}])
+def test_a_notebook_from_before_says_nothing_and_is_graded(tmp_path, notebook, release, metadata):
+    found = handed_in(tmp_path, notebook | {"metadata": metadata}, release)
+    assert (found.status, list(found.notes)) == (GRADED, [])
+
+
+def test_every_lab_says_which_it_is(release):
+    for lab in sorted((root() / "labs").glob("*/lab.ipynb")):
+        for file in (lab, root() / "solutions" / lab.parent.name / "lab.ipynb"):
+            assert made(json.loads(file.read_text())) == Made(lab.parent.name, version("lockstep"))
+
+
 def test_a_renamed_notebook_is_graded(tmp_path, notebook, release):
     found = handed_in(tmp_path, notebook, release, "lab (1).ipynb")
     assert found.status == GRADED
@@ -98,7 +163,7 @@ def test_a_renamed_notebook_is_graded(tmp_path, notebook, release):
         ("[" * 1_000_000, "nested too deeply"),
         ("[1]", "no list of cells"),
         ('{"cells": [1]}', "no list of cells"),
-        ('{"cells": []}', "no cell of this lab"),
+        ('{"cells": []}', "no answer and no test of this lab"),
         ("9" * 5000, "not JSON"),
         (json.dumps({"cells": [{}] * 2001}), "2,001 cells"),
     ],

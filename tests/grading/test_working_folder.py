@@ -26,10 +26,11 @@ NEW = "course/04_communication/lesson.new.ipynb"
 PLAIN = {"kernelspec": {"name": "python3", "display_name": "Python 3"}, "language_info": {"name": "python"}}
 
 
-def publish(course: Path, path: str, *cells: str) -> None:
+def publish(course: Path, path: str, *cells: str, version: str = "1") -> None:
     """A version of a notebook, as `lockstep build` would make it: a text, and these code cells."""
     code = [new_code_cell(source, id=f"c{i}") for i, source in enumerate(cells)]
-    notebook = new_notebook(cells=[new_markdown_cell("# Title", id="title"), *code], metadata=PLAIN)
+    metadata = PLAIN | {"lockstep": {"lab": "04_communication", "version": version}}
+    notebook = new_notebook(cells=[new_markdown_cell("# Title", id="title"), *code], metadata=metadata)
     (course / path).parent.mkdir(parents=True, exist_ok=True)
     nbformat.write(notebook, course / path)
 
@@ -140,6 +141,19 @@ def test_a_new_version_that_was_not_used_is_replaced_and_a_used_one_gets_a_neigh
     publish(course, LESSON, "fourth")
     assert bring(course, mine).beside == {LESSON: NEW.replace(".new", ".new-2")}
     assert ((mine / LESSON).read_bytes(), (mine / NEW).read_bytes()) == (work, used)
+
+
+def test_a_version_with_the_same_text_stands_beside_nothing(course, mine):
+    """A new version of the package is written into every lab; whoever has begun one has not got two then."""
+    work = worked_in(mine / LAB, 1, "mine")
+    worked_in(mine / LESSON, 1, output="2")
+    publish(course, LAB, "def ring(): ...", version="2")
+    publish(course, LESSON, "1 + 1", "2 + 2", version="2")
+    assert bring(course, mine).beside == {}
+    assert (mine / LAB).read_bytes() == work, "it goes on saying what it was made with"
+    assert nbformat.read(mine / LESSON, as_version=4).metadata.lockstep.version == "2"
+    publish(course, LAB, "def ring(n): ...", version="3")
+    assert bring(course, mine).beside == {LAB: LAB.replace("lab.ipynb", "lab.new.ipynb")}
 
 
 def test_whoever_does_not_want_the_new_version_deletes_it_and_is_left_alone(course, mine):

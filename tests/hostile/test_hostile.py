@@ -7,16 +7,9 @@ hostile answer stands a right one, which must keep its points; and two students 
 
 from __future__ import annotations
 
-import copy
 import csv
 import html
 import json
-import os
-import random
-import shutil
-import signal
-import subprocess
-import sys
 
 import psutil
 import pytest
@@ -161,29 +154,6 @@ def test_one_student_is_graded_once_more(few, seed):
     before = few.book()
     few.grade(students=["exit_zero"])
     assert few.book() == before
-
-
-@pytest.mark.slow
-def test_a_killed_grader_goes_on(few, seed, tmp_path):
-    """At random moments; the gradebook is the same in the end."""
-    copied = shutil.copytree(few.course, tmp_path / "course", symlinks=True)
-    for left in ("gradebook.db", "results", "autograded", "feedback"):
-        there = copied / "grading" / left
-        shutil.rmtree(there) if there.is_dir() else there.unlink()
-    again = copy.copy(few)
-    again.course = copied
-    command = [sys.executable, "-m", "lockstep", "grade", few.lab, "--jobs", "2"]
-    chance = random.Random(0)
-    for attempt in range(20):
-        grader = subprocess.Popen(command, cwd=copied, stdout=subprocess.DEVNULL, start_new_session=True)
-        try:
-            assert grader.wait(None if attempt == 9 else chance.uniform(5, 25)) == 0
-            break
-        except subprocess.TimeoutExpired:
-            os.kill(grader.pid, signal.SIGINT if attempt % 2 else signal.SIGKILL)
-            grader.wait()
-    assert again.book() == few.book()
-    assert again.table() == few.table()
 
 
 def test_there_are_at_least_thirty_of_them():

@@ -13,6 +13,7 @@ A B A B A B, and the median of each. No benchmark says that it passed. Read the 
 ``pipeline``     a training step of the course's pipeline beside one of torch.distributed.pipelining, on processes
 ``tensor``       a training step of the course's tensor parallelism beside torch's parallelize_module, on processes
 ``hogwild``      threads that train one model without a lock beside the same threads with one
+``grade``        ``lockstep grade`` beside ``nbgrader autograde``: notebooks a minute
 ``simt``         the warp machine beside numba's own CUDA simulator
 """
 
@@ -38,6 +39,7 @@ NAMES = (
     "tensor",
     "experts",
     "hogwild",
+    "grade",
     "simt",
 )
 

@@ -6,12 +6,13 @@ import argparse
 import json
 
 from lockstep.errors import UsageError
+from lockstep.grading import class_list
 from lockstep.grading.class_answers import class_answers, table
-from lockstep.grading.class_list import told
 from lockstep.grading.feedback import sums
 from lockstep.grading.grader import Grader, Options
 from lockstep.grading.judging import Result, names_of
 from lockstep.grading.sandbox_check import check_sandbox
+from lockstep.grading.viva import text, viva
 
 
 def grade(args: argparse.Namespace) -> int:
@@ -26,15 +27,18 @@ def grade(args: argparse.Namespace) -> int:
     if args.json:
         data = {"lab": args.lab, "submissions": [_json(results[s]) for s in sorted(results)]}
         more = {"answers": [one.to_json() for one in answers]} if args.answers else {}
+        more |= {"viva": [one.to_json() for one in viva(results)]} if args.viva else {}
         print(json.dumps(data | more, indent=2))
     else:
-        print(table(answers, args.lab) if args.answers else _summary(results, grader))
+        told = [table(answers, args.lab)] if args.answers else []
+        told += [text(viva(results), args.lab)] if args.viva else []
+        print("\n\n".join(told) or _summary(results, grader))
     return int(any(not r.final for r in results.values()))
 
 
 def _line(result: Result, done: int, of: int, left: float) -> None:
     rest = f"; about {max(1, round(left / 60))} min left" if done < of else ""
-    print(f"{done:>{len(str(of))}} of {of}  {told(result)}{rest}", flush=True)
+    print(f"{done:>{len(str(of))}} of {of}  {class_list.told(result)}{rest}", flush=True)
 
 
 def _quiet(result: Result, done: int, of: int, left: float) -> None:

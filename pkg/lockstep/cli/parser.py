@@ -77,6 +77,7 @@ def _parser() -> argparse.ArgumentParser:
     grade.add_argument("--again", action="store_true", help="grade also those that have a result")
     grade.add_argument("--own-seeds", action="store_true", help="give each student secret inputs of their own")
     grade.add_argument("--answers", action="store_true", help="what the class got wrong, and who was told what")
+    grade.add_argument("--viva", action="store_true", help="two questions for each student about their own runs")
     grade.add_argument("--unsafe", action="store_true", help="without a sandbox: for submissions that you have read")
     _json(grade)
 
@@ -103,7 +104,7 @@ def _parser() -> argparse.ArgumentParser:
 
     bench = command("bench", "measure Lockstep beside its peers")
     bench.add_argument(
-        "benchmark", nargs="?", metavar="NAME", help="launch, virtual, collectives, predict, ddp, simt; else all"
+        "benchmark", nargs="?", metavar="NAME", help="launch, virtual, collectives, predict, ddp, grade, simt; else all"
     )
     bench.add_argument("--against", metavar="COMMIT", help="virtual only: has it become slower since that commit?")
     bench.add_argument("--size", choices=("quick", "normal", "full"), default="normal", help="quick only tries it out")

@@ -21,6 +21,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,7 @@ from lockstep.grading.parting import SOURCES, part
 from lockstep.grading.release import release
 from lockstep.grading.rules import Find, Graded, front_problems, lab_problems
 from lockstep.grading.source import Cell, Problem, read
+from lockstep.grading.submission import Made
 from lockstep.lessons.after import MARK
 
 _METADATA = {
@@ -165,6 +167,7 @@ def _lab(folder: Path, cells: Sequence[Cell], find: Find) -> dict[str, str]:
     shown = [_filled(c, found.get(c.name.removeprefix("about-"))) for c in shown]
     shown = [replace(c, source=f"{_import_of_check(cells)}\n\n{c.source}") if c.kind == "tests" else c for c in shown]
     solved = notebook(shown, {name: exercise.points for name, exercise in found.items() if exercise.core})
+    solved.metadata["lockstep"] = Made(folder.name, version("lockstep")).to_json()
     return {
         f"solutions/{folder.name}/lab.ipynb": _dump(solved),
         f"labs/{folder.name}/lab.ipynb": _dump(release(solved)),

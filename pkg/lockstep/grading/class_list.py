@@ -107,7 +107,7 @@ def told(result: Result) -> str:
     if not result.final or not core(result):
         return f"{printable(result.student)}: {result.status}. {' '.join(map(printable, result.notes[:2]))}"
     points, maximum = sums(result)
-    why = "" if result.status == "graded" else f". {printable(result.notes[0])}" if result.notes else ""
+    why = f". {printable(result.notes[0])}" if result.notes else ""
     return f"{printable(result.student)}: {points:g} of {maximum:g}, {result.status}{why}"
 
 

@@ -74,14 +74,14 @@ class Grader:
         """Every student's result. ``tell(result, done, of, seconds left)`` for each that is graded now."""
         results = {s: r for s in self.class_list.students() if (r := self.class_list.result(s))}
         todo = self._todo(results)
-        with self._alone():
+        with self._alone(), self._desks(deque(todo)) as judged:
             book = Book(self.root, self.lab)
             is_new = book.begin(self.release)
             for student in sorted(set(results) - set(todo)):
                 if is_new or not self.class_list.is_written(student):  # a grader was killed before it had
                     self._write(results[student], book, kept=True)
             began = time.monotonic()
-            for done, result in enumerate(self._judged(todo), 1):
+            for done, result in enumerate(judged, 1):
                 results[result.student] = result
                 self._write(result, book)
                 left = (time.monotonic() - began) / done * (len(todo) - done)
@@ -114,24 +114,31 @@ class Grader:
 
     # ---- judges
 
-    def _judged(self, students: Sequence[str]) -> Iterator[Result]:
-        """The results, as they come."""
-        todo = deque(students)
+    @contextlib.contextmanager
+    def _desks(self, todo: deque[str]) -> Iterator[Iterator[Result]]:
+        """The results, as they come. Judges are at work from now on: the gradebook opens meanwhile."""
         desks = [Desk(*judging.start(os.getpid())) for _ in range(min(self.options.jobs, len(todo)))]
         try:
-            while todo or any(desk.student for desk in desks):
-                for desk in desks:
-                    if todo and not desk.student:
-                        self._give(desk, todo.popleft())
-                for number, desk in enumerate(desks):
-                    if result := self._heard(desk):
-                        yield result
-                    if desk.pid == 0:
-                        desks[number] = Desk(*judging.start(os.getpid()))
-                wait([desk.conn for desk in desks], 1.0)
+            self._give_all(desks, todo)
+            yield self._judged(desks, todo)
         finally:
             for desk in desks:
                 _end(desk)
+
+    def _judged(self, desks: list[Desk], todo: deque[str]) -> Iterator[Result]:
+        while any(desk.student for desk in desks):
+            wait([desk.conn for desk in desks if desk.student], 1.0)
+            heard = [result for desk in desks if (result := self._heard(desk))]
+            for number, desk in enumerate(desks):
+                if desk.pid == 0:
+                    desks[number] = Desk(*judging.start(os.getpid()))
+            self._give_all(desks, todo)  # first: who judges need not wait until the gradebook is written
+            yield from heard
+
+    def _give_all(self, desks: list[Desk], todo: deque[str]) -> None:
+        for desk in desks:
+            if todo and not desk.student:
+                self._give(desk, todo.popleft())
 
     def _give(self, desk: Desk, student: str) -> None:
         desk.student, desk.exercise, desk.since = student, "", time.monotonic()

@@ -27,6 +27,7 @@ from lockstep.checks.seeds import secret_of_student
 from lockstep.grading import kernel_calls as kernel
 from lockstep.grading import submission as submissions
 from lockstep.grading.outside import MODULES, Sandbox
+from lockstep.grading.questions import questions
 from lockstep.grading.sandbox_view import view
 from lockstep.grading.submission import CRASHED, GRADED, NOT_GRADED, TAMPERED, TIMED_OUT, Notebook
 from lockstep.launch import server
@@ -50,11 +51,12 @@ class Task:
 @dataclass(frozen=True)
 class Judged:
     """One exercise. ``score``: as `Score.to_json`; ``html``: its feedback; ``ended``: why its sandboxes ended, if they
-    did so by themselves."""
+    did so by themselves; ``questions``: what its author can be asked about its run."""
 
     score: Mapping[str, Any]
     html: str
     ended: Sequence[str] = ()
+    questions: Sequence[Mapping[str, str]] = ()
 
 
 @dataclass(frozen=True)
@@ -91,6 +93,7 @@ def main(conn: Connection, grader: int) -> None:
     known = {name: os.environ[name] for name in KEPT if name in os.environ}
     os.environ.clear()
     os.environ.update(known, HOME="/tmp")
+    server.begin()
     while True:
         try:
             task: Task = conn.recv()
@@ -125,18 +128,18 @@ def graded(task: Task, begins: Callable[[str], None] = lambda id: None) -> Resul
 
 def _judged(id: str, file: Path, task: Task) -> Judged:
     if task.unsafe:
-        return _told(check_file(id, file, keep=False, apart=True), ())
+        return _told(check_file(id, file, keep=False, apart=True), (), task.student)
     exercise = find(id)
     server.warm_up((*MODULES, *exercise.loads, exercise.reference.partition(":")[0]))
     with ExitStack() as stack:
         sandbox = Sandbox(view(task.private))
         stack.callback(sandbox.close)
         stack.enter_context(worlds.carried_by(sandbox.carry))
-        return _told(check_file(id, file, keep=False, apart=True), sandbox.ended)
+        return _told(check_file(id, file, keep=False, apart=True), sandbox.ended, task.student)
 
 
-def _told(score: Score, ended: Sequence[str]) -> Judged:
-    return Judged(score.to_json(), page(score), list(ended))
+def _told(score: Score, ended: Sequence[str], student: str) -> Judged:
+    return Judged(score.to_json(), page(score), list(ended), questions(score, student))
 
 
 def _status(before: str, judged: Mapping[str, Judged]) -> tuple[str, list[str]]:
@@ -171,9 +174,15 @@ def start(grader: int) -> tuple[int, Connection]:
         status = 1
         try:
             ours.close()
+            _close_but(theirs.fileno())  # the grader's lock, or it would outlive a grader that was killed
             main(theirs, grader)
             status = 0
         finally:
             os._exit(status)
     theirs.close()
     return pid, ours
+
+
+def _close_but(kept: int) -> None:
+    os.closerange(3, kept)
+    os.closerange(kept + 1, 1 << 20)

@@ -3,17 +3,26 @@
 The notebook is read as JSON, never opened by anything that would draw it. What is graded is made anew: the learner's
 cells as they are, without outputs; what was given to be read, and the tests, as they were released. Whatever had to be
 put right is told, one sentence each; what cannot be read at all has the status WRONG_FORMAT and nothing to grade.
+
+A lab's notebook says what it is, in its metadata, where the build wrote it and JupyterLab leaves it::
+
+    {"lockstep": {"lab": "04_communication", "version": "0.1.0"}}
+
+Another lab's is not graded. That of another version is, and that is told: given cells that differ are not the learner's
+doing then. One that says neither was made before notebooks did, and is graded as ever.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import stat
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -43,11 +52,35 @@ class Submission:
     tampered: Sequence[str] = field(default=())  # grade ids
 
 
+@dataclass(frozen=True)
+class Made:
+    """What a notebook says of itself; empty where it says nothing, or nothing of the kind."""
+
+    lab: str = ""
+    version: str = ""  # of the package
+
+    def to_json(self) -> dict[str, str]:
+        return {"lab": self.lab, "version": self.version}
+
+
+def made(notebook: Any) -> Made:
+    told = notebook
+    for key in ("metadata", "lockstep"):
+        told = told.get(key) if isinstance(told, dict) else None
+    told = told if isinstance(told, dict) else {}
+    return Made(*(_word(told.get(key)) for key in ("lab", "version")))
+
+
+def _word(told: Any) -> str:
+    return told if isinstance(told, str) and re.fullmatch(r"[0-9A-Za-z][0-9A-Za-z_.+-]{0,49}", told) else ""
+
+
 def read(folder: Path, release: Notebook) -> Submission:
     """The submission in ``folder`` to the lab that was released as ``release``."""
     try:
         file, renamed = _file(folder, release)
-        mended = _Mended(_cells(_parsed(file)), release)
+        parsed = _parsed(file)
+        mended = _Mended(_cells(parsed), release, made(parsed))
     except WrongFormat as error:
         return Submission(WRONG_FORMAT, None, [str(error)])
     notes = [*renamed, *mended.notes]
@@ -68,7 +101,7 @@ def _file(folder: Path, release: Notebook) -> tuple[Path, list[str]]:
 
 def _is_of(file: Path, release: Notebook) -> bool:
     try:
-        return bool(set(map(grade_id, _cells(_parsed(file)))) & (set(map(grade_id, release["cells"])) - {""}))
+        return bool(_exercise_ids(_cells(_parsed(file))) & _exercise_ids(release["cells"]))
     except WrongFormat:
         return False
 
@@ -141,22 +174,49 @@ def grade_id(cell: Mapping[str, Any]) -> str:
     return found if isinstance(found, str) else ""
 
 
+def _exercise_ids(cells: Sequence[Mapping[str, Any]]) -> set[str]:
+    """Of answers and tests; the other tags are those of every lab."""
+    return {id for id in map(grade_id, cells) if id.startswith(("answer-", "tests-"))}
+
+
 class _Mended:
     """The notebook to grade, what was put right, and which given cells were not as they had been given."""
 
-    def __init__(self, cells: list[dict[str, Any]], release: Notebook) -> None:
+    def __init__(self, cells: list[dict[str, Any]], release: Notebook, made_as: Made) -> None:
         self.notes: list[str] = []
         self.tampered: list[str] = []
         self._given = {grade_id(c): c for c in release["cells"] if grade_id(c)}
         here = {grade_id(c) for c in cells}
-        if not here & self._given.keys():
-            raise WrongFormat(f"{NAME} holds no cell of this lab: it is another notebook. {AGAIN}")
+        self._compare_labs(made_as.lab, made(release).lab, bool(here & _exercise_ids(release["cells"])))
+        self._is_of_other_version = made_as.version not in ("", version("lockstep"))
+        if self._is_of_other_version:
+            self._compare_versions(made_as.version, here)
         cells = [self._own(c) for c in self._single(cells)]
         for before, cell in self._missing(here):
             at = next((i for i, c in enumerate(cells) if grade_id(c) == before), -1)
             cells.insert(at + 1 if before else 0, dict(cell))
         head = {key: release[key] for key in ("metadata", "nbformat", "nbformat_minor")}
         self.notebook: Notebook = {**head, "cells": [_numbered(c, i) for i, c in enumerate(cells)]}
+
+    def _compare_labs(self, its: str, ours: str, has_ours: bool) -> None:
+        if not has_ours and its != ours and its and ours:
+            raise WrongFormat(f"{NAME} is the notebook of {its}, and this is {ours}: hand in the one of {ours}.")
+        if not has_ours:
+            raise WrongFormat(f"{NAME} holds no answer and no test of this lab: it is another notebook. {AGAIN}")
+        if its != ours and its and ours:
+            self.notes.append(f"Your notebook is that of {its}; it has cells of {ours}, and these were graded.")
+
+    def _compare_versions(self, its: str, here: set[str]) -> None:
+        """What a version had not may cost nobody points."""
+        names = [id.removeprefix("tests-") for id, c in self._given.items() if c["metadata"]["nbgrader"].get("grade")]
+        lacking = [name for name in names if not here & {f"answer-{name}", f"tests-{name}"}]
+        if lacking:
+            raise WrongFormat(
+                f"Your notebook was made with Lockstep {its} and has no {', '.join(lacking)}, which is graded with "
+                f"{version('lockstep')}. Start `lockstep lab`, put your answers into the new version of the lab, and "
+                "hand that in."
+            )
+        self.notes.append(f"Your notebook was made with Lockstep {its}, and graded with {version('lockstep')}.")
 
     def _single(self, cells: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         """Each tag once: the last cell that has it, as the last definition of a function is the one that counts."""
@@ -196,7 +256,7 @@ class _Mended:
 
     def _restore(self, cell: dict[str, Any], what: str) -> None:
         tests = "tests" if cell["metadata"]["nbgrader"].get("grade") else "text"
-        if cell["cell_type"] == "code":
+        if cell["cell_type"] == "code" and not self._is_of_other_version:
             self.tampered.append(grade_id(cell))
             self.notes.append(f"The cell {grade_id(cell)} {what}; it was graded with the {tests} as given.")
 

@@ -4,10 +4,13 @@
 would be lost: no text was changed, and each output belongs to a cell that is still the same and keeps it. Else the
 learner's notebook stays, and the new version comes beside it, as ``lesson.new.ipynb``.
 
-``.lockstep-course/copied.json`` in the folder remembers, for each path, the version that was brought last and the texts
-of all versions so far::
+A version that has the same text, and only says that it is another, brings no new notebook: what a learner has begun
+goes on saying which version it was made with.
 
-    {"course/04_communication/lesson.ipynb": {"brought": "<sha256>", "works": ["<sha256>", …]}}
+``.lockstep-course/copied.json`` in the folder remembers, for each path, the version that was brought last, its text,
+and the texts of all versions so far::
+
+    {"course/04_communication/lesson.ipynb": {"brought": "<sha256>", "text": "<sha256>", "works": ["<sha256>", …]}}
 
 Each file is written whole or not at all, after the record knows its text and before the record says that it was
 brought: whoever is stopped in between goes on where it was. A lost record costs no work: what differs from the new
@@ -101,7 +104,7 @@ class _Copy:
         versions = {path: (self.root / path).read_bytes() for path in material(self.root)}
         for path, new in versions.items():
             self._refuse_to_leave(self.folder / path)
-            works = self.record.setdefault(path, {"brought": "", "works": []})["works"]
+            works = self.record.setdefault(path, {"brought": "", "text": "", "works": []})["works"]
             if not _is_used(new) and _work(new) not in works:
                 works.append(_work(new))
         self._keep_record()
@@ -117,11 +120,11 @@ class _Copy:
             self.brought.copied.append(path)
         elif known["brought"] == _sha(new):
             return
-        elif not self._renewed(mine, new, known["works"]):
+        elif not self._renewed(mine, new, known["works"]) and (known["text"] != _work(new) or _is_used(new)):
             self.brought.beside[path] = self._beside(mine, new, known["works"])
         if _is_used(new):
             self.brought.used.append(path)
-        known["brought"] = _sha(new)
+        known.update(brought=_sha(new), text=_work(new))
 
     def _keep_record(self) -> None:
         if self.record != _read_record(self.folder):
@@ -178,7 +181,10 @@ class _Copy:
 def _read_record(folder: Path) -> dict[str, Any]:
     try:
         record: dict[str, Any] = json.loads((folder / MARK / "copied.json").read_text(encoding="utf-8"))
-        return {path: {"brought": str(was["brought"]), "works": list(was["works"])} for path, was in record.items()}
+        return {
+            path: {"brought": str(was["brought"]), "text": str(was.get("text", "")), "works": list(was["works"])}
+            for path, was in record.items()
+        }
     except (FileNotFoundError, ValueError, TypeError, KeyError, AttributeError):
         return {}
 
