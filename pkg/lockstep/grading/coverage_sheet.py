@@ -25,10 +25,10 @@ SOURCE, PAGE = "docs/coverage.toml", "docs/coverage.md"
 STATES = ("taught", "in part", "to come", "left out", "missing")
 ABOVE = """# What of the lecture notes is taught where
 
-Five sets of lecture notes gave rise to this course. Here are their topics, in the notes' order, and the places where each is
-taught: sections of lessons by their unit, exercises by their name. Where the course says something else than the notes, and
-shows why, that stands on the right; so does what is not taught, and why. `lockstep build` makes this page from
-[coverage.toml](coverage.toml): change that one.
+Five sets of lecture notes gave rise to this course. Here are their topics, in the notes' order, with the places where
+each is taught: sections of lessons, by their unit, and exercises, by their name. On the right stands what the course
+says otherwise, and shows; and what is not taught, and why. `lockstep build` makes this page from
+[coverage.toml](coverage.toml): change that file.
 """
 
 
@@ -52,8 +52,8 @@ class Entry:
 
     @property
     def remarks(self) -> str:
-        told = {"": self.differs, "To come: unit ": self.later, "Left out: ": self.left_out, "Missing: ": self.missing}
-        return " ".join(before + text for before, text in told.items() if text)
+        said = (("", self.differs), ("To come, in unit ", self.later), ("Left out: ", self.left_out))
+        return " ".join(before + text for before, text in (*said, ("**Missing**: ", self.missing)) if text)
 
 
 def entries(root: Path) -> list[Entry]:
@@ -84,11 +84,12 @@ def page(root: Path) -> str:
     sheet, known = entries(root), dict(places(root))
     if lost := sorted({place for one in sheet for place in one.taught} - known.keys()):
         raise UsageError(f"{SOURCE}: there is no {', '.join(map(repr, lost))}.", "Name the places as they are today.")
-    subjects = list(dict.fromkeys(one.notes for one in sheet))
-    counts = [_counted(subject, [one for one in sheet if one.notes == subject]) for subject in subjects]
-    parts = [ABOVE, *_table(["notes", "topics", *STATES], [*counts, _counted("all", sheet)])]
-    for subject in subjects:
-        rows = [(e.title, "; ".join(known[p] for p in e.taught), e.remarks) for e in sheet if e.notes == subject]
+    by_notes = {one.notes: [e for e in sheet if e.notes == one.notes] for one in sheet}
+    counts = [_counted(subject, of) for subject, of in (by_notes | {"all": sheet}).items()]
+    parts = [ABOVE, *_table(["notes", "topics", *STATES], counts)]
+    for subject, of in by_notes.items():
+        linked = ["; ".join(link for place, link in known.items() if place in one.taught) for one in of]
+        rows = [(one.title, links, one.remarks) for one, links in zip(of, linked, strict=True)]
         parts += [f"\n## {subject}\n", *_table(["topic", "taught in", "and"], rows)]
     return "\n".join(parts) + "\n"
 
