@@ -90,7 +90,7 @@ def page(root: Path) -> str:
     for subject, of in by_notes.items():
         linked = ["; ".join(link for place, link in known.items() if place in one.taught) for one in of]
         rows = [(one.title, links, one.remarks) for one, links in zip(of, linked, strict=True)]
-        parts += [f"\n## {subject}\n", *_table(["topic", "taught in", "and"], rows)]
+        parts += [f"\n## {subject}\n", *_table(["topic", "taught in", "what differs, or is not there"], rows)]
     return "\n".join(parts) + "\n"
 
 
