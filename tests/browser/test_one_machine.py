@@ -25,7 +25,7 @@ class Unit:
 
 
 UNITS = (
-    Unit("00_why_parallel", "why-parallel-hundred", "show.amdahl(p=0.95, workers=16)", True, "why_parallel.amdahl",
+    Unit("00_why_parallel", "why-parallel-tasks", "show.tasks(tasks.TRAINING, workers", True, "why_parallel.amdahl",
          "def amdahl(p, s):\n    return 1 / (p + (1 - p) / s)\n", "serial"),
     Unit("01_scikit_learn", "scikit-learn-claims", "show.audit(", False, "scikit_learn.parallel_grid_search",
          "def parallel_grid_search(estimator, grid, cv, n_jobs):\n    return 1\n", "parallel_grid_search"),

@@ -16,6 +16,7 @@ from test_survey_figure import BARE, SERVER
 
 from lockstep import show
 from lockstep.collectives import ring_all_reduce
+from lockstep.cost.tasks import TRAINING
 from lockstep.dye import dye, total
 from lockstep.errors import Deadlock, RankState
 from lockstep.experts.gpt import MixtureGPT
@@ -73,6 +74,7 @@ FIGURES: dict[str, Callable[[], Any]] = {
     "predict": lambda: show.predict(
         "page", "How many ms does a ring of 64 ranks take, with 16 MB on each of them?", "ms"
     ),
+    "processors": show.processors,
     "race": show.race,
     "reconcile": lambda: show.reconcile("page", 3.0, 4.0),
     "ring": lambda: show.ring(8),
@@ -84,6 +86,7 @@ FIGURES: dict[str, Callable[[], Any]] = {
     "sgd_map": show.sgd_map,
     "survey": lambda: show.survey(SERVER),
     "survey of little": lambda: show.survey(BARE),
+    "tasks": lambda: show.tasks(TRAINING, workers=2),
     "timeline": lambda: show.timeline(ring_trace(4)),
     "warp": lambda: show.warp(launch(halves, 1, 32, np.zeros(32, np.float32), record=(0, 0))),
     "xray": lambda: show.xray(dyed := dye(ring_all_reduce, ranks=4, steps=True), total(dyed)),

@@ -18,6 +18,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from lockstep.errors import UsageError
+from lockstep.tables import Table
 
 SECONDS_PER_DAY = 24 * 60 * 60
 FLOP_PER_PARAMETER_AND_TOKEN = 6
@@ -29,6 +30,10 @@ BYTES: Mapping[str, int] = MappingProxyType(
 Recipe = Mapping[str, str]  # what is kept for every parameter -> its dtype
 
 _ADAM_32 = {"momentum": "float32", "variance": "float32"}
+
+# 80 layers of 7 matrices and 2 vectors; one more vector; one for each of 32,000 words, coming in and going out
+# (arXiv:2302.13971, table 2, and the shapes of the published model).
+LLAMA_65B = 80 * (4 * 8192**2 + 3 * 8192 * 22016 + 2 * 8192) + 8192 + 2 * 32000 * 8192
 
 # The sources are of the recipe, not of the sum: each sum is the dtypes' bytes, added up.
 RECIPES: Mapping[str, Recipe] = MappingProxyType(
@@ -83,3 +88,14 @@ def training_memory(params: int, recipe: Recipe) -> int:
 def most_parameters(memory: float, recipe: Recipe) -> int:
     """The largest number of parameters whose model states fit into ``memory`` bytes."""
     return int(memory // bytes_per_parameter(recipe))
+
+
+def recipes_table(params: int, memory: float) -> Table:
+    """What each recipe keeps for ``params`` parameters, and how many parameters it fits into ``memory`` bytes."""
+    rows = [
+        [name, " + ".join(f"{BYTES[dtype]} {kept}" for kept, dtype in recipe.items()), str(bytes_per_parameter(recipe)),
+         f"{training_memory(params, recipe) / 1e9:,.0f} GB", f"{most_parameters(memory, recipe) / 1e9:.0f} billion"]
+        for name, recipe in RECIPES.items()
+    ]  # fmt: skip
+    head = ["recipe", "bytes for each parameter", "sum", "all parameters", f"fit in {memory / 1e9:,.0f} GB"]
+    return Table(f"Model states of {params:,} parameters, without activations", head, rows)

@@ -24,6 +24,7 @@ from lockstep.show.message_times import message_times
 from lockstep.show.old_weights import old_weights
 from lockstep.show.pipeline import pipeline
 from lockstep.show.predict import predict
+from lockstep.show.processors import processors
 from lockstep.show.race import race
 from lockstep.show.reconcile import reconcile
 from lockstep.show.ring import ring
@@ -32,6 +33,7 @@ from lockstep.show.routed_text import routed_text
 from lockstep.show.server_ingress import server_ingress
 from lockstep.show.sgd_map import sgd_map
 from lockstep.show.survey import survey
+from lockstep.show.tasks import tasks
 from lockstep.show.timeline import timeline
 from lockstep.show.warp import warp
 from lockstep.show.xray import xray
@@ -62,6 +64,7 @@ __all__ = [
     "old_weights",
     "pipeline",
     "predict",
+    "processors",
     "progress",
     "race",
     "reconcile",
@@ -71,6 +74,7 @@ __all__ = [
     "server_ingress",
     "sgd_map",
     "survey",
+    "tasks",
     "timeline",
     "warp",
     "xray",
