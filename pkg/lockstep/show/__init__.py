@@ -2,6 +2,7 @@
 
 from lockstep.show.active_and_total import active_and_total
 from lockstep.show.amdahl import amdahl
+from lockstep.show.assignment import assignment
 from lockstep.show.audit import audit
 from lockstep.show.balance import balance
 from lockstep.show.batch_and_rate import batch_and_rate
@@ -42,6 +43,7 @@ from lockstep.tally import counted as progress
 __all__ = [
     "active_and_total",
     "amdahl",
+    "assignment",
     "audit",
     "balance",
     "batch_and_rate",

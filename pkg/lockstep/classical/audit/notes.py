@@ -75,8 +75,18 @@ def beside(verdicts: Sequence[Verdict]) -> str:
     return "\n".join([*head, *(_row(line, measured.get(line.row)) for line in NOTES), "", below])
 
 
-def _row(line: Line, verdict: Verdict | None) -> str:
+def borne_out(verdicts: Sequence[Verdict]) -> int:
+    """How many of the 13 lines hold: of what is not among ``verdicts`` the record counts."""
+    measured = {v.name: v for v in verdicts}
+    return sum(_holds(line, measured.get(line.row)) for line in NOTES)
+
+
+def _holds(line: Line, verdict: Verdict | None) -> bool:
     kinds = {verdict.kind, *verdict.also} if verdict else {line.recorded}
+    return bool(kinds & {*CLAIMS[line.claim]})
+
+
+def _row(line: Line, verdict: Verdict | None) -> str:
     found = told(verdict) if verdict else f"[{NAMES[line.recorded]}]"
-    why = line.why if not kinds & {*CLAIMS[line.claim]} else ""
+    why = "" if _holds(line, verdict) else line.why
     return f"| {line.algorithm} | {line.support} | {line.words} | {found} | {why} |"
