@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
@@ -17,6 +18,7 @@ from test_survey_figure import BARE, SERVER
 from lockstep import show
 from lockstep.collectives import ring_all_reduce
 from lockstep.cost.tasks import TRAINING
+from lockstep.cpu.assembly import innermost_loops
 from lockstep.dye import dye, total
 from lockstep.errors import Deadlock, RankState
 from lockstep.experts.gpt import MixtureGPT
@@ -29,6 +31,7 @@ from lockstep.without_waiting.fewer_bytes import Trained
 from lockstep.without_waiting.graphs import ring
 from lockstep.without_waiting.ingress import Step
 
+ASSEMBLY = Path(__file__).parents[1] / "cpu/assembly/avx2-dot_four_accumulators.s"
 SVG = "{http://www.w3.org/2000/svg}"
 NARROWEST = 508 / 540  # what JupyterLab leaves of a figure's width in a window of 960 pixels
 STATES = [
@@ -44,9 +47,11 @@ def halves(values: Any) -> None:
 
 FIGURES: dict[str, Callable[[], Any]] = {
     "active_and_total": show.active_and_total,
+    "additions": lambda: show.additions(8),
     "amdahl": lambda: show.amdahl(0.95, 16, {1: 1.0, 2: 0.6}),
     "audit": lambda: show.audit(ROWS),
     "balance": lambda: show.balance([1, 3, 3, 8], {"even cut": [2, 2], "best cut": [3, 1]}),
+    "bars": lambda: show.bars({"Python": 32.0, "4 accumulators, in order": 0.3}, "ns", "Time for an element"),
     "batch_and_rate": lambda: show.batch_and_rate(
         [(16, "as for the small batch", 3.0), (1024, "as for the small batch", 9.0)], [(128, "linear", 23.5)]
     ),
@@ -54,6 +59,7 @@ FIGURES: dict[str, Callable[[], Any]] = {
     "consensus": lambda: show.consensus([Consensus("ring", [ring(4)], [1.0, 0.4, 0.11, 0.04], 2.0)]),
     "costs": lambda: show.costs(ranks=16),
     "pipeline": lambda: show.pipeline(micro_batches=4),
+    "curves": lambda: show.curves({"one step": {4: 2.0, 65536: 150.0}}, "KiB", "ns", "Access", {"L2": 2048}, "xy"),
     "deadlock": lambda: show.timeline(Deadlock("A circle.", STATES, ring_trace(2))),
     "expert_shares": show.expert_shares,
     "flop_shares": show.flop_shares,
@@ -61,6 +67,7 @@ FIGURES: dict[str, Callable[[], Any]] = {
     "horovod": lambda: show.horovod(recording("timelines").value["late tensors"]),
     "inside_and_across": lambda: show.inside_and_across(Size(1, 512, 4096, 32)),
     "kept_by_ranks": show.kept_by_ranks,
+    "lines": lambda: show.lines([(8 * w, w) for w in range(4)], 499, 4),
     "loss_by_bytes": lambda: show.loss_by_bytes(
         [Trained("examples dealt evenly", f"{n}", n, 1e5 / n, 0.5, 7.9) for n in (1, 8)]
         + [Trained("few classes on each rank", f"{n}", n, 1e5 / n, 0.5 + n / 8, 9.0) for n in (1, 8)]
@@ -77,6 +84,7 @@ FIGURES: dict[str, Callable[[], Any]] = {
     "processors": show.processors,
     "race": show.race,
     "reconcile": lambda: show.reconcile("page", 3.0, 4.0),
+    "registers": lambda: show.registers(innermost_loops(ASSEMBLY.read_text())[0]),
     "ring": lambda: show.ring(8),
     "roofline": lambda: show.roofline(
         1e11, {"L1": 2e11, "memory": 2e10}, {"dot": (2e6, 8e6, 5e-4), "matmul": (2e9, 1e7)}

@@ -20,9 +20,15 @@ Latency x ports accumulators keep it busy, and more gain nothing. (Fog, Instruct
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
+import numpy as np
 from numba import njit
+
+from lockstep.launch.measure import best_time
+
+ELEMENTS, TURNS = 1920, 100
 
 
 def source(k: int) -> str:
@@ -45,3 +51,9 @@ def with_accumulators(k: int) -> Callable[[Any, int], float]:
     exec(source(k), written)
     compiled: Callable[[Any, int], float] = njit(written[f"sum_{k}"])
     return compiled
+
+
+def addition_seconds(k: int = 1) -> float:
+    """What an addition takes in the sum with ``k`` accumulators; with one, each waits for the one before."""
+    kernel, table = with_accumulators(k), np.ones((ELEMENTS // k, k))
+    return best_time(partial(kernel, table, TURNS), 0.05) / TURNS / table.size

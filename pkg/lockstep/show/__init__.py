@@ -1,21 +1,25 @@
 """Figures: events in, pictures out. Each moves where scripts run, and is an SVG (``.svg()``) everywhere else."""
 
 from lockstep.show.active_and_total import active_and_total
+from lockstep.show.additions import additions
 from lockstep.show.amdahl import amdahl
 from lockstep.show.assignment import assignment
 from lockstep.show.audit import audit
 from lockstep.show.balance import balance
+from lockstep.show.bars import bars
 from lockstep.show.batch_and_rate import batch_and_rate
 from lockstep.show.board import board
 from lockstep.show.chart import chart
 from lockstep.show.consensus import consensus
 from lockstep.show.costs import costs
+from lockstep.show.curves import curves
 from lockstep.show.expert_shares import expert_shares
 from lockstep.show.flop_shares import flop_shares
 from lockstep.show.heads import heads
 from lockstep.show.horovod import horovod
 from lockstep.show.inside_and_across import inside_and_across
 from lockstep.show.kept_by_ranks import kept_by_ranks
+from lockstep.show.lines import lines
 from lockstep.show.loss_by_bytes import loss_by_bytes
 from lockstep.show.losses_of_twelve import losses_of_twelve
 from lockstep.show.matrix_cuts import matrix_cuts
@@ -28,6 +32,7 @@ from lockstep.show.predict import predict
 from lockstep.show.processors import processors
 from lockstep.show.race import race
 from lockstep.show.reconcile import reconcile
+from lockstep.show.registers import registers
 from lockstep.show.ring import ring
 from lockstep.show.roofline import roofline
 from lockstep.show.routed_text import routed_text
@@ -42,21 +47,25 @@ from lockstep.tally import counted as progress
 
 __all__ = [
     "active_and_total",
+    "additions",
     "amdahl",
     "assignment",
     "audit",
     "balance",
+    "bars",
     "batch_and_rate",
     "board",
     "chart",
     "consensus",
     "costs",
+    "curves",
     "expert_shares",
     "flop_shares",
     "heads",
     "horovod",
     "inside_and_across",
     "kept_by_ranks",
+    "lines",
     "loss_by_bytes",
     "losses_of_twelve",
     "matrix_cuts",
@@ -70,6 +79,7 @@ __all__ = [
     "progress",
     "race",
     "reconcile",
+    "registers",
     "ring",
     "roofline",
     "routed_text",

@@ -5,10 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lockstep.show import palette, svg
+from lockstep.show.picture import Picture
 
 BOX, GAP, LEFT, TOP = 44.0, 3.0, 96.0, 62.0
 WIDTH, LINE, CELL, MOST_ROWS = svg.WIDTH, 64, 8, 8
 WORKERS = ("#0072B2", "#E69F00", "#009E73", "#EB5972", "#56B4E9", "#847211", "#A24D85", "#3A3A3A")
+
+
+def lines(written: Sequence[Sequence[int]], transfers: int, workers: int) -> Picture:
+    """Which worker writes where: see ``draw_lines``. ``lockstep.cpu.counted`` has both."""
+    return Picture.of(draw_lines(written, transfers, workers))
 
 
 def draw_lines(written: Sequence[Sequence[int]], transfers: int, workers: int) -> str:

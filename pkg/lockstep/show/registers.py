@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+from lockstep.cpu.assembly import Loop
 from lockstep.show import palette, svg
+from lockstep.show.picture import Picture
 
 BOX, GAP, LEFT, TOP, MOST_ROWS = 26.0, 4.0, 14.0, 58.0, 16
 WIDTH = svg.WIDTH
+
+
+def registers(loop: Loop) -> Picture:
+    """The registers into which an innermost loop adds up. See ``lockstep.cpu.compiled.inner_loop``."""
+    lanes = loop.chains[0].lanes if loop.chains else loop.lanes
+    return Picture.of(draw_registers(lanes, loop.element_bits, max(1, len(loop.chains)), bool(loop.chains)))
 
 
 def draw_registers(lanes: int, bits: int, chains: int, accumulates: bool, note: str = "") -> str:
