@@ -1,112 +1,95 @@
 # %% [markdown]
 # # 03 Inside a GPU
 #
-# *About an hour for sections 1 to 10, which the lab needs. Sections 11 to 14 are for those who want to know more.*
+# **What do 32 threads of a warp cost when they part?**
 #
-# A GPU runs tens of thousands of threads. They do not run one by one: 32 of them share every instruction. What
-# happens when these 32 want different things? And what else do they share without being asked?
+# A GPU runs tens of thousands of threads. They do not run one by one: 32 of them share every instruction. What else do
+# they share, without being asked? In the course's formula $A_t = F(A_{t-1}, \Delta(\text{data}, A_{t-1}))$ this unit
+# looks inside $\Delta$: the arithmetic of an update, on one device.
 #
-# You need no GPU here. Start with a number of your own.
+# | | minutes | what |
+# |---|---|---|
+# | Whole lesson | 60 | sections 1 to 8 |
+# | Short path | 24 | sections 1 to 3, the wrap-up; then `saxpy_grid_stride` in the lab |
+# | [Lab](../../labs/03_gpu/lab.ipynb) | 95 | five exercises, and more for those who want them |
+#
+# You need no GPU, and nothing from earlier units but loops over arrays.
 
 # %%
-from lockstep import predict, reconcile
+import inspect
 
-# %% lesson="predict gpu-mandelbrot-lanes"
-predict(
-    "gpu-mandelbrot-lanes",
-    "A kernel draws the Mandelbrot set, one thread a pixel. A thread repeats a short loop until its point escapes: "
-    "after 1 turn, or after 40, at most 50. 32 threads always go through the loop together. What share of the "
-    "threads does useful work, on average?",
-    unit="%",
-)
-
-# %% [markdown]
-# Commit it. In a few minutes you will count it.
-#
-# In the course's formula $A_t = F(A_{t-1}, \Delta(\text{data}, A_{t-1}))$ this unit looks inside $\Delta$: the
-# arithmetic that computes an update, on one device.
-
-# %% [markdown]
-# ## 1. Much arithmetic, little waiting room
-#
-# A CPU core spends most of its area on making *one* program fast: large caches, branch prediction, reordering. A GPU
-# spends it on arithmetic. It has small caches, and it hides the time of a memory access in another way: while some
-# threads wait, others compute. This is **stream processing**. The same small program runs over a long stream of data,
-# and no element needs another one's result.
-#
-# Training a network is such work: the same operation on millions of numbers. How much arithmetic does a GPU have for
-# it? Mind the difference: your cores are measured, the GPUs' numbers are published peaks.
-
-# %%
-from lockstep import machines
-from lockstep.launch.survey import survey
-
-here = survey()
-for cores in sorted({1, here.cores}):
-    rate = cores * here.device.flops["float32"] / 1e12
-    print(f"{f'{cores} of your cores':<24} float32 {rate:6.2f} TFLOP/s")
-for name in ("dgx-a100", "dgx-h100"):
-    device = machines.find(name).device
-    print(
-        f"{device.name:<24} float32 {device.flops['float32'] / 1e12:6.1f} TFLOP/s   bfloat16 "
-        f"{device.flops['bfloat16'] / 1e12:7.1f} TFLOP/s   memory {device.memory_bandwidth / 1e12:.2f} TB/s"
-    )
-
-# %% [markdown]
-# ## 2. Kernel, thread, block, grid
-#
-# A **kernel** is the small program. You write it for *one* thread. A **block** is up to 1,024 threads that can wait
-# for each other and share a little fast memory. The **grid** is all the blocks. Each thread asks where it is, and
-# takes its element.
-#
-# A GPU has many **streaming multiprocessors** (SM): an H100 SXM has 132 (NVIDIA's H100 whitepaper). A block runs on one
-# SM from beginning to end. The blocks of a grid are shared out among all SMs, in no particular order.
-
-# %%
+import matplotlib.pyplot as plt
 import numpy as np
+from IPython.display import display
 from numba import cuda, float32
 
-from lockstep.simt import launch
+from lockstep import predict, quiz, reconcile, show, your_turn
+from lockstep.simt import driven, launch, tensor_core
+from lockstep.simt.kernels import naive_transpose, reduction
+
+# %% [markdown]
+# ## 1. Kernel, thread, block, grid · 7 minutes · short path
+#
+# A CPU core spends much of its area on making *one* program fast: large caches, branch prediction. A GPU spends more on
+# arithmetic: while some threads wait for memory, others compute. This is **stream processing**: one small program runs on
+# each element of a long stream of data.
+#
+# The program is a **kernel**, written for *one* thread. A **block** is up to 1,024 threads that can wait for each other and
+# share a little memory. The **grid** is all blocks.
 
 
+# %%
 @cuda.jit
 def add_one(values):
-    i = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x  # cuda.grid(1) says the same
+    i = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x  # or cuda.grid(1)
     if i < values.size:
         values[i] += 1
 
 
-values = np.zeros(100, dtype=np.float32)
-result = launch(add_one, 2, 64, values)  # 2 blocks of 64 threads
-print(values.sum(), "of", values.size)
-
-# %% [markdown]
-# This is unmodified source of `numba.cuda`. On a GPU you would write `add_one[2, 64](values)`. Here `launch` reads
-# the same source and runs it on a **warp machine**: a model of the hardware that counts what each line costs.
-#
-# 128 threads ran, for 100 elements. The guard `if i < values.size` keeps the other 28 away. Without it, they would
-# write to memory that belongs to somebody else. A GPU may let them. The warp machine does not:
-
-
-# %%
 @cuda.jit
 def unguarded(values):
     i = cuda.grid(1)
     values[i] += 1
 
 
-for finding in launch(unguarded, 2, 64, np.zeros(100, dtype=np.float32)).findings:
-    print(finding)
+values = np.zeros(100, dtype=np.float32)
+launch(add_one, 2, 64, values)  # 2 blocks of 64 threads
+print(values.sum(), "of", values.size)
+print(*launch(unguarded, 2, 64, values).findings, sep="\n")
 
 # %% [markdown]
-# ## 3. The warp
+# On a GPU you would write `add_one[2, 64](values)`. Here a **warp machine** runs the same source, and counts. 128 threads
+# ran. The guard keeps 28 of them away from memory that belongs to somebody else.
 #
-# The hardware cuts each block into **warps** of 32 threads, its **lanes**. One instruction goes to all lanes that are
-# at the same place. When lanes disagree at an `if`, the warp goes both ways, one after the other. The lanes that do not
-# belong there are switched off, and wait. This is **divergence**.
+# A GPU consists of **streaming multiprocessors** (SM): 132 in an H100 SXM (NVIDIA's whitepaper). **A block runs on one SM**,
+# from beginning to end. The grid is shared out over all SMs, in no particular order. Below, each SM has room for one block.
+# Look at the last round: who works?
+
+# %%
+show.blocks_on_sms(blocks=10, sms=4)
+
+# %% lesson="quiz last-round"
+quiz(
+    "last-round",
+    "132 SMs, each with room for one block of your kernel. Each block takes 1 ms. How long do 133 blocks take?",
+    unit="ms",
+    answer=2,
+    because="The 133rd block waits for a free SM. In the second round, 131 SMs stand idle.",
+    wrong={
+        1: "Only 132 blocks have room at once. When does the last one begin?",
+        133: "Blocks on different SMs run at the same time.",
+    },
+)
+
+# %% [markdown]
+# ## 2. The warp · 9 minutes · short path
 #
-# The warp machine brings lanes together right behind the `if`. A GPU mostly does, too. But since Volta (2017) they may
-# go on apart, until `cuda.syncwarp()` (CUDA C++ Programming Guide, "Independent Thread Scheduling").
+# The hardware cuts each block into **warps** of 32 threads, its **lanes**. One instruction goes to all lanes that are at
+# the same place. When lanes disagree at an `if`, the warp goes both ways, one after the other. Lanes that do not belong
+# there wait, switched off. This is **divergence**.
+#
+# Read the column *lanes*: which lines have half? (*float64*: numba takes float32 times a whole number in double precision.)
+# Then step through the warp. Filled lanes are on.
 
 
 # %%
@@ -119,46 +102,16 @@ def two_ways(values):
         values[i] = 5 * values[i] - 1
 
 
-result = launch(two_ways, 1, 32, np.ones(32, dtype=np.float32))
+result = launch(two_ways, 1, 32, np.ones(32, dtype=np.float32), record=(0, 0))
 print(result.table())
+show.warp(result)
 
 # %% [markdown]
-# Read the column of lanes: both branches were issued, each with half of the lanes. The other lines are for all, so
-# the total is more than one half. (Sections 5 to 8 explain the other columns. `float64` counts arithmetic in double
-# precision, where most GPUs are slow: `3 * values[i]` multiplies a whole number by a float32, and numba takes float64
-# for that. `float32(3) * values[i]` would stay in float32.)
+# With `i // 32` instead of `i`, whole warps would disagree, and no lane would wait. Loops diverge like branches: a warp stays
+# in a loop until its *last* lane is done.
 #
-# Now let whole warps disagree instead of neighbours. The work is the same:
-
-
-# %%
-@cuda.jit
-def two_ways_by_warp(values):
-    i = cuda.grid(1)
-    if (i // 32) % 2 == 0:
-        values[i] = 3 * values[i] + 1
-    else:
-        values[i] = 5 * values[i] - 1
-
-
-for kernel in (two_ways, two_ways_by_warp):
-    result = launch(kernel, 1, 64, np.ones(64, dtype=np.float32))
-    total = result.total()
-    print(f"{kernel.__name__:<18} {total.instructions:>4} instructions, lanes at work {total.lane_efficiency:.0%}")
-
-# %% [markdown]
-# Step through one warp yourself. Filled lanes are on; the arrows show which addresses they touch.
-
-# %%
-from lockstep import show
-
-show.warp(launch(two_ways, 1, 32, np.ones(32, dtype=np.float32), record=(0, 0)))
-
-# %% [markdown]
-# ## 4. Your prediction, counted
-#
-# Here is the kernel of the question. Loops diverge like branches: a warp stays in the loop until its *last* lane is
-# done.
+# The kernel below draws the Mandelbrot set, one thread a pixel. A warp is a row of 32 pixels. A thread repeats a short loop
+# until its point escapes: after 1 turn, or after 40, at most 50.
 
 
 # %%
@@ -168,9 +121,7 @@ def mandelbrot(turns):
     if column < turns.shape[1] and row < turns.shape[0]:
         cr = -2 + 3 * column / turns.shape[1]
         ci = -1.25 + 2.5 * row / turns.shape[0]
-        zr = 0.0
-        zi = 0.0
-        count = 0
+        zr, zi, count = 0.0, 0.0, 0
         for turn in range(50):
             zr, zi = zr * zr - zi * zi + cr, 2 * zr * zi + ci
             if zr * zr + zi * zi > 4:
@@ -179,123 +130,203 @@ def mandelbrot(turns):
         turns[row, column] = count
 
 
+# %% lesson="predict gpu-mandelbrot-lanes"
+predict(
+    "gpu-mandelbrot-lanes",
+    "A picture of 96 x 64 pixels. What share of the lanes does useful work, on average over all instructions?",
+    unit="%",
+)
+
+# %% lesson="after gpu-mandelbrot-lanes fold"
 turns = np.zeros((64, 96), dtype=np.int32)
-drawn = launch(mandelbrot, (3, 8), (32, 8), turns)  # a warp is a row of 32 pixels
-
-# %% [markdown]
-# One thing can be worked out from the picture alone. If all that counted were turns of the loop, a warp would pay for
-# its slowest lane: the turns of all lanes, over 32 times those of the slowest. Below, "simulated" is what the warp
-# machine counted, and "measured" is worked out in this way.
-
-# %% lesson="after gpu-mandelbrot-lanes"
-rows = np.minimum(turns + 1, 50).reshape(64, 3, 32)  # (row, warp, lane): turns begun
-by_hand = rows.sum() / (32 * rows.max(axis=2).sum())
-reconcile("gpu-mandelbrot-lanes", simulated=100 * drawn.total().lane_efficiency, measured=100 * by_hand)
-
-# %% [markdown] lesson="reason gpu-mandelbrot-lanes"
-# **Our reason.** Where neighbours escape at about the same time, a warp's lanes stop together. Along the border of the set
-# they don't, and one lane that stays in holds the other 31. The two numbers differ a little because a warp also issues
-# instructions outside of the loop, and there all 32 lanes work.
-
-# %%
-import matplotlib.pyplot as plt
-
-figure, axes = plt.subplots(figsize=(6, 3.6))
+drawn = launch(mandelbrot, (3, 8), (32, 8), turns).total()
+display(reconcile("gpu-mandelbrot-lanes", simulated=100 * drawn.lane_efficiency))
+begun = np.minimum(turns + 1, 50).reshape(64, 3, 32)  # (row, warp, lane)
+print(f"by hand: {begun.sum() / (32 * begun.max(axis=2).sum()):.0%} of the lanes")
+for block in ((32, 8), (16, 16), (8, 8), (4, 8)):
+    grid = 96 // block[0], 64 // block[1]
+    share = launch(mandelbrot, grid, block, turns).total().lane_efficiency
+    print(f"block {block[0]:>2} x {block[1]:<2}  lanes at work {share:.0%}")
+figure, axes = plt.subplots(figsize=(5.4, 3.4))
 axes.imshow(turns, cmap="viridis")
 axes.set(title="turns until a point escapes", xlabel="column", ylabel="row")
 figure.tight_layout()
 
-# %% [markdown]
-# Which 32 pixels make a warp? In a block of 32 x 8 they are a row. In a block of 8 x 8 they are a patch of 8 x 4, and
-# points in a patch escape at similar times.
-
-# %%
-for block in ((32, 8), (16, 16), (8, 8), (4, 8)):
-    result = launch(mandelbrot, (96 // block[0], 64 // block[1]), block, turns)
-    print(f"block {block[0]:>2} x {block[1]:<2}  lanes at work {result.total().lane_efficiency:.0%}")
+# %% [markdown] lesson="reason gpu-mandelbrot-lanes"
+# **Our reason.** A warp pays for its slowest lane. Add up the turns of all lanes, and divide by 32 times those of
+# the slowest lane of each warp. Along the border of the set, one lane that stays in holds the other 31. The count differs a
+# little: it has the instructions outside of the loop, too. In a block of 8 x 8 a warp is a patch of 8 x 4 pixels. Points in
+# a patch escape at more similar times than points in a row.
 
 # %% [markdown]
-# ## 5. Memory comes in sectors
+# ## 3. Memory comes in sectors · 11 minutes · short path
 #
-# A warp's load is one request for 32 addresses. Memory answers in **sectors** of 32 bytes, four of which make a line
-# of 128 bytes. If 32 lanes read 32 neighbouring floats, that is 128 bytes: 4 sectors, and nothing is wasted. Such an
-# access is **coalesced**. What if each lane reads every second float, every fourth, every eighth?
+# A warp's load is one **request** for 32 addresses. Memory answers in **sectors** of 32 bytes; four of them make a line of
+# 128 bytes. If 32 lanes read 32 neighbouring floats, that is 128 bytes: 4 sectors, and nothing is wasted. Such an access
+# is **coalesced**.
+#
+# Now 128 threads sum 2,048 floats, 16 each. On a CPU you would give each thread a piece: the first one elements 0 to 15,
+# the next one 16 to 31.
 
 
 # %%
 @cuda.jit
-def strided(values, out, stride):
-    i = cuda.grid(1)
-    out[i] = values[i * stride]
+def by_pieces(values, out):
+    t, total = cuda.grid(1), float32(0)
+    for i in range(16 * t, 16 * (t + 1)):
+        total += values[i]
+    out[t] = total
 
 
-values, out = np.zeros(32 * 64, dtype=np.float32), np.zeros(32, dtype=np.float32)
-for stride in (1, 2, 4, 8, 16, 32):
-    result = launch(strided, 1, 32, values, out, stride)
-    loads = result.total().sectors - 4  # the store into out is coalesced: 4 sectors
-    print(
-        f"stride {stride:>2}: {loads:>2} sectors for 128 useful bytes: {128 / (32 * loads):.0%} of what is moved is "
-        f"used"
-    )
+# %% lesson="predict pieces"
+predict(
+    "pieces",
+    "How many times the bytes that the threads ask for does memory move, for the loads of values?",
+    unit="times",
+)
+
+# %% lesson="after pieces"
+result = launch(by_pieces, 2, 64, np.ones(2048, np.float32), np.zeros(128, np.float32))
+load = result.line("total += values")
+reconcile("pieces", simulated=32 * load.sectors / load.global_bytes)
+
+# %% [markdown] lesson="reason pieces"
+# **Our reason.** What counts is what the 32 lanes of a warp want *at the same time*. In each turn, neighbouring lanes are
+# 16 floats apart: 64 bytes. So each lane needs a sector for itself, and wants 4 of its 32 bytes. What the number does not
+# show is a cache. A GPU may still have the sector when the next turn needs it; the warp machine has none.
 
 # %% [markdown]
-# From stride 8 on, every lane has a sector for itself. The kernel moves 8 times the bytes that it uses. Strides come
-# from data layout: a list of records with 8 floats each, of which a kernel reads one field. Or a matrix that is read
-# down its columns.
+# **Your turn.** Neighbouring threads should take neighbouring elements in every turn. Then a kernel works for any number of
+# elements, with a grid of any size. CUDA calls this a **grid-stride loop**.
+
+
+# %% lesson="turn element"
+def element(thread, turn, threads):
+    """There are `threads` threads. Which element does `thread` take in turn 0, 1, …?"""
+    ### BEGIN SOLUTION
+    return thread + turn * threads
+    ### END SOLUTION
+
+
+# %% lesson="behind element"
+cases = [(thread, turn, threads) for threads in (128, 1, 96) for turn in (0, 1, 3) for thread in (0, threads // 2)]
+cases += [(5, 7, 65536), (31, 2, 64)]
+wrong = {
+    lambda thread, turn, threads: thread * 16 + turn: "Those are pieces. What is neighbouring thread's element then?",
+    lambda thread, turn, threads: thread + turn: "Then threads 0 and 1 both take element 1. How far is a turn's step?",
+    lambda thread, turn, threads: thread + turn * 32: "32 is a warp. How many threads take an element in each turn?",
+    lambda thread, turn, threads: turn * threads: "That is where the turn begins. Which element is this thread's?",
+    lambda thread, turn, threads: (
+        thread * threads + turn
+    ): "Neighbouring threads are far apart then. Which factor is it?",
+}
+well = "Right: a turn takes as many neighbours as there are threads. As a range: range(thread, n, threads)."
+
+# %% lesson="after element"
+driven.loops_table(element)
+
+# %% lesson="quiz doubles"
+quiz(
+    "doubles",
+    "32 lanes read 32 neighbouring numbers in float64. How many sectors is that?",
+    unit="sectors",
+    answer=8,
+    because="32 · 8 bytes = 256 bytes, in sectors of 32.",
+    wrong={
+        4: "That is float32. How many bytes has a float64?",
+        32: "Neighbours share sectors: four float64 fit into one.",
+        2: "Those are lines of 128 bytes. A line has four sectors.",
+        1: "One request, yes. Memory answers in sectors of 32 bytes.",
+    },
+)
+
+# %% [markdown]
+# ## 4. Shared memory, and its banks · 12 minutes
 #
-# ## 6. Shared memory, and its banks
-#
-# Each block has some **shared memory**, far faster than global memory: up to 48 KB, or if a program asks for more, up
-# to 163 KB on an A100 and 227 KB on an H100 (CUDA C++ Programming Guide, technical specifications). It is cut into 32
-# **banks**, one word of 4 bytes wide. In one go, a **wavefront**, each bank serves one word. Two lanes that want
-# different words of one bank take two wavefronts: a **bank conflict**. Lanes that want the *same* word share it.
-#
-# A transpose shows all of this. Reading rows is coalesced, writing columns is not:
+# Each block has some **shared memory**, faster than global memory: up to 48 KB, or on request up to 163 KB on an A100 and
+# 227 KB on an H100 (CUDA C++ Programming Guide). Who needs it? A transpose. It reads rows, and that is coalesced. It writes
+# columns, and that is not. Look at *sect/req*: the mean of 4 and 32.
 
 # %%
-from lockstep.simt.kernels import naive_transpose
-
-source, target = np.arange(64 * 64, dtype=np.float32).reshape(64, 64), np.zeros((64, 64), dtype=np.float32)
+source = np.arange(64 * 64, dtype=np.float32).reshape(64, 64)
+target = np.zeros_like(source)
 print(launch(naive_transpose, (2, 2), (32, 32), source, target).table())
 
 # %% [markdown]
-# 18 sectors a request is the mean of 4 for the read and 32 for the write. So a block takes a detour. It reads a tile
-# by rows into shared memory, and writes it out by rows as well; the turn happens in shared memory. There it reads a
-# *column* of the tile. How wide is a tile's row in banks?
+# The way round: a block reads a **tile** of 32 x 32 by rows into shared memory, and writes it out by rows. In between, it
+# reads a *column* of the tile.
+#
+# Shared memory has 32 **banks**, each one word of 4 bytes wide: word 0 lies in bank 0, word 31 in bank 31, word 32 in bank
+# 0 again. In one go, a **wavefront**, each bank serves one word, to whoever wants it. Two lanes that want different words of one bank take two
+# wavefronts: a **bank conflict**.
 
+# %% lesson="predict column"
+predict(
+    "column",
+    "A tile of 32 x 32 floats, row after row. The 32 lanes of a warp read one of its columns. How many wavefronts?",
+    unit="wavefronts",
+)
 
-# %%
-def tiled_transpose(width):
-    @cuda.jit
-    def turn(source, target):
-        tile = cuda.shared.array((32, width), float32)
-        tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
-        x, y = cuda.grid(2)
-        tile[ty, tx] = source[y, x]
-        cuda.syncthreads()
-        target[cuda.blockIdx.x * 32 + ty, cuda.blockIdx.y * 32 + tx] = tile[tx, ty]
+# %% lesson="after column"
+reconcile("column", simulated=driven.column_wavefronts(width=32))
 
-    return turn
-
-
-for width in (32, 33):
-    target[:] = 0
-    result = launch(tiled_transpose(width), (2, 2), (32, 32), source, target)
-    total = result.total()
-    print(
-        f"tile 32 x {width}: right {np.array_equal(target, source.T)}, {total.sectors_per_request:.0f} sectors a "
-        f"request, {total.wavefronts_per_request:.1f} wavefronts a request"
-    )
+# %% [markdown] lesson="reason column"
+# **Our reason.** From row to row it is 32 words, once through all banks. So the whole column lies in one bank, and its 32
+# lanes are served one by one. A row of the same tile takes one wavefront. The number says nothing of seconds: it is a count
+# for each request, and a kernel that waits for global memory anyway may hide some of it.
 
 # %% [markdown]
-# Half of the requests to the tile are writes of a row: one wavefront each. The others read a column. With rows of 32
-# words, a column lies in one bank: 32 wavefronts. The mean is 16.5. One unused word at the end of each row moves the
-# next row by one bank, and the conflict is gone. You write this kernel, for every size of matrix, in the lab.
+# **Your turn.** Make the rows wider than they need to be, and leave words at their ends unused. Where does a number lie then?
+
+
+# %% lesson="turn bank"
+def bank(row, column, width):
+    """A row has `width` words. In which bank lies the word of this row and column?"""
+    ### BEGIN SOLUTION
+    return (row * width + column) % 32
+    ### END SOLUTION
+
+
+# %% lesson="behind bank"
+cases = [(row, column, width) for width in (32, 33, 40) for row in (0, 1, 31) for column in (0, 5)] + [(900, 7, 1000)]
+wrong = {
+    lambda row, column, width: column % 32: "That is right if a row has 32 words. Here rows may be longer.",
+    lambda row, column, width: (
+        (row + column) % 32
+    ): "That is right for 33 words. How far is it from one row to the next?",
+    lambda row, column, width: row * width + column: "That is the word. After bank 31 comes bank 0 again.",
+    lambda row, column, width: (
+        (row * width + column) // 32
+    ): "That says how often you have gone through all banks. Which is left over?",
+    lambda row, column, width: (column * width + row) % 32: "Words lie row after row here, not column after column.",
+}
+well = "Right. One unused word in each row is enough. You write this transpose in the lab, for every size of matrix."
+
+# %% lesson="after bank"
+driven.columns_table(bank)
+
+# %% lesson="quiz padding"
+quiz(
+    "padding",
+    "A colleague makes the rows 44 words wide. How many wavefronts does a column take?",
+    unit="wavefronts",
+    answer=4,
+    because="Rows begin in bank 0, 12, 24, 4, 16, 28, 8, 20, and then in 0 again: 8 banks for 32 lanes.",
+    wrong={
+        1: "Where do rows 0 and 8 begin? 8 · 44 = 352 = 11 · 32.",
+        12: "12 is how far the next row moves. How many rows share a bank?",
+        8: "That is how many banks are used. How many lanes share one?",
+        32: "That would be so if all rows began in one bank.",
+    },
+)
+
+# %% [markdown]
+# **A good place for a break.** Your predictions and lines are kept.
 #
-# ## 7. Waiting for each other
+# ## 5. Waiting for each other · 5 minutes
 #
-# Warps of a block run in no particular order. `cuda.syncthreads()` is a **barrier**: no thread goes on before all
-# threads of the block have come. Leave it out, and one warp reads what another has not written. This kernel reverses
+# Warps of a block run in no particular order. `cuda.syncthreads()` is a **barrier**: no thread goes on before all threads
+# of the block have come. In the first kernel it is missing. In the second, not everybody comes to it. Both should reverse
 # a block's numbers:
 
 
@@ -304,22 +335,11 @@ for width in (32, 33):
 def reverse(values):
     tile = cuda.shared.array(128, float32)
     t = cuda.threadIdx.x
-    tile[t] = values[t]
-    values[t] = tile[127 - t]
+    if t < values.size:
+        tile[t] = values[t]
+        values[t] = tile[values.size - 1 - t]
 
 
-result = launch(reverse, 1, 128, np.arange(128, dtype=np.float32))
-for finding in result.findings:
-    print(finding)
-
-# %% [markdown]
-# On a GPU this **race** may go right a thousand times. The warp machine watches every word: who wrote it, who read it,
-# and whether a barrier lies between.
-#
-# A barrier that not everybody reaches is as bad:
-
-
-# %%
 @cuda.jit
 def leaves_early(values):
     tile = cuda.shared.array(128, float32)
@@ -330,244 +350,247 @@ def leaves_early(values):
         values[t] = tile[values.size - 1 - t]
 
 
-result = launch(leaves_early, 1, 128, np.arange(100, dtype=np.float32))
-for finding in result.findings:
-    print(finding)
+for kernel in (reverse, leaves_early):
+    print(*launch(kernel, 1, 128, np.arange(100, dtype=np.float32)).findings, sep="\n")
 
 # %% [markdown]
-# ## 8. Counting together: atomics
+# On a GPU, such a **race** may go right a thousand times. The warp machine watches who wrote and read each word.
 #
-# Many threads want to add to one number. `count[0] += 1` reads, adds, and writes. In between, another thread may do
-# the same, and one of the two additions is lost. Within a warp it happens every time:
+# And within a warp? Its threads “share an instruction stream — mostly”, say the notes. Since Volta (2017), each thread has
+# a place of its own in the program. After an `if`, lanes may go on apart until a `cuda.syncwarp()`: **independent thread
+# scheduling** (CUDA C++ Programming Guide). The warp machine brings lanes together right behind the `if`. But it relies on
+# nothing that a GPU doesn't promise:
 
 
 # %%
 @cuda.jit
-def count_badly(values, count):
-    i = cuda.grid(1)
-    if i < values.size and values[i] > 0:
-        count[0] += 1
+def hand_over(values):
+    box = cuda.shared.array(1, float32)
+    if cuda.laneid == 0:
+        box[0] = values[0]
+    values[cuda.laneid] = box[0]  # cuda.syncwarp() is missing above this line
+
+
+print(*launch(hand_over, 1, 32, np.arange(32, dtype=np.float32)).findings, sep="\n")
+
+# %% [markdown]
+# ## 6. Sums · 10 minutes
+#
+# Many threads want to add to one number. `count[0] += 1` reads, adds and writes. In between, another thread may do the
+# same, and one of the two additions is lost. An **atomic** addition cannot be torn apart.
+
+
+# %%
+@cuda.jit
+def count_badly(count):
+    count[0] += 1
 
 
 @cuda.jit
-def count_well(values, count):
-    i = cuda.grid(1)
-    if i < values.size and values[i] > 0:
-        cuda.atomic.add(count, 0, 1)
+def count_well(count):
+    cuda.atomic.add(count, 0, 1)
 
 
-values = np.ones(1024, dtype=np.float32)
 for kernel in (count_badly, count_well):
     count = np.zeros(1, dtype=np.int32)
-    result = launch(kernel, 8, 128, values, count)
-    print(f"{kernel.__name__:<12} counted {count[0]:>4} of 1024;  {[finding.kind for finding in result.findings]}")
+    found = launch(kernel, 8, 128, count).findings
+    print(f"{kernel.__name__:<12} {count[0]:>4} of 1024  {[f.kind for f in found]}")
 
 # %% [markdown]
-# An **atomic** addition cannot be torn apart. But 32 lanes that add to one address are served one after the other. So
-# sum first, as a tree, and add once. That is the next topic.
+# But lanes that add to one address wait for each other. So sum first, as a tree. It needs no memory: in a **shuffle**, lanes
+# read each other's registers. `cuda.shfl_down_sync(mask, value, offset)` gives each lane the `value` of the
+# lane that is `offset` further on. Beyond lane 31 there is nobody: such a lane gets its own value. The mask has a bit for
+# each lane that takes part. All 32 must come.
 #
-# ## 9. A sum, three ways
-#
-# All three kernels below compute the same sum of 128 numbers for each block. They differ in *which* threads add.
+# **Your turn.** Below, lane 0 gets 1 + 17. Say in Python what such a round does.
+
 
 # %%
-import inspect
+@cuda.jit
+def one_round(values):
+    value = values[cuda.laneid]
+    values[cuda.laneid] = value + cuda.shfl_down_sync(0xFFFFFFFF, value, 16)
 
-from lockstep.simt.kernels import reduction
 
+values = np.arange(1, 33, dtype=np.float32)
+launch(one_round, 1, 32, values)
+print(values)
+
+
+# %% lesson="turn after_round"
+def after_round(values, offset):
+    """values[k] is lane k's. Which 32 values do the lanes hold after
+    value += cuda.shfl_down_sync(0xFFFFFFFF, value, offset)? A list."""
+    ### BEGIN SOLUTION
+    return [v + (values[lane + offset] if lane + offset < 32 else v) for lane, v in enumerate(values)]
+    ### END SOLUTION
+
+
+# %% lesson="behind after_round"
+up, mixed = list(range(1, 33)), [(7 * lane * lane) % 11 for lane in range(32)]
+cases = [(values, offset) for offset in (16, 8, 1, 31) for values in (up, mixed)] + [([10**6] * 32, 2)]
+wrong = {
+    lambda values, offset: [
+        v + values[(lane + offset) % 32] for lane, v in enumerate(values)
+    ]: "That goes round. Beyond lane 31 there is nobody: whose value does such a lane get?",
+    lambda values, offset: [
+        v + (values[lane + offset] if lane + offset < 32 else 0) for lane, v in enumerate(values)
+    ]: "Beyond lane 31 a lane gets its own value back, not 0.",
+    lambda values, offset: [
+        values[lane + offset] if lane + offset < 32 else v for lane, v in enumerate(values)
+    ]: "That is what the shuffle gives. The line adds it to the lane's own value.",
+    lambda values, offset: [
+        v + (values[lane - offset] if lane >= offset else v) for lane, v in enumerate(values)
+    ]: "Down means that values move down to lower lanes: lane 0 gets lane `offset`'s.",
+}
+well = "Right. Only lane 0 needs to be right in the end; what the last lanes add is rubbish, and nobody reads it."
+
+# %% lesson="after after_round"
+display(driven.rounds_table(after_round), driven.sums_table())
 print(inspect.getdoc(reduction))
 
-# %%
-numbers = np.ones(1024, dtype=np.float32)
-print(f"{'':<20}{'sum':>6}{'instructions':>14}{'lanes':>7}{'shared':>8}{'barriers':>10}")
-for kernel in (reduction.reduce_divergent, reduction.reduce_sequential, reduction.reduce_shuffle):
-    out = np.zeros(1, dtype=np.float32)
-    r = launch(kernel, 8, 128, numbers, out).total()
-    begin = f"{kernel.__name__:<20}{out[0]:>6.0f}{r.instructions:>14}{r.lane_efficiency:>7.0%}"
-    print(f"{begin}{r.shared_requests:>8}{r.barriers:>10}")
+# %% [markdown] lesson="after after_round"
+# Your line makes the five rounds of the first table. The second compares four sums. *divergent* keeps every warp busy with
+# ever fewer lanes, *sequential* lets whole warps go. Shuffles need neither memory nor barriers. All of them are reduces, as
+# in unit 04, where ranks take the place of lanes.
 
-# %% [markdown]
-# The third one uses **shuffles**: lanes of a warp read one another's registers. There is no memory and no barrier.
-# You write these in the lab.
-#
-# This is a reduce, the one that unit 04 builds from messages. Lanes take the place of ranks, and shuffles that of
-# send and receive.
-
-# %% [markdown]
-# ## 10. Tensor cores
-#
-# Most arithmetic of a network is matrix products. So GPUs have a unit that does nothing else. A **tensor core**
-# computes $D = AB + C$ for small matrices of a fixed size. Programmers see products of 16 x 16 x 16, 8 x 32 x 16 or 32
-# x 8 x 16, in half precision, with a sum in single precision. One machine instruction, `mma`, does 16 x 8 x 16 of it.
-# It is an instruction of the *whole warp*: 32 lanes hand in their registers together. An H100 also has a larger one,
-# `wgmma`: four warps issue it together, it reads matrices from shared memory, and the warps go on and wait for it later
-# (PTX ISA).
-#
-# No lane holds a matrix. Each holds a **fragment**. Here is who holds which element of a 16 x 16 matrix A:
-
-# %%
-from lockstep.simt import tensor_core
-
-rows, columns = tensor_core.A_PLACES  # (32 lanes, 8 registers)
-owner = np.zeros((16, 16), dtype=int)
-owner[rows, columns] = np.arange(32)[:, None]
-
-figure, axes = plt.subplots(figsize=(5.2, 5))
-axes.imshow(owner, cmap="twilight")
-for row in range(16):
-    for column in range(16):
-        axes.text(
-            column,
-            row,
-            owner[row, column],
-            ha="center",
-            va="center",
-            fontsize=7,
-            color="white",
-            bbox={"boxstyle": "round,pad=0.1", "color": "#00000066", "lw": 0},
-        )
-axes.set(title="the lane that holds each element of A", xlabel="column", ylabel="row")
-figure.tight_layout()
-
-# %%
-per_instruction = tensor_core.M * tensor_core.N * tensor_core.K
-print(f"One instruction multiplies and adds {per_instruction:,} times; an ordinary one of a warp, 32 times.")
-
-# %% [markdown]
-# Numbers go in with 16 bits. What matters is how the *sum* is kept. Half precision has 11 binary digits. So from
-# 2,048 on, adding 1 changes nothing: a large sum swallows small terms. Add the same products once into float32, once
-# into float16:
-
-# %%
-random = np.random.default_rng(0)
-lengths = [2**k for k in range(5, 15)]
-errors = {np.float32: [], np.float16: []}
-for n in lengths:
-    pairs = [(random.random(n).astype(np.float16), random.random(n).astype(np.float16)) for _ in range(8)]
-    for accumulator in errors:
-        relative = [tensor_core.dot(x, y, accumulator) / (x.astype(float) @ y.astype(float)) - 1 for x, y in pairs]
-        errors[accumulator].append(np.sqrt(np.mean(np.square(relative))))
-
-figure, axes = plt.subplots(figsize=(6.5, 3.6))
-axes.loglog(lengths, errors[np.float32], "o-", color="#0072B2", label="sum in float32")
-axes.loglog(lengths, errors[np.float16], "s-", color="#D55E00", label="sum in float16")
-axes.set(
-    xlabel="terms of the sum", ylabel="relative error, root mean square of 8", title="float16 in, two accumulators"
+# %% lesson="quiz atomics"
+quiz(
+    "atomics",
+    "A block of 256 threads. Each warp sums by shuffles, and its lane 0 adds atomically. How many atomic additions is that?",
+    answer=8,
+    because="One for each warp: 256 / 32.",
+    wrong={
+        256: "That is one for each thread. What have the shuffles done?",
+        1: "Shuffles stay within a warp. How many warps are in the block?",
+        32: "A warp has 32 lanes. How many warps does the block have?",
+        5: "Five is the number of rounds.",
+    },
 )
-axes.legend()
-figure.tight_layout()
 
 # %% [markdown]
-# Both lose something at each of the n/16 steps: float32 the eighth digit, float16 the fourth. That is why mixed
-# precision keeps its sums in float32.
+# ## 7. Tiles in a loop · 9 minutes
+#
+# Shared memory has a second use. What many threads of a block need is loaded *once*, and then read from there. This kernel
+# counts, for each number, how many are smaller. Each thread brings one number of the tile; then all read all of it. Why
+# are there two barriers?
 
-# %% [markdown]
-# ## What professionals use
-#
-# - **Nsight Compute** (`ncu`) counts the same things on the real hardware: sectors per request, wavefronts, active
-#   threads per instruction. You know its vocabulary now.
-# - **CuPy** and **PyTorch** bring kernels that others have tuned. `torch.compile` writes new ones, in **Triton**, a
-#   language in which you program a block instead of a thread.
-# - Write a kernel of your own when no library has it, and count before you tune.
-#
-# Go on with [the lab of this unit](../../labs/03_gpu/lab.ipynb). You write seven kernels, feed a tensor core, and read
-# the counts of a kernel that you have never seen. Then [unit 04](../04_communication/lesson.ipynb) leaves the chip:
-# there, the threads are machines, and memory is no longer shared.
-
-# %% [markdown]
-# # To know more
-#
-# ## 11. Enough warps to hide the waiting
-#
-# A load from memory takes hundreds of cycles. A GPU fills that time: each SM holds many warps
-# (an A100 or H100 up to 64: CUDA C++ Programming Guide, technical specifications), and in every cycle it picks some
-# that can go on. **Occupancy** is the share of these places that are taken. A block needs threads, registers and shared
-# memory. What runs out first sets the limit:
 
 # %%
-from lockstep.simt.occupancy import occupancy
+@cuda.jit
+def smaller(values, count):
+    tile = cuda.shared.array(64, float32)
+    t, i, found = cuda.threadIdx.x, cuda.grid(1), 0
+    for start in range(0, values.size, 64):
+        tile[t] = values[start + t]  # its number of the tile
+        cuda.syncthreads()  # all have written
+        for k in range(64):
+            if tile[k] < values[i]:
+                found += 1
+        cuda.syncthreads()  # all have read
+    count[i] = found
 
-for threads, registers, shared in ((256, 32, 0), (256, 64, 0), (32, 32, 0), (128, 32, 48 * 1024)):
-    o = occupancy(threads, registers, shared, capability="8.0")
-    print(
-        f"{threads:>4} threads, {registers:>3} registers, {shared // 1024:>3} KiB shared:  {o.blocks:>2} blocks, "
-        f"{o.warps:>2} warps, {o.share:>4.0%}, limited by {o.limited_by}"
-    )
+
+values, count = np.random.default_rng(0).random(128, np.float32), np.zeros(128, int)
+print(launch(smaller, 2, 64, values, count).findings, np.sort(count)[:4])
 
 # %% [markdown]
-# Full occupancy is not a goal in itself. A kernel whose threads have much independent work of their own needs fewer
-# warps: the instruction-level parallelism of unit 02 again.
-
-# %% [markdown]
-# ## 12. What the compiler makes of it
+# Without the second barrier, a quick warp would overwrite the tile while another one still reads it.
 #
-# `numba.cuda` compiles the same source for a GPU, and you can read the result without having one. **PTX** is NVIDIA's
-# portable assembly, **SASS** is what one GPU executes. Both need `pip install "lockstep[gpu]"`.
+# A matrix product C = A·B has more to reuse. Naively, a thread loads a row of A and a column of B. By tiles, a block of
+# 16 x 16 threads brings two tiles of 16 x 16 in each step. Go through the steps: how often does this block load each tile?
 
 # %%
-from lockstep.errors import WorldUnavailable
-from lockstep.simt.machine_code import machine_code
+show.product_by_tiles()
 
-try:
-    code = machine_code(add_one, np.zeros(100, dtype=np.float32), capability=(9, 0))  # an H100
-    print(f"{len(code.sass)} instructions, {code.registers} registers a thread")
-    for instruction in code.sass:
-        print("   ", instruction)
-except WorldUnavailable as missing:
-    print(missing)
+# %% lesson="predict tiles"
+predict(
+    "tiles",
+    "A and B are 64 x 64. How many times the bytes of A and B that the kernel by tiles loads does the naive one load?",
+    unit="times",
+)
+
+# %% lesson="after tiles"
+naive, tiled = driven.products()
+ratio = driven.of_factors(naive) / driven.of_factors(tiled)
+display(reconcile("tiles", simulated=ratio))
+driven.products_table(naive, tiled)
+
+# %% [markdown] lesson="reason tiles"
+# **Our reason.** A number that a thread brings is read by 16 threads: those of its row, or of its column. So each is loaded
+# a sixteenth as often, whatever the size of the matrices. Sectors fall by less: in the naive kernel, lanes that want the
+# same number share its sector. And the reading is not gone. It has moved to shared memory.
+
+# %% lesson="quiz larger-tiles"
+quiz(
+    "larger-tiles",
+    "A and B are 1,024 x 1,024, tiles are 32 x 32. How often is each element of A loaded from global memory?",
+    unit="times",
+    answer=32,
+    because="Once for each column of tiles of C: 1,024 / 32.",
+    wrong={
+        1024: "That is the naive kernel: once for each column of C.",
+        64: "That is with tiles of 16 x 16.",
+        1: "Each block loads it once. How many blocks need it?",
+        1048576: "That is the number of elements.",
+    },
+)
 
 # %% [markdown]
-# Without that package, here is what it prints for the line `values[i] += 1` and the guard before it (numba-cuda 0.30,
-# for an H100, addresses left out):
+# ## 8. Tensor cores · 6 minutes
 #
-# ```
-# ISETP.GE.U32.AND P0, PT, R2, UR4, PT
-# ISETP.GE.AND.EX P0, PT, R3, UR5, PT, P0
-# @P0 EXIT
-# LDG.E R0, desc[UR4][R2.64]
-# FADD R5, R0, 1
-# STG.E desc[UR4][R2.64], R5
-# ```
+# Most arithmetic of a network is matrix products. A **tensor core** computes $D = AB + C$ for small matrices of a fixed
+# size. Here, a number of A and B has 16 bits, one of C and D 32, or 16. It is an instruction of the *whole warp*: no lane holds a
+# matrix. Each holds a **fragment**.
 #
-# Look for three things. `S2R` reads where the thread is. `ISETP` is the comparison of the guard: it sets a predicate,
-# and `@P0 EXIT` ends the lanes in which it is true. `LDG` and `STG` are the load and the store that the warp machine
-# counted.
-
-# %% [markdown]
-# ## 13. On a real GPU
-#
-# Nothing in the kernels changes. If this machine has an NVIDIA GPU, three of them run there, time beside counts.
+# Look at lane 0: which eight numbers of A does it hold?
 
 # %%
-from lockstep.simt.gpu import beside, on_gpu
-
-source, target = np.ones((256, 256), dtype=np.float32), np.zeros((256, 256), dtype=np.float32)
-try:
-    for kernel in (naive_transpose, tiled_transpose(32), tiled_transpose(33)):
-        timed = on_gpu(kernel, (8, 8), (32, 32), source, target)
-        print(beside(launch(kernel, (8, 8), (32, 32), source, target), timed))
-except WorldUnavailable as nothing:
-    print(nothing)
-    print("The counts above need none.")
+each = tensor_core.M * tensor_core.N * tensor_core.K
+print(f"this instruction: {each:,} multiply-adds; an ordinary one of a warp: 32")
+show.tensor_core()
 
 # %% [markdown]
-# And the tensor cores: the product that you emulate in the lab, beside the emulation's exact sum.
-
-# %%
-from lockstep.simt.gpu import on_tensor_cores
-
-A, B = np.random.default_rng(0).random((2, 1024, 1024))
-try:
-    product, seconds = on_tensor_cores(A, B)
-    exact = A.astype(np.float16).astype(float) @ B.astype(np.float16).astype(float)
-    print(f"{2 * 1024**3 / seconds / 1e12:.1f} TFLOP/s, relative error {np.abs(product / exact - 1).max():.1e}")
-except WorldUnavailable as nothing:
-    print(nothing)
-
-# %% [markdown]
-# ## 14. Other machines for the same work
+# **The notes and us**
 #
-# The idea goes on: more arithmetic for less control. A **TPU** has a grid of multipliers through which matrices flow,
-# a systolic array. An **FPGA** is wired for one program: it has no instructions at all, takes hours to compile for,
-# and answers within microseconds. Chips for one purpose come and go. They all suit machine learning for the same
-# reasons: the work is regular, it is known in advance, and it tolerates low precision.
+# | the notes | we count | why |
+# |---|---|---|
+# | “small fixed-size matrix-matrix multiply, e.g. 16x16, 8x32, 32x8” | 16 x 16 times 16 x 8 in one instruction | Those are sizes that CUDA C++ offers, 16 deep. PTX has this smaller one. |
+# | “a collaborative operation of all the threads in a warp” | 32 lanes, 8 numbers of A each | It agrees. |
+# | “Or else runs asynchronously from the CUDA cores” | not counted here | An H100 has that, too: `wgmma`. Four warps issue it together, go on, and wait for it later (PTX ISA). |
+#
+# How is the *sum* kept? Half precision has 11 binary digits. From 1,024 to 2,048, neighbours are 1 apart; up to 4,096, 2; and
+# from 32,768 on, 32. What falls half-way goes to the even neighbour. Take two vectors of 60,000 ones. Our tensor core adds 16
+# products at a time. (NVIDIA does not say how a real one rounds in between.)
+
+# %% lesson="predict half-sum"
+predict(
+    "half-sum",
+    "The sum is kept in half precision. What is the dot product of the two vectors?",
+)
+
+# %% lesson="after half-sum"
+ones = np.ones(60_000, np.float16)
+print("sum in float32:", tensor_core.dot(ones, ones, np.float32))
+reconcile("half-sum", simulated=tensor_core.dot(ones, ones, np.float16))
+
+# %% [markdown] lesson="reason half-sum"
+# **Our reason.** Up to 32,768 all multiples of 16 can be written. From there on, adding 16 falls half-way, and goes back to
+# 32,768: the sum stands still. Float32 has 24 digits, and stands still above two hundred million. That is why mixed precision
+# keeps its sums in float32. With random numbers the error begins earlier: [more](more.ipynb) has the curve.
+
+# %% [markdown]
+# ## Wrap-up
+#
+# You can now say:
+#
+# - why one slow lane holds 31 others;
+# - which elements neighbouring threads should take, and what it costs if they don't;
+# - why a tile has rows of 33;
+# - when a barrier is missing, and when it hangs;
+# - why a product by tiles loads each number a sixteenth as often.
+#
+# **Nsight Compute** (`ncu`) counts the same on real hardware.
+#
+# **Go on**: [the lab](../../labs/03_gpu/lab.ipynb), 95 minutes. [More](more.ipynb): occupancy, machine code, your own GPU,
+# other accelerators. **Or stop here**, and begin with the lab next time.

@@ -8,6 +8,7 @@ from lockstep.show.audit import audit
 from lockstep.show.balance import balance
 from lockstep.show.bars import bars
 from lockstep.show.batch_and_rate import batch_and_rate
+from lockstep.show.blocks_on_sms import blocks_on_sms
 from lockstep.show.board import board
 from lockstep.show.chart import chart
 from lockstep.show.consensus import consensus
@@ -30,6 +31,7 @@ from lockstep.show.old_weights import old_weights
 from lockstep.show.pipeline import pipeline
 from lockstep.show.predict import predict
 from lockstep.show.processors import processors
+from lockstep.show.product_by_tiles import product_by_tiles
 from lockstep.show.race import race
 from lockstep.show.reconcile import reconcile
 from lockstep.show.registers import registers
@@ -40,6 +42,7 @@ from lockstep.show.server_ingress import server_ingress
 from lockstep.show.sgd_map import sgd_map
 from lockstep.show.survey import survey
 from lockstep.show.tasks import tasks
+from lockstep.show.tensor_core import tensor_core
 from lockstep.show.timeline import timeline
 from lockstep.show.warp import warp
 from lockstep.show.xray import xray
@@ -54,6 +57,7 @@ __all__ = [
     "balance",
     "bars",
     "batch_and_rate",
+    "blocks_on_sms",
     "board",
     "chart",
     "consensus",
@@ -76,6 +80,7 @@ __all__ = [
     "pipeline",
     "predict",
     "processors",
+    "product_by_tiles",
     "progress",
     "race",
     "reconcile",
@@ -87,6 +92,7 @@ __all__ = [
     "sgd_map",
     "survey",
     "tasks",
+    "tensor_core",
     "timeline",
     "warp",
     "xray",

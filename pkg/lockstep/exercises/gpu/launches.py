@@ -117,7 +117,7 @@ RULES = (  # the most telling first
     _hazard("uninitialised_read", "uninitialised", "What nobody has written holds anything: write each word before it "
             "is read."),
     _hazard("race", "race", "Warps run in no order: put a cuda.syncthreads() between the write of one thread and the "
-            "access of another."),
+            "access of another. If both add to one word, use cuda.atomic.add."),
     _hazard("lost", "lost-update", "Give each element to one thread, or let threads add to it with cuda.atomic.add."),
 )  # fmt: skip
 

@@ -5,6 +5,7 @@ They are plain functions, so that both can have them: ``launch(vector_add, grid,
 """
 
 from lockstep.simt.kernels.elementwise import saxpy_grid_stride, vector_add
+from lockstep.simt.kernels.histogram import private_histogram
 from lockstep.simt.kernels.matmul import naive_matmul, tiled_matmul
 from lockstep.simt.kernels.reduction import reduce_divergent, reduce_sequential, reduce_shuffle
 from lockstep.simt.kernels.transpose import naive_transpose, transpose
@@ -12,6 +13,7 @@ from lockstep.simt.kernels.transpose import naive_transpose, transpose
 __all__ = [
     "naive_matmul",
     "naive_transpose",
+    "private_histogram",
     "reduce_divergent",
     "reduce_sequential",
     "reduce_shuffle",

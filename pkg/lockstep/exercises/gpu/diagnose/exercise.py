@@ -26,7 +26,7 @@ def ratios(counts: Mapping[str, int]) -> str:
 
 
 EXERCISE = Exercise(
-    number=9,
+    number=10,
     core=False,
     title="Name the illness",
     points=3,

@@ -56,7 +56,7 @@ def noted(name: str, told: str) -> Measure:
 
 
 EXERCISE = Arrays(factors, product, [OTHERWISE]).exercise(
-    number=8,
+    number=9,
     core=False,
     title="Matrix product by tensor cores",
     points=3,

@@ -1,4 +1,4 @@
-"""A sum with four faults, to be mended: three hazards, and blocks that overwrite each other's result."""
+"""A sum with three faults, to be mended: a barrier is missing twice, and blocks change the result at once."""
 
 from lockstep.checks.budget import Budget
 from lockstep.exercises.gpu.launches import SHARED_REQUESTS
@@ -10,7 +10,7 @@ EXERCISE = reduction(
     number=3,
     kind="mend",
     title="A sum that is sometimes right",
-    minutes=20,
+    minutes=15,
     reference="lockstep.simt.kernels:reduce_divergent",
     of="a tree in shared memory",
     budgets=(

@@ -2,8 +2,7 @@
 
 from numba import cuda, float32
 
-MISCONCEPTION = "out-of-bounds"
-ALSO = ["race"]
+MISCONCEPTION = "race"
 THREADS = 128
 
 
@@ -12,8 +11,7 @@ def mend_divergent_reduction(values, out):
     partial = cuda.shared.array(THREADS, float32)
     t = cuda.threadIdx.x
     i = cuda.grid(1)
-    partial[t] = values[i]
-
+    partial[t] = values[i] if i < values.size else 0.0
     step = 1
     while step < THREADS:
         if t % (2 * step) == 0:
