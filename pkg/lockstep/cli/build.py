@@ -1,4 +1,4 @@
-"""``lockstep build``: the notebooks, from their text sources."""
+"""``lockstep build``: the notebooks and the coverage sheet, from their sources."""
 
 from __future__ import annotations
 

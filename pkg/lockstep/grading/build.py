@@ -8,6 +8,7 @@
              of both together  →  pkg/lockstep/lessons/topic.json  what is behind them, if something is
     course/NN_topic/lab.py     →  solutions/NN_topic/lab.ipynb  solved: nbgrader's source notebook
                                →  labs/NN_topic/lab.ipynb       what a student gets
+    docs/coverage.toml         →  docs/coverage.md             what of the lecture notes is taught where
 
 The notebooks hold no outputs, and building twice changes nothing: a cell's id is its tag, or a hash of its text.
 """
@@ -28,6 +29,7 @@ from typing import Any
 import nbformat
 
 from lockstep.errors import LockstepError, UsageError
+from lockstep.grading import coverage_sheet
 from lockstep.grading.course import contents
 from lockstep.grading.hints import nested
 from lockstep.grading.lesson_counts import pattern_problems
@@ -80,14 +82,15 @@ def build(root: Path, check: bool = False, find: Find = exercise) -> list[str]:
 
 
 def built(root: Path, find: Find) -> dict[str, str]:
-    """Every notebook that the sources under ``root`` make, and what is behind them: path → text."""
+    """Every notebook that the sources under ``root`` make, what is behind them, and the sheet: path → text."""
     front = root / "course" / "index.py"
     made = [_front(front, root)] if front.exists() else []
     for folder in sorted(p for p in (root / "course").glob("*") if p.is_dir()):
         made += [_lesson_of(folder, root), _lab_of(folder, root, find)]
     if problems := [str(problem) for one in made for problem in one.problems]:
         raise BuildError("\n".join(problems))
-    return {path: text for one in made for path, text in one.files.items()}
+    sheet = {coverage_sheet.PAGE: coverage_sheet.page(root)} if (root / coverage_sheet.SOURCE).exists() else {}
+    return sheet | {path: text for one in made for path, text in one.files.items()}
 
 
 def build_complete(root: Path, to: Path) -> list[str]:
