@@ -9,6 +9,7 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import accumulate, chain, islice
 from typing import Any
 
@@ -254,9 +255,17 @@ def _warm_up(world: str, exercise: Exercise) -> None:
         if exercise.needs:
             exercise.needs()
         if world != "spmd":
-            server.warm_up((*exercise.loads, play.__module__, exercise.reference.partition(":")[0]))
+            homes = filter(None, map(_home_of, (exercise.watch, exercise.beside)))
+            server.warm_up((*exercise.loads, play.__module__, exercise.reference.partition(":")[0], *homes))
     except WorldUnavailable as error:
         raise Ungraded(error.message, error.remedy) from error
+
+
+def _home_of(watch: Any) -> str:
+    """Lockstep's module that it is of: a child that had to load it loaded all that a figure needs, too."""
+    plain = watch.func if isinstance(watch, partial) else watch
+    module = getattr(plain, "__module__", None) or ""
+    return module if module.startswith("lockstep.") else ""
 
 
 def _refuse_strays(trace: Trace | None) -> None:
