@@ -10,6 +10,7 @@ import __future__
 import ast
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from types import CodeType
 
 from lockstep.checks.names import inside, used
@@ -30,6 +31,7 @@ class Statement:
     optional: bool  # "from x import *": nobody can tell what it binds
 
 
+@lru_cache(256)  # an exercise's known answers are read for each answer
 def statements(text: str, filename: str) -> list[Statement]:
     """The top-level statements of a source; SyntaxError or ValueError if it is no Python."""
     return [_statement(node, filename) for node in ast.parse(text).body]
