@@ -56,10 +56,10 @@ def test_a_judges_helper_is_refused() -> None:
     """What an exercise computes to know the right answer was a full answer."""
 
     def helper(nbytes: Any, ranks: Any, alpha: Any, beta: Any) -> Any:
-        from lockstep.exercises.communication.choose_algorithm.exercise import seconds
+        from lockstep.checks.case import Case
+        from lockstep.exercises.communication.choose_algorithm.exercise import cheapest
 
-        times = seconds(nbytes, ranks, alpha, beta)
-        return min(times, key=times.__getitem__)
+        return min(cheapest(Case(1, seed=nbytes))[0])
 
     score = checks.check("communication.choose_algorithm", helper)
     assert [f.misconception for f in score.findings] == ["library-call"], score.text()
