@@ -28,7 +28,7 @@ ABOVE = """# What of the lecture notes is taught where
 Five sets of lecture notes gave rise to this course. Here are their topics, in the notes' order, with the places where
 each is taught: sections of lessons, by their unit, and exercises, by their name. On the right stands what the course
 says otherwise, and shows; and what is not taught, and why. `lockstep build` makes this page from
-[coverage.toml](coverage.toml): change that file.
+`docs/coverage.toml`: change that file.
 """
 
 
