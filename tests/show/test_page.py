@@ -49,12 +49,14 @@ FIGURES: dict[str, Callable[[], Any]] = {
     "active_and_total": show.active_and_total,
     "additions": lambda: show.additions(8),
     "amdahl": lambda: show.amdahl(0.95, 16, {1: 1.0, 2: 0.6}),
+    "assignment": lambda: show.assignment([9, 1, 1, 4], {"blocks": [[0, 1], [2, 3]], "by turns": [[0, 2], [1, 3]]}),
     "audit": lambda: show.audit(ROWS),
     "balance": lambda: show.balance([1, 3, 3, 8], {"even cut": [2, 2], "best cut": [3, 1]}),
     "bars": lambda: show.bars({"Python": 32.0, "4 accumulators, in order": 0.3}, "ns", "Time for an element"),
     "batch_and_rate": lambda: show.batch_and_rate(
         [(16, "as for the small batch", 3.0), (1024, "as for the small batch", 9.0)], [(128, "linear", 23.5)]
     ),
+    "blocks_on_sms": lambda: show.blocks_on_sms(10, 4),
     "board": lambda: show.board(4, 6, 3, "F0 F1\nF0\n..\n.."),
     "consensus": lambda: show.consensus([Consensus("ring", [ring(4)], [1.0, 0.4, 0.11, 0.04], 2.0)]),
     "costs": lambda: show.costs(ranks=16),
@@ -82,6 +84,7 @@ FIGURES: dict[str, Callable[[], Any]] = {
         "page", "How many ms does a ring of 64 ranks take, with 16 MB on each of them?", "ms"
     ),
     "processors": show.processors,
+    "product_by_tiles": show.product_by_tiles,
     "race": show.race,
     "reconcile": lambda: show.reconcile("page", 3.0, 4.0),
     "registers": lambda: show.registers(innermost_loops(ASSEMBLY.read_text())[0]),
@@ -95,6 +98,7 @@ FIGURES: dict[str, Callable[[], Any]] = {
     "survey": lambda: show.survey(SERVER),
     "survey of little": lambda: show.survey(BARE),
     "tasks": lambda: show.tasks(TRAINING, workers=2),
+    "tensor_core": show.tensor_core,
     "timeline": lambda: show.timeline(ring_trace(4)),
     "warp": lambda: show.warp(launch(halves, 1, 32, np.zeros(32, np.float32), record=(0, 0))),
     "xray": lambda: show.xray(dyed := dye(ring_all_reduce, ranks=4, steps=True), total(dyed)),
