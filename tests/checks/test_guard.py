@@ -103,6 +103,18 @@ def test_what_a_watch_holds_of_the_library_stays_open() -> None:
     assert ring_all_reduce.__code__ is CODE
 
 
+def test_a_closure_that_a_watch_holds_stays_open_where_its_module_is_loaded() -> None:
+    """It comes pickled by value. Where its module was not loaded nobody refused it; where it was, answers that were
+    right had called the library's."""
+    from lockstep.exercises.without_waiting import evidence
+
+    watch = evidence.noting(lambda fn: fn)
+    with references_refuse("lockstep.collectives", watch):
+        assert types.FunctionType(watch.__code__, {}, "again", None, watch.__closure__) is not None
+        with pytest.raises(LibraryAnswer):
+            ring_all_reduce(None)  # type: ignore[arg-type]
+
+
 def test_modules_are_found_however_they_came() -> None:
     """Those that are new, those that were taken away and came again, and none that is gone."""
 

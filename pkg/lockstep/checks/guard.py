@@ -95,8 +95,9 @@ def references_refuse(module: str, *needed: Callable[..., Any]) -> Iterator[None
     if not module or _shut:
         yield
         return
-    targets = _functions(module, needed)
-    keys = frozenset(key for function in targets for key in keys_of(_plain(function).__code__))
+    targets, kept = _functions(module, needed)
+    open_ = {key for function in kept for key in keys_of(function.__code__)}  # of a judge's closure, say
+    keys = frozenset(key for function in targets for key in keys_of(_plain(function).__code__)) - open_
     answers = frozenset(key.file for key in keys if not key.file.startswith(FOLDER))
     originals = {f: f.__code__ for f in _all_with(keys, targets) if not f.__code__.co_freevars}
     _shut = Shut(module, keys, answers)
@@ -114,8 +115,8 @@ def references_refuse(module: str, *needed: Callable[..., Any]) -> Iterator[None
                 function.__code__ = code
 
 
-def _functions(module: str, needed: tuple[Callable[..., Any], ...]) -> list[Any]:
-    """The functions of the answer's module, compiled ones too, and the judges'; but none that is needed."""
+def _functions(module: str, needed: tuple[Callable[..., Any], ...]) -> tuple[list[Any], set[Any]]:
+    """The functions of the answer's module, compiled ones too, and the judges'; and those that are needed."""
     importlib.import_module(module)
     kept = reached((_listen, _audit, refuse_borrowed, *needed), JUDGES)
     found = []
@@ -125,7 +126,7 @@ def _functions(module: str, needed: tuple[Callable[..., Any], ...]) -> list[Any]
                 at_home = getattr(function, "__module__", None) == name and _plain(function) is not None
                 if at_home and function not in kept and not _plain(function).__name__.startswith("__"):
                     found.append(function)
-    return found
+    return found, kept
 
 
 def _plain(function: Any) -> Any:
