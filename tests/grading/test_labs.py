@@ -22,6 +22,7 @@ LABS = [u for u in UNITS if (root() / "course" / u.folder / "lab.py").exists()]
 LESSONS = [u for u in UNITS if (root() / "course" / u.folder / "lesson.py").exists()]
 ACTING = [u for u in LESSONS if "lessons.begin(" in (root() / u.lesson).read_text()]
 pytestmark = pytest.mark.timeout(900)
+RESET = "%reset -f\n__spec__ = None"  # %reset takes it away, and multiprocessing asks for it
 named = {"ids": lambda unit: unit.folder}
 
 
@@ -39,7 +40,7 @@ def executed(*paths: Path):
     """Run All, which stops at errors. Of several: one after the other in one kernel, which forgets in between."""
     first, *others = (nbformat.read(path, as_version=4) for path in paths)
     for nb in others:
-        first.cells += [new_code_cell("%reset -f"), *nb.cells]
+        first.cells += [new_code_cell(RESET), *nb.cells]
     for number, cell in enumerate(first.cells if others else ()):
         cell.id = f"cell-{number}"
     return execute(first, paths[0].parent, stop_at_errors=True)
@@ -66,7 +67,7 @@ def test_the_untouched_lab_scores_exactly_zero_and_the_solution_has_full_marks(u
     lab, solution = (nbformat.read(root() / path, as_version=4) for path in (unit.lab, unit.solution))
     for number, cell in enumerate(solution.cells):
         cell.id = f"solved-{number}"
-    both = new_notebook(metadata=lab.metadata, cells=[*lab.cells, new_code_cell("%reset -f"), *solution.cells])
+    both = new_notebook(metadata=lab.metadata, cells=[*lab.cells, new_code_cell(RESET), *solution.cells])
     done = execute(both, (root() / unit.lab).parent, stop_at_errors=False)
     untouched, solved = points(done.cells[: len(lab.cells)]), points(done.cells[len(lab.cells) + 1 :])
     assert untouched.keys() == solved.keys() != set()
