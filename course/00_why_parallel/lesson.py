@@ -117,7 +117,7 @@ cases = [
 wrong = {
     lambda minutes, ends: sum(ends) + minutes: "That is one after another. The tasks it waits for may run together.",
     lambda minutes, ends: max(ends) + minutes: "Right where it waits for something. An empty list has no maximum.",
-    lambda minutes, ends: min(ends, default=0) + minutes: "That starts when the *first* of them ends. It needs all.",
+    lambda minutes, ends: min(ends, default=0) + minutes: "That starts when the first of them ends. It needs all.",
     lambda minutes, ends: max(ends, default=0): "That is when it can start. When does it end?",
     lambda minutes, ends: max([minutes, *ends]): "It does not run beside the tasks it waits for. It comes after them.",
 }
@@ -340,7 +340,7 @@ quiz(
     because="The serial tenth stays. S never exceeds 1/(1 − p) = 1/0.1.",
     wrong={
         90: "Percents are no speedups. What is left of 100 hours?",
-        9: "That is 0.9/0.1. What is the *whole* time, divided by what stays?",
+        9: "That is 0.9/0.1. What is the whole time, divided by what stays?",
         1.11: "You divided by the parallel part. Which part stays?",
         100: "Then one hour of 100 would stay. How many do?",
     },
