@@ -177,7 +177,7 @@ quiz(
 # %% [markdown]
 # ## 3. One instruction, many numbers · 7 minutes · short path
 #
-# Why doesn't the compiler take more accumulators on its own? It must not: another order is another sum. You may allow it.
+# Why doesn't the compiler take more accumulators unasked? It must not: another order is another sum. You may allow it.
 # But `@njit(fastmath=True)` also promises that no number is **NaN**, “not a number”, and the usual test for NaN is
 # `x != x`. `REORDER` asks for less: to regroup additions, to fuse a product and a sum, to forget the sign of zero.
 #
