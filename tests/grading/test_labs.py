@@ -36,14 +36,9 @@ def learner(tmp_path, monkeypatch) -> Path:
     return tmp_path
 
 
-def executed(*paths: Path):
-    """Run All, which stops at errors. Of several: one after the other in one kernel, which forgets in between."""
-    first, *others = (nbformat.read(path, as_version=4) for path in paths)
-    for nb in others:
-        first.cells += [new_code_cell(RESET), *nb.cells]
-    for number, cell in enumerate(first.cells if others else ()):
-        cell.id = f"cell-{number}"
-    return execute(first, paths[0].parent, stop_at_errors=True)
+def executed(path: Path):
+    """Run All, which stops at errors."""
+    return execute(nbformat.read(path, as_version=4), path.parent, stop_at_errors=True)
 
 
 def execute(nb, folder: Path, stop_at_errors: bool):
@@ -128,12 +123,17 @@ def test_a_lesson_that_nobody_has_opened_runs_and_tells_nothing_that_is_behind(u
 
 @pytest.mark.parametrize("unit", ACTING, **named)
 def test_with_everything_open_all_of_it_runs(unit, learner, monkeypatch):
-    """The lesson, and what more there is of it."""
     monkeypatch.setenv("LOCKSTEP_OPEN", "all")
-    more = (root() / unit.lesson).with_name("more.ipynb")
-    seen = json.dumps(executed(root() / unit.lesson, *([more] if more.exists() else [])).cells, ensure_ascii=False)
+    seen = json.dumps(executed(root() / unit.lesson).cells, ensure_ascii=False)
     assert "by itself" not in seen
     assert "Not written yet" not in seen
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("unit", [u for u in ACTING if (root() / u.lesson).with_name("more.ipynb").exists()], **named)
+def test_what_more_there_is_of_a_lesson_runs(unit, learner, monkeypatch):
+    monkeypatch.setenv("LOCKSTEP_OPEN", "all")
+    assert executed((root() / unit.lesson).with_name("more.ipynb")).cells
 
 
 def test_the_front_page_runs_and_shows_the_map(learner):
