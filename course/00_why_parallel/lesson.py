@@ -545,4 +545,4 @@ quiz(
 # Professionals state the MFU of a training. Now you can check it.
 #
 # **Go on**: [the lab](../../labs/00_why_parallel/lab.ipynb). [More](more.ipynb): more than Amdahl promises, energy, a
-# published number, other hardware. **Or stop here**, and begin with the lab next time.
+# published number, why there was no MPI. **Or stop here**, and begin with the lab next time.

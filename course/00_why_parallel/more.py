@@ -2,7 +2,7 @@
 # # 00 Why parallel: more
 #
 # What the lesson has no room for: more than Amdahl promises, alternatives to more workers, energy, a plan of your own, a
-# published number, why machine learning had no MPI, and hardware that is neither CPU nor GPU.
+# published number, and why machine learning had no MPI.
 
 # %%
 import math
@@ -154,21 +154,5 @@ show.amdahl(p=0.999, workers=1000, times=minutes, points_are="FourCastNet")
 #
 # It came back when models grew and one GPU was no longer enough: Horovod (unit 07) and PyTorch (unit 05) train with
 # an all-reduce, MPI's word for “everyone gets the sum” (unit 04).
-
-# %% [markdown]
-# ## Neither CPU nor GPU
-#
-# The notes close with “whatever you want”: transistors can be arranged for one kind of work. Each of these is parallel in
-# its own way:
-#
-# | | what is parallel | an example with its own numbers |
-# |---|---|---|
-# | fixed matrix unit | one operation, a matrix product | TPU, the first one: 65,536 multipliers of 8 bits, 92e12 operations a second at peak (Jouppi et al. 2017, arXiv:1704.04760) |
-# | FPGA | bits and small tables of logic, wired anew for each program | any logic fits, at a price in speed and power |
-# | CGRA | whole arithmetic units and small memories, wired anew | Plasticine: up to 76.9 times an FPGA's performance per watt, in its authors' simulation (Prabhakar et al., ISCA 2017) |
-#
-# CGRA means coarse-grained reconfigurable architecture: like an FPGA, but its parts are larger than single bits.
-# Programs of machine learning suit all three. They are mostly products and sums whose order is known beforehand, and they
-# can do with fewer bits. Unit 03 looks into a GPU, and into its own matrix units.
 #
 # Back to [the lesson](lesson.ipynb), or on to [the lab](../../labs/00_why_parallel/lab.ipynb).

@@ -372,7 +372,7 @@ display(reconcile("blocks", simulated=static / dynamic))
 show.assignment(costs, ways)
 
 # %% [markdown] lesson="reason blocks"
-# **Our reason.** Equal numbers of rows are not equal work. The busiest block takes 2.2 times the mean; dynamic assignment
+# **Our reason.** Equal numbers of rows are not equal work. The busiest block takes 2.3 times the mean; dynamic assignment
 # ends 1 % above the mean. It needs no guess about the rows. It costs a message for each row, and one row must not be a
 # large part of the work. These are steps of the loop, not seconds: they are the same on every machine.
 

@@ -99,7 +99,7 @@ class Lab:
         self._wait("panel.sessionContext.session.kernel.status === 'idle'", timeout)
 
     def _wait(self, condition: str, timeout: float) -> None:
-        """Asked four times a second: by default Playwright asks for each frame, and Chromium draws sixty for it."""
+        """Asked four times a second, not for each frame."""
         asked = f"() => {{ {_PANEL} return {condition}; }}"
         self.page.wait_for_function(asked, timeout=timeout * 1000, polling=250)
 

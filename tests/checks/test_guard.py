@@ -110,7 +110,9 @@ def test_a_closure_that_a_watch_holds_stays_open_where_its_module_is_loaded() ->
 
     watch = evidence.noting(lambda fn: fn)
     with references_refuse("lockstep.collectives", watch):
-        assert types.FunctionType(watch.__code__, {}, "again", None, watch.__closure__) is not None
+        again = types.FunctionType(watch.__code__, {}, "again", None, watch.__closure__)  # as unpickling does
+        assert again.__code__ is watch.__code__
+        assert watch.__code__ is not guard._refuse.__code__
         with pytest.raises(LibraryAnswer):
             ring_all_reduce(None)  # type: ignore[arg-type]
 

@@ -8,12 +8,13 @@ a child finds the few it asks for here, and looks only at what was made since.
 from __future__ import annotations
 
 import gc
+import os
 from collections import defaultdict
 from pathlib import Path
 from types import CodeType, FunctionType
 from typing import NamedTuple
 
-PACKAGE = str(Path(__file__).parents[1])
+PACKAGE = os.path.join(Path(__file__).parents[1], "")
 
 
 class Key(NamedTuple):
@@ -32,7 +33,7 @@ _frozen: defaultdict[Key, list[FunctionType]] = defaultdict(list)
 
 
 def freeze() -> None:
-    """All that there is now."""
+    """Put all that there is now out of the collector's sight, and note Lockstep's functions by their code."""
     gc.collect()
     for function in gc.get_objects():
         if type(function) is FunctionType and function.__code__.co_filename.startswith(PACKAGE):

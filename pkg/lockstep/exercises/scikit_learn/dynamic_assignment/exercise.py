@@ -51,9 +51,9 @@ def examine(seen: Seen) -> Fault | None:
 
 
 def economise(seen: Seen) -> list[Fault]:
-    said = "at step {2:,.0f} you waited with {1} rows left and worker {0} idle. Start a row on every idle worker"
-    return [Fault("idle-workers", f"With {seen.case}: {said.format(*idle)} before you wait.", telling=True)
-            for idle in seen.returned[0][0]["idle"]]  # fmt: skip
+    said = "at step {2:,.0f} you waited with {1} left and worker {0} idle. Start a row on every idle worker"
+    idle = [said.format(worker, counted(left, "row"), time) for worker, left, time in seen.returned[0][0]["idle"]]
+    return [Fault("idle-workers", f"With {seen.case}: {one} before you wait.", telling=True) for one in idle]
 
 
 EXERCISE = Exercise(
