@@ -138,20 +138,20 @@ for name, minute in tasks.earliest_ends(tasks.TRAINING, earliest_end).items():
 # parameters on D tokens takes **6·N·D** FLOP.
 
 # %% [markdown]
-# Nobody has published how much GPT-4 took. Estimates say about 2.0e25 FLOP (Epoch AI). A B200, which NVIDIA sells for
+# Nobody has published how much GPT-4 took. Epoch AI estimates about 2e25 FLOP. A B200, which NVIDIA sells for
 # such work, does at most 2.25e15 FLOP a second. That is its **peak**, in numbers of 16 bits.
 #
-# In long trainings, a GPU reaches about 40 % of its peak: the **utilisation** (MFU). Llama 3 reached 38 to 43 %
-# (arXiv:2407.21783, table 4).
+# In long trainings, a GPU reaches about 40 % of its peak: the **utilisation** (MFU, model FLOP utilisation). Llama 3
+# reached 38 to 43 % (arXiv:2407.21783, table 4).
 
 # %% lesson="predict why-parallel-gpt4"
 predict(
-    "why-parallel-gpt4", "How many years does one B200 need for GPT-4's 2.0e25 FLOP, at 40 % of its peak?", unit="years"
+    "why-parallel-gpt4", "How many years does one B200 need for GPT-4's 2e25 FLOP, at 40 % of its peak?", unit="years"
 )
 
 # %% lesson="after why-parallel-gpt4"
 YEAR = 365.25 * 24 * 3600
-rates = {"at the peak": 2.25e15, "best measured": 1745e12, "at 40 %": 0.9e15}
+rates = {"at the peak": 2.25e15, "best product": 1745e12, "at 40 %": 0.9e15}
 for name, rate in rates.items():
     print(f"{name:<14}{2.0e25 / rate / YEAR:>5.0f} years")
 display(reconcile("why-parallel-gpt4", simulated=2.0e25 / rates["at 40 %"] / YEAR))
@@ -161,7 +161,7 @@ days = training.training_days(N, D, devices=10_000, peak=989e12, utilisation=0.4
 print(f"on 10,000 H100 at 40 %: {days:.0f} days")
 
 # %% [markdown] lesson="reason why-parallel-gpt4"
-# **Our reason.** 2.0e25 FLOP / (0.4 · 2.25e15 FLOP/s) = 2.2e10 seconds. At the peak it would be 282 years. The second
+# **Our reason.** 2e25 FLOP / (0.4 · 2.25e15 FLOP/s) = 2.2e10 seconds. At the peak it would be 282 years. The second
 # line is the best rate that stas00/ml-engineering found for one matrix product.
 #
 # This is the first reason to be parallel: **time**. The last line has a catch. It assumes that 10,000 GPUs are as busy
@@ -291,7 +291,7 @@ show.amdahl(p=0.95, workers=100, times=simulated, points_are="simulated")
 # tell each other that they are done. And of 950 products, some workers do 10 and others 9.
 #
 # Did you say 1 hour at the top? Then you took 100 machines for 100 times as fast. Look at the orange part in the figure:
-# it stays. Move the slider of p: how much must be divisible until 100 workers are 50 times as fast?
+# it stays. Move the slider of p: how much must be divisible before 100 workers are 50 times as fast?
 
 # %% [markdown]
 # **Your turn.** p is the **parallel fraction**: the part of one worker's time that can be divided. s is the number of
@@ -364,10 +364,10 @@ for s, took in measured.items():
 # Two workers should reach 1.90. If they do not, other programs want your cores.
 #
 # Amdahl's law says t = a + b/s: a seconds are serial, b can be divided. Against 1/s that is a line. Least
-# squares find a and b from *all* runs, and p = b/(a + b). You write that in the lab.
+# squares find a and b from *all* these points, and p = b/(a + b). You write that in the lab.
 #
-# Here are your points, and the curve of your p. Two points always lie on a line: with two cores, you can't tell how
-# well it fits. Move p a little. How much changes for 100 workers?
+# Here are your points, and the curve of your p. Two points always lie on a line: with two cores, you can't tell if it
+# fits. Move p a little. How much changes for 100 workers?
 
 # %%
 p_here = speedup.fit_parallel_fraction(workers, list(measured.values()))
@@ -460,8 +460,8 @@ quiz(
 # %% [markdown]
 # ## 8. Training is not like sorting · 8 minutes · short path
 #
-# A sorting algorithm is a chain of steps, and each relies on those before. Training **converges**: it repeats one step
-# that leads nearer to a good state, wherever it is:
+# Bubble sort needs each of its steps: nothing later repairs a forgotten exchange. Training **converges**: it repeats one
+# step that leads nearer to a good state, wherever it is:
 #
 # $$A_t = F(A_{t-1}, \Delta(\text{data}, A_{t-1}))$$
 #
@@ -476,7 +476,7 @@ print(f"Four workers' updates, summed, differ from one's by {forgiving.apart():.
 # updates. Each worker computes Δ on its own data, and F adds.
 #
 # Now be careless. If bubble sort of 200 numbers forgets one exchange in ten, 36 % of the way to the sorted numbers is
-# left. Training on 4 workers loses one update in ten.
+# left. Training on 4 workers loses one update in ten, too. With nothing lost, 0.00 % is left.
 
 # %% lesson="predict why-parallel-lost"
 predict(

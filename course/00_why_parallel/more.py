@@ -19,7 +19,7 @@ from lockstep.launch.measure import best_time
 #
 # With more machines you may not train the same model faster. You train a *larger* one, in the same time. Then the
 # question is how much more gets done. If s workers spend the part p of their time in parallel, one worker would need
-# S = (1 − p) + p·s. This is **Gustafson's law** (1988), the green line in the lesson's figures. It has no limit.
+# S = (1 − p) + p·s times as long. This is **Gustafson's law** (1988), the green line in the lesson's figures. It has no limit.
 
 # %%
 for s in (10, 100, 1000):
@@ -136,7 +136,8 @@ for gpus, t in minutes.items():
 show.amdahl(p=0.999, workers=1000, times=minutes, points_are="FourCastNet")
 
 # %% [markdown]
-# From 128 to 3,072 GPUs the efficiency goes *up*. Super-linear? Ask whether both did the same. The slide does not say so,
+# From 128 to 3,072 GPUs the efficiency goes *up*. No p of Amdahl's law fits both points; the curve is that of p = 0.999.
+# Super-linear? Ask whether both did the same. The slide does not say so,
 # and “>~45days” is a bound, not a measurement. Three numbers on a slide are no scaling curve. Ask for one program, one
 # machine, one problem, and only the workers changed.
 

@@ -104,7 +104,9 @@ from lockstep.classical.knobs import measuring
 
 X = np.random.default_rng(0).random((20_000, 10))
 measure = measuring(lambda n_jobs: KMeans(40, n_init=1, max_iter=10).fit(X))
-print(measure(openmp=2))
+used = measure(openmp=2)
+print(used)
+print(f"elsewhere {used.elsewhere:.0%}")
 
 # %% lab="tests classify_parallelism"
 check("scikit_learn.classify_parallelism", classify_parallelism)

@@ -5,7 +5,7 @@
 #
 # You have a machine with several cores, and you call `fit`. In the course's formula
 # $A_t = F(A_{t-1}, \Delta(\text{data}, A_{t-1}))$, $\Delta$ is an update computed from data, and $F$ brings it into the
-# model $A$. Here are the easy ends: whole programs side by side, many independent $\Delta$, and one $\Delta$ whose data
+# model $A$. Here are the easy cases: whole programs side by side, many independent $\Delta$, and one $\Delta$ whose data
 # are split.
 #
 # | | minutes | what |
@@ -14,7 +14,7 @@
 # | Short path | 20 | sections 1, 2 and 5, the wrap-up; then `parallel_forest` in the lab |
 # | [Lab](../../labs/01_scikit_learn/lab.ipynb) | 105 | four exercises, and more for those who want them |
 #
-# You need nothing from unit 00 but the word *speed-up*.
+# You need nothing from unit 00.
 
 # %%
 import os
@@ -46,10 +46,11 @@ from lockstep.classical.usage import usage
 # | way | what runs | knob |
 # |---|---|---|
 # | **OpenMP** | loops of scikit-learn's compiled code, on threads | `OMP_NUM_THREADS` |
-# | **BLAS** | matrix products and decompositions, on threads | `OPENBLAS_NUM_THREADS`, or that of another BLAS |
+# | **BLAS** (and LAPACK on top) | matrix products and decompositions, on threads | `OPENBLAS_NUM_THREADS`, or that of another BLAS |
 # | **joblib** | Python functions, on processes or threads | `n_jobs` |
 #
-# The first two begin at the number of cores. `n_jobs` begins at 1; −1 means all cores. This is loaded here:
+# The first two begin at the number of cores. `n_jobs` begins at 1; −1 means all cores. This is loaded here. (NumPy and
+# SciPy each bring a BLAS, so it may stand there twice.)
 
 # %%
 print("cores:", joblib.cpu_count())
@@ -75,7 +76,7 @@ for knobs in ({}, {"openmp": 2}, {"blas": 2}):
     print(f"{knobs or 'all at 1'!s:<14} {seconds}   elsewhere {u.elsewhere:.0%}")
 
 # %% [markdown]
-# OpenMP does: the helper takes about half of the work. BLAS changes nothing. In its loop, k-means holds BLAS at one
+# OpenMP does: the helper spends about half of the CPU time. BLAS changes nothing. In its loop, k-means holds BLAS at one
 # thread, because two kinds of threads would disturb each other.
 
 # %% lesson="quiz burnt"
@@ -85,7 +86,7 @@ quiz(
     "What does n_jobs do?",
     choices=["nothing", "it halves the work", "it starts the helper"],
     answer="nothing",
-    because="The share elsewhere is 50 % in both. A helper that works, or only spins, without n_jobs isn't its doing.",
+    because="The share elsewhere is 50 % in both. A helper that is busy without n_jobs was not started by it.",
     wrong={
         "it halves the work": "Half of the CPU time is the helper's. But was that different with n_jobs at 1?",
         "it starts the helper": "The helper is there with every knob at 1.",
@@ -113,19 +114,20 @@ quiz(
 # | GridSearchCV / RandomizedSearchCV | ✓ Full | Parallel hyperparameter tuning |
 # | cross_val_score | ✓ Full | Parallel cross-validation |
 #
-# A line holds if the way that it names took over a share of the CPU time. “Full” and “limited” say that several cores
-# work, “no” says that one does. The first estimator stands for its line, with brute force where there is a choice.
+# A line holds if the parallel work that it claims was really done outside the calling thread. “Full” and “limited” say
+# that several cores work, “no” says that one does. The first estimator stands for its line, with brute force where there is a choice.
 
 # %% lesson="predict scikit-learn-claims"
 predict(
     "scikit-learn-claims",
-    "How many of the 13 lines does a measurement bear out?",
+    "How many of the 13 lines does a measurement confirm?",
     unit="lines",
 )
 
 # %% [markdown] lesson="after scikit-learn-claims"
-# `lockstep audit` measures each estimator in a fresh process, a knob at a time. Here are six lines, told as they are
-# measured; on a quiet machine in some three seconds each. For all 13 write `audit([line.row for line in notes.NOTES])`.
+# `lockstep audit` measures each estimator in a fresh process, a knob at a time. Here are six lines, shown as they are
+# measured; on a quiet machine in some three seconds each. The three percentages are the share of the CPU time that was
+# spent elsewhere with that knob at 2. For all 13 write `audit([line.row for line in notes.NOTES])`.
 
 # %% lesson="after scikit-learn-claims"
 SIX = [
@@ -136,6 +138,7 @@ SIX = [
     "PCA full",
     "TruncatedSVD",
 ]
+print(table.heading())
 verdicts = []
 for verdict in audit(SIX, rounds=1):
     verdicts.append(verdict)
@@ -316,12 +319,13 @@ for name, search in searches.items():
     u = usage(partial(search.fit, X, y))
     found = search.cv_results_
     sizes = found.get("n_resources", [len(X)] * len(found["params"]))
-    told = f"{3 * len(sizes)} fits, {2 * sum(sizes):,} rows fitted"
+    told = f"{3 * len(sizes)} fits in tasks, {2 * sum(sizes):,} rows fitted"
     found = f"{u.elsewhere:4.0%} elsewhere, best {search.best_score_:.3f}"
-    print(f"{name:<8} {told:<28} {found}")
+    print(f"{name:<8} {told:<36} {found}")
 
 # %% [markdown]
-# Each hands a list of (candidate, fold) to joblib. **Halving** gives all candidates a few rows, keeps the best third, and
+# Each hands a list of (candidate, fold) to joblib. At the end the best candidate is fitted once more, on all rows
+# (`refit=True`). **Halving** gives all candidates a few rows, keeps the best third, and
 # gives these three times as many. That saves work, and costs parallelism: each round waits for the one before, and the
 # last has only a few candidates.
 
@@ -357,7 +361,7 @@ quiz(
 # %% lesson="predict blocks"
 predict(
     "blocks",
-    "64 rows, 8 workers. How many times as long as dynamic assignment does static assignment by blocks take?",
+    "64 rows, 8 workers. Static assignment by blocks takes how many times as long as dynamic assignment?",
     unit="times",
 )
 
@@ -436,8 +440,8 @@ quiz(
 # %% lesson="predict nested-eight"
 predict(
     "nested-eight",
-    "More than 64 threads on your cores. How many times the CPU time of one fold after the other, on one thread, do "
-    "they spend?",
+    "More than 64 threads on your cores. Together they spend how many times the CPU time of one fold after the other, "
+    "on one thread?",
     unit="times",
 )
 
@@ -455,7 +459,7 @@ nested.nested_table(known)
 
 # %% [markdown] lesson="after nested-eight"
 # The row −1, −1 is the notes' program. Its folds go to other processes, which joblib protects: each gets its share of the
-# cores for OpenMP and BLAS. Ask one what it may do inside. (It is not told so of joblib's own threads.)
+# cores for OpenMP and BLAS. Ask one what it may do inside. (joblib's own threads are not limited there.)
 
 
 # %% lesson="after nested-eight"
@@ -505,7 +509,7 @@ well = "Right. In the lab, it mends a program that starts cores² threads."
 #
 # | | Dask | Spark |
 # |---|---|---|
-# | what it is | a scheduler and workers, written in Python | an engine on the Java machine; Python workers beside it |
+# | what it is | a scheduler and workers, written in Python | an engine on the Java virtual machine; Python workers beside it |
 # | what is spread | any graph of Python tasks, arrays, data frames | tables: partitions of rows, SQL and maps over them |
 # | who gets a task | dynamic: whoever is free | dynamic, too: a free slot gets a partition; stages wait for each other |
 # | scikit-learn | unchanged, by joblib's backend | by the package `joblibspark`; or Spark's own MLlib instead |

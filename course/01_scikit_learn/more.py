@@ -143,7 +143,7 @@ for name, settings in (("threads", {"prefer": "threads"}), ("processes", {})):
 # %% [markdown]
 # All four compute the same distances. If cores did not disturb each other, time and count of the threads would be the
 # same. On a quiet machine two threads need more time than one, and count fewer. On a busy one they seldom run at the same
-# moment, and you see little. Processes have a counter each.
+# moment, and you see little. Processes have a counter each; with `n_jobs=1` joblib starts none, and all is counted here.
 
 # %% [markdown]
 # ## Dask

@@ -184,7 +184,7 @@ check("cpu.dot", dot)
 # - **You return** C = A·B, a new float64 array of shape (n, m).
 # - **You may use** `@njit` and loops of your own over single elements: no `@`, no `np.dot`. Expressions on whole rows or
 #   blocks are allowed, but they compile slowly.
-# - **It may cost** 2·(2·n·p·m/block + n·p + p·m + n·m)/8 = 3,280 misses: twice what blocks need.
+# - **It may cost** 2·(2·n·p·m/block + n·p + p·m + n·m)/8 = 3,280 misses: more than twice what blocks need.
 #
 # The check counts them in Python, in a cache of 2 KiB with lines of 64 bytes: A is 24 × 40 then, B is 40 × 40, and a
 # block is 8 wide. 2 KiB is small on purpose: the same happens to large matrices in a large cache. `np.empty` leaves in an

@@ -42,7 +42,7 @@ from lockstep.launch import host
 # The **dot product** of two arrays is the sum of $x_i y_i$. Here is the loop in Python. `@njit` makes **numba** turn it
 # into machine code, when it is first called.
 #
-# Commit a number below. A guess is fine. Then look at the two shortest bars of the figure, and at the bar of our loop,
+# Commit to a number below. A guess is fine. Then look at the two shortest bars of the figure, and at the bar of our loop,
 # *compiled, in order*.
 
 
@@ -211,7 +211,7 @@ show.registers(loop)
 # | AVX, AVX2 with FMA | 2011, 2013 | 256 | 8 | ymm |
 # | AVX-512 | 2016 | 512 | 16 | zmm |
 #
-# The compiler may use less than your processor has. And a **type** can halve the lanes. Below is `saxpy`, $y = a x + y$,
+# The compiler may use less than your processor has. And a **type** can halve the lanes of a register. Below is `saxpy`, $y = a x + y$,
 # twice. The first says `np.float32(a)`. The second doesn't, and a Python float has 64 bits.
 
 # %%
@@ -220,11 +220,13 @@ for kernel in (saxpy, naive.saxpy_in_float64):
     found = inner_loop(kernel, 2.0, x, y)
     every = {i.mnemonic for i in found.instructions}
     names = {i.mnemonic for i in found.arithmetic} | {m for m in every if "cvt" in m}
-    print(f"{found.lanes} lanes of float{found.element_bits}:", *sorted(names))
+    lanes = f"{found.lanes} lanes of float{found.element_bits}"
+    print(f"{lanes}, {found.lanes * found.element_bits} bits:", *sorted(names))
 print("512 bits hold", 512 // 32, "float32 or", 512 // 64, "float64")
 
 # %% [markdown]
-# In the second, each number is converted to 64 bits (`cvt…`), computed, and converted back.
+# In the second, each number is converted to 64 bits (`cvt…`), computed, and converted back. If both have as many lanes,
+# the second took registers twice as wide.
 #
 # **Where we differ from the notes, and why**
 #
@@ -254,12 +256,12 @@ quiz(
 # %% [markdown]
 # ## 4. Memory is a staircase · 5 minutes
 #
-# All arrays so far were small. Now follow a chain of addresses through a larger one. Each step waits for the one
-# before, and nobody can foresee the next address.
+# So far all arrays were small. Now follow a chain of addresses through a larger one. Each step waits for the one
+# before, and nobody can foresee the next.
 #
 # In the figure, look where the curve steps up: the dotted lines are the caches that your system reports. The table goes
-# on to another server. Follow its third column: how many additions could the core have done, one after the other, while
-# it waits?
+# on to another server (unit 03 has GPUs, unit 04 NCCL and gloo). Follow its third column: how many additions could
+# the core have done, one after the other, while it waits?
 
 # %% lesson="predict cpu-memory"
 predict(
@@ -289,8 +291,9 @@ distances_table(measure_roofs())
 # Memory does not come in single numbers. It comes in **lines** of 64 bytes: 8 float64. Use the whole line, and you pay
 # once for all of it.
 #
-# A matrix lies in memory row by row. Here are two programs for $C = AB$, with the same products. The library runs them
-# in Python on arrays that write down each address, and counts the misses of a small cache: 32 lines.
+# A matrix lies in memory row by row. Here are two programs for $C = AB$, with the same products. They run
+# in Python on arrays that write down each address, and counts the misses of a small cache: 32 lines. Each line of memory
+# has 8 places in it where it may lie.
 
 # %%
 for kernel in (naive.matmul_by_columns, naive.matmul_by_rows):
@@ -354,7 +357,7 @@ show.curves(lines, "width of a block", "misses", "A cache of 32 lines", marks)
 # %% [markdown] lesson="reason cpu-blocks"
 # **Our reason.** A block is 8 lines. There are 3 × 5 blocks in A and in C, and 5 × 5 in B. Three of them work together
 # 3 · 5 · 5 = 75 times, and each time two are new: 75 · 2 · 8 = 1,200. The blocks of A add 15 · 8 = 120. The rest is lines
-# that crowd each other out: each has only 8 places where it may lie.
+# that crowd each other out of their 8 places.
 #
 # Too small a block is used too seldom; too large a block does not stay. [More](more.ipynb) shows where blocks save
 # time.
@@ -379,20 +382,23 @@ quiz(
 #
 # ## 6. The roofline · 3 minutes
 #
-# What is the most that a kernel can reach? It has two limits: what the core computes, and what the memory delivers. Its
-# **arithmetic intensity** decides: operations for each byte that it moves. A dot product does 2 operations for 8 bytes:
-# 1/4, whatever you do.
+# A **kernel** is a small function in which a program spends its time. What is the most that it can reach? Two limits: what
+# the core computes, in billions of operations a second (GFLOP/s), and what the memory delivers. Its
+# **arithmetic intensity** decides: operations for each byte that it moves. A dot product does 2 for 8 bytes: 1/4.
 #
-# Point at a kernel to read it. How far is each dot product from the roof above it?
+# Point at a kernel to read it. How far is each from its roof?
 
 # %%
-roofs, kernels = measure_roofs(), placed.measured_kernels()
+roofs = measure_roofs()
+kernels = placed.measured_kernels(roofs)
 show.roofline(placed.peak(roofs, kernels), roofs.bandwidths, kernels)
 
 # %% [markdown]
-# The level roof is the most that anything here computed. Each slanted one is the **triad** $a = b + s c$, on arrays in
-# one cache or another, or in none of these. A dot product only reads. So it may come out above a triad, which also
-# writes. With 64 MB, more lanes would change little: the data come too slowly. The matrix product moves few bytes for what it computes. It is limited by computing, so there SIMD is everything.
+# The level roof is the most that anything here computed. Each slanted one is the **triad** $a = b + s c$, on arrays in one
+# cache or another, or in none. A dot product only reads. So it may come out above a triad, which also writes. The one in order stays far below: its additions wait, which no roofline knows.
+#
+# With 64 MB, lanes and accumulators bring less: the data come too slowly. The matrix product moves few bytes for what it
+# computes, so there SIMD is everything.
 
 # %% lesson="quiz saxpy-roof"
 quiz(
@@ -459,6 +465,9 @@ driven.pieces_table(first_element)
 #
 # Each worker has numbers and a counter of its own. Now nothing is shared. Or is it? A core may write to a line only
 # while no other core has it. (**prange** is numba's `range` whose turns are divided among threads.)
+#
+# Say that in each round all four read their counter, and then all four write. Count one each time a core writes to a line
+# of which others have a copy, or reads a line that another core has changed.
 
 
 # %%
@@ -474,8 +483,7 @@ def parallel_sum(x, workers):
 # %% lesson="predict cpu-transfers"
 predict(
     "cpu-transfers",
-    "4 workers add up 400 numbers with the program above. They take turns. How often does a cache line move from core to "
-    "core?",
+    "4 workers add up 400 numbers with the program above, in rounds. How often does a cache line move from core to core?",
     unit="times",
 )
 
@@ -488,9 +496,9 @@ display(reconcile("cpu-transfers", simulated=moved))
 show.lines(counted.written(accesses), moved, workers=4)
 
 # %% [markdown] lesson="reason cpu-transfers"
-# **Our reason.** The four counters lie in one line. Each of 400 writes takes it from the core that had it. And each time
-# all four have written, the first read has to fetch the newest copy: 100 more. Only the very first write takes it from
-# nobody: 400 + 100 − 1 = 499. Yet nobody ever looks at another's counter. This is **false sharing**. The values are
+# **Our reason.** The four counters lie in one line. Before each of 400 writes, the copies of others must go. And each time
+# all four have written, the first read has to fetch the newest copy: 100 more, but for the very first round, before which
+# nobody has written: 400 + 100 − 1 = 499. Yet nobody ever looks at another's counter. This is **false sharing**. The values are
 # right. Only time is lost.
 
 # %% [markdown]
@@ -520,7 +528,8 @@ quiz(
 # ## 9. Two sockets · 2 minutes
 #
 # A server may have several **sockets**, each with a processor and memory of its own. The other socket's memory is
-# farther away: **non-uniform memory access**, NUMA. Your machine may have one node only. So here is a box with two, which
+# farther away: **non-uniform memory access**, NUMA. A socket with its memory is a **node**. Your machine may have only
+# one. So here is a box with two, which
 # others have measured. Which suffers more, a single read or a stream?
 
 # %%

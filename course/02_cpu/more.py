@@ -1,8 +1,8 @@
 # %% [markdown]
 # # 02 Inside a CPU: more
 #
-# Five things for which the lesson has no room: what the compiler says, where blocks pay, branches, wider registers,
-# hyperthreads. And the tools of professionals.
+# Six things for which the lesson has no room: what the compiler says, where blocks pay, branches, wider registers,
+# hyperthreads, a sum in a `prange`. And the tools of professionals.
 
 # %%
 import os
@@ -152,7 +152,7 @@ print(count_below(numbers, 128), "below 128; NumPy counts", np.count_nonzero(num
 # ## What professionals use
 #
 # - `perf stat -e cycles,instructions,cache-misses python script.py` counts on the real processor (Linux).
-# - Intel Advisor and `likwid-perfctr` draw the roofline of a whole program. `godbolt.org` shows what a compiler makes
+# - Intel Advisor draws the roofline of a whole program; `likwid-perfctr` counts what you need to draw it. `godbolt.org` shows what a compiler makes
 #   of any loop.
 # - `OMP_NUM_THREADS` and `numactl` say how many threads run, and where.
 # - `torch.compile` and XLA **fuse** kernels: a chain of operations moves its data once, which moves its point on the

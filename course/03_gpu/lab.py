@@ -156,7 +156,7 @@ check("gpu.saxpy_grid_stride", saxpy_grid_stride)
 #
 # A word that one thread writes and another reads needs a barrier in between. It happens twice: after loading, and after each
 # round. All threads must come to it, also those that don't add. Blocks can't wait for each other: for `out[0]` there is an
-# addition that cannot be torn apart.
+# addition that cannot be interrupted half-way.
 #
 # ---
 #

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 03 Inside a GPU
 #
-# **What do 32 threads of a warp cost when they part?**
+# **What does it cost when the 32 threads of a warp part ways?**
 #
 # A GPU runs tens of thousands of threads. They do not run one by one: 32 of them share every instruction. What else do
 # they share, without being asked? In the course's formula $A_t = F(A_{t-1}, \Delta(\text{data}, A_{t-1}))$ this unit
@@ -181,7 +181,7 @@ def by_pieces(values, out):
 # %% lesson="predict pieces"
 predict(
     "pieces",
-    "How many times the bytes that the threads ask for does memory move, for the loads of values?",
+    "For the loads of values: memory moves how many times as many bytes as the threads ask for?",
     unit="times",
 )
 
@@ -197,7 +197,7 @@ reconcile("pieces", simulated=32 * load.sectors / load.global_bytes)
 
 # %% [markdown]
 # **Your turn.** Neighbouring threads should take neighbouring elements in every turn. Then a kernel works for any number of
-# elements, with a grid of any size. CUDA calls this a **grid-stride loop**.
+# elements, with a grid of any size. NVIDIA calls this a **grid-stride loop**.
 
 
 # %% lesson="turn element"
@@ -253,7 +253,7 @@ target = np.zeros_like(source)
 print(launch(naive_transpose, (2, 2), (32, 32), source, target).table())
 
 # %% [markdown]
-# The way round: a block reads a **tile** of 32 x 32 by rows into shared memory, and writes it out by rows. In between, it
+# The way out: a block reads a **tile** of 32 x 32 by rows into shared memory, and writes it out by rows. In between, it
 # reads a *column* of the tile.
 #
 # Shared memory has 32 **banks**, each one word of 4 bytes wide: word 0 lies in bank 0, word 31 in bank 31, word 32 in bank
@@ -377,7 +377,7 @@ print(*launch(hand_over, 1, 32, np.arange(32, dtype=np.float32)).findings, sep="
 # ## 6. Sums · 11 minutes
 #
 # Many threads want to add to one number. `count[0] += 1` reads, adds and writes. In between, another thread may do the
-# same, and one of the two additions is lost. An **atomic** addition cannot be torn apart.
+# same, and one of the two additions is lost. An **atomic** addition cannot be interrupted half-way.
 
 
 # %%
@@ -397,12 +397,12 @@ for kernel in (count_badly, count_well):
     print(f"{kernel.__name__:<12} {count[0]:>4} of 1024  {[f.kind for f in found]}")
 
 # %% [markdown]
-# But lanes that add to one address wait for each other. So sum first, as a tree. It needs no memory: in a **shuffle**, lanes
-# read each other's registers. `cuda.shfl_down_sync(mask, value, offset)` gives each lane the `value` of the
-# lane that is `offset` further on. Beyond lane 31 there is nobody: such a lane gets its own value. The mask has a bit for
+# But lanes that add to one address wait for each other. So sum first, as a tree. It needs no memory: in a **shuffle**,
+# lanes read each other's registers (where variables are). `cuda.shfl_down_sync(mask, value, offset)` gives each lane the
+# `value` of the lane that is `offset` further on. Beyond lane 31 is nobody: such a lane gets its own. The mask has a bit for
 # each lane that takes part. All 32 must come.
 #
-# **Your turn.** Below, lane 0 gets 1 + 17. Say in Python what such a round does.
+# **Your turn.** Below, lane 0 gets 1 + 17. Say in Python what it does.
 
 
 # %%
@@ -443,7 +443,7 @@ wrong = {
         v + (values[lane - offset] if lane >= offset else v) for lane, v in enumerate(values)
     ]: "Down means that values move down to lower lanes: lane 0 gets lane `offset`'s.",
 }
-well = "Right. Only lane 0 needs to be right in the end; what the last lanes add is rubbish, and nobody reads it."
+well = "Right. Only lane 0 needs to be right in the end; what the last lanes add means nothing, and nobody reads it."
 
 # %% lesson="after after_round"
 display(driven.rounds_table(after_round), driven.sums_table())
@@ -498,7 +498,8 @@ print(launch(smaller, 2, 64, values, count).findings, np.sort(count)[:4])
 # Without the second barrier, a quick warp would overwrite the tile while another one still reads it.
 #
 # A matrix product C = A·B has more to reuse. Naively, a thread loads a row of A and a column of B. By tiles, a block of
-# 16 x 16 threads brings two tiles of 16 x 16 in each step. Go through the steps: how often does this block load each tile?
+# 16 x 16 threads brings two tiles of 16 x 16 in each step. Go through the steps: which tiles does this block load? And
+# how many other blocks load the same tile of A?
 
 # %%
 show.product_by_tiles()
@@ -506,7 +507,7 @@ show.product_by_tiles()
 # %% lesson="predict tiles"
 predict(
     "tiles",
-    "A and B are 64 x 64. How many times the bytes of A and B that the kernel by tiles loads does the naive one load?",
+    "A and B are 64 x 64. The naive kernel loads how many times as many bytes of A and B as the one by tiles?",
     unit="times",
 )
 
@@ -555,7 +556,7 @@ show.tensor_core()
 #
 # | the notes | we count | why |
 # |---|---|---|
-# | “small fixed-size matrix-matrix multiply, e.g. 16x16, 8x32, 32x8” | 16 x 16 times 16 x 8 in one instruction | Those are sizes that CUDA C++ offers, 16 deep. PTX has this smaller one. |
+# | “small fixed-size matrix-matrix multiply, e.g. 16x16, 8x32, 32x8” | 16 x 16 times 16 x 8 in one instruction | Those are sizes that CUDA C++ offers, 16 deep. PTX, NVIDIA's assembly, has this smaller one. |
 # | “a collaborative operation of all the threads in a warp” | 32 lanes, 8 numbers of A each | It agrees. |
 # | “Or else runs asynchronously from the CUDA cores” | not counted here | An H100 has that, too: `wgmma`. Four warps issue it together, go on, and wait for it later (PTX ISA). |
 #
@@ -576,7 +577,7 @@ reconcile("half-sum", simulated=tensor_core.dot(ones, ones, np.float16))
 
 # %% [markdown] lesson="reason half-sum"
 # **Our reason.** Up to 32,768 all multiples of 16 can be written. From there on, adding 16 falls half-way, and goes back to
-# 32,768: the sum stands still. Float32 has 24 digits, and stands still above two hundred million. That is why mixed precision
+# 32,768: the sum stands still. Float32 has 24 binary digits, and stands still at 2²⁸, 268 million. That is why mixed precision
 # keeps its sums in float32. With random numbers the error begins earlier: [more](more.ipynb) has the curve.
 
 # %% [markdown]

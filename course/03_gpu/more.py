@@ -128,8 +128,8 @@ except WorldUnavailable as nothing:
 # |---|---|---|---|
 # | GPU | warps of threads, each with instructions | H100: 132 SMs | NVIDIA, *H100 whitepaper* |
 # | systolic array | a grid of multipliers; numbers move from neighbour to neighbour, no instruction for each product | TPU v1: 256 x 256 multipliers of 8 bits | Jouppi et al., ISCA 2017 |
-# | FPGA | logic gates, wired anew for each program, bit by bit | Project Brainwave: a recurrent network on a Stratix 10, without batches, at 39.5 TFLOP/s (8-bit floats) | Microsoft, Hot Chips 2017 |
-# | CGRA | a grid of whole arithmetic units, wired anew for each program, word by word | Plasticine: 64 units that compute, 64 that remember; in its authors' simulation up to 76.9 times an FPGA's performance per watt | Prabhakar et al., ISCA 2017; Podobas et al., *A Survey on CGRAs*, IEEE Access 2020 |
+# | FPGA (field-programmable gate array) | small look-up tables and multipliers, wired anew for each program, bit by bit | Project Brainwave: a recurrent network on a Stratix 10, without batches, at 39.5 TFLOP/s (8-bit floats) | Microsoft, Hot Chips 2017 |
+# | CGRA (coarse-grained reconfigurable architecture) | a grid of whole arithmetic units, wired anew for each program, word by word | Plasticine: 64 units that compute, 64 that remember; in its authors' simulation up to 76.9 times an FPGA's performance per watt | Prabhakar et al., ISCA 2017; Podobas et al., *A Survey on Coarse-Grained Reconfigurable Architectures From a Performance Perspective*, IEEE Access 2020 |
 # | wafer | many small cores, each with memory of its own, and a network between them | WSE-3: 900,000 cores, 44 GB on the chip | Cerebras, 2024 |
 #
 # Read the second column from top to bottom. A GPU is told in every cycle what to do. A systolic array is told once for many

@@ -43,7 +43,7 @@ from lockstep.pipeline.validate import faults
 # ```
 #
 # Layers on one device are a **stage**. A training step goes forward through all stages, and back. Then each stage updates
-# its own weights. Commit a number, then look at the notes' layers in a step with 16,384 examples: when do both ranks
+# its own weights. Commit to a number, then look at the notes' layers in a step with 16,384 examples: when do both ranks
 # compute?
 
 # %% lesson="predict naive"

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import multiprocessing
+import subprocess
+import sys
 import threading
 import time
 
 import numpy as np
+import psutil
 
+from lockstep.classical import usage as usages
 from lockstep.classical.usage import Census, usage
 
 
@@ -51,6 +55,22 @@ def test_threads_that_only_exist_have_done_nothing() -> None:
     assert spent.elsewhere < 0.1
     assert spent.workers == 1
     assert spent.threads >= 5
+
+
+def test_the_server_that_loads_torch_in_the_background_is_no_work_of_the_caller() -> None:
+    """Lab 01's first cell, run at once, told `children` of a fit that starts no process."""
+    name, work_of = usages.SERVER, "import sys, time\nwhile time.process_time() < 30: pass"
+    server = subprocess.Popen([sys.executable, "-c", work_of, name])
+    try:
+        before = time.monotonic()
+        while psutil.Process(server.pid).cpu_times().user < 0.05:
+            assert time.monotonic() < before + 30
+        spent = usage(work)
+        assert psutil.Process(server.pid).cpu_times().user >= 0.1
+    finally:
+        server.kill()
+        server.wait()
+    assert spent.children < 0.05
 
 
 def test_processes_count_while_they_live_and_when_they_have_ended() -> None:

@@ -42,6 +42,16 @@ def test_a_measured_kernel_knows_its_share() -> None:
     assert model.share(Kernel("unmeasured", 2e9, 8e9)) is None
 
 
+def test_a_kernel_is_compared_with_the_roof_of_the_place_where_its_data_lie() -> None:
+    """A dot product in L1 was told that it reaches 645 % of what memory allows."""
+    kernels = {"near": (2e6, 8e6, 1e-4, "L1"), "far": (2e6, 8e6, 1e-3, "memory")}
+    told = show.roofline(ROOFS["peak"], ROOFS["bandwidths"], kernels).caption()
+    assert "At most 50 GFLOP/s, with its data in L1, limited by memory; measured 20 GFLOP/s, 40% of it." in told
+    assert "At most 5 GFLOP/s, limited by memory; measured 2 GFLOP/s, 40% of it." in told
+    with pytest.raises(UsageError, match="lie in 'L4', of which no bandwidth is given"):
+        show.roofline(ROOFS["peak"], ROOFS["bandwidths"], {"near": (2e6, 8e6, 1e-4, "L4")})
+
+
 def test_the_figure_says_what_it_shows() -> None:
     figure = show.roofline(100e9, {"memory": 20e9}, {"dot": (2e6, 8e6, 1e-3), "matmul": (2e9, 12e6)})
     told = figure.caption()

@@ -19,6 +19,8 @@ from typing import Any
 
 import psutil
 
+SERVER = "lockstep.launch.forkserver"
+
 
 @dataclass(frozen=True)
 class Usage:
@@ -60,13 +62,21 @@ def usage(call: Callable[[], Any]) -> Usage:
 
 
 def children_cpu() -> dict[int, float]:
-    """CPU seconds of each child process by its id; under 0, of all that have ended."""
+    """CPU seconds of each child process by its id; under 0, of all that have ended. Lockstep's own server, which loads
+    torch in the background, is nobody's work."""
     ended = resource.getrusage(resource.RUSAGE_CHILDREN)
     found = {0: ended.ru_utime + ended.ru_stime}
     for pid in _descendants(os.getpid()):
         with contextlib.suppress(psutil.Error, OSError):
+            if _is_server(psutil.Process(pid)):
+                continue
             found[pid] = max(_precisely(pid), sum(psutil.Process(pid).cpu_times()[:2]))
     return found
+
+
+def _is_server(process: psutil.Process) -> bool:
+    """The ranks that it has forked are called the same, and are no children of this process."""
+    return process.ppid() == os.getpid() and SERVER in process.cmdline()
 
 
 def _descendants(pid: int) -> list[int]:

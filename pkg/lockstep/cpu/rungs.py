@@ -35,8 +35,8 @@ def rungs(n: int = ELEMENTS) -> dict[str, float]:
     compiled: dict[str, Any] = {
         "compiled, in order": naive_dot,
         "4 accumulators, in order": njit(dot.py_func),
-        "1 accumulator, SIMD": njit(fastmath=REORDER)(naive_dot.py_func),
-        "4 accumulators, SIMD": dot,
+        "one sum, may be regrouped": njit(fastmath=REORDER)(naive_dot.py_func),
+        "4 sums, may be regrouped": dot,
     }
     return {
         PYTHON: 1e9 * kernel_time(lambda: python_dot(*lists), 0.05, 5) / n,

@@ -188,7 +188,8 @@ def _filled(cell: Cell, exercise: Graded | None) -> Cell:
     """The text of an exercise with its minutes and points, which it writes ``{minutes}`` and ``{points}``."""
     if cell.type != "markdown" or exercise is None:
         return cell
-    told = {"{minutes}": f"{exercise.minutes}", "{points}": f"{exercise.points:g}"}
+    points = f"{exercise.points:g} point{'' if exercise.points == 1 else 's'}"
+    told = {"{minutes}": f"{exercise.minutes}", "{points} points": points, "{points}": f"{exercise.points:g}"}
     source = cell.source
     for field_, number in told.items():
         source = source.replace(field_, number)

@@ -29,12 +29,13 @@ class RooflineFigure(Drawn):
 
 
 def roofline(
-    peak: float, bandwidths: float | Mapping[str, float], kernels: Mapping[str, Sequence[float]] | None = None
+    peak: float, bandwidths: float | Mapping[str, float], kernels: Mapping[str, Sequence[Any]] | None = None
 ) -> RooflineFigure:
     """Draw ``kernels`` under their roofs.
 
     ``peak``: FLOP/s. ``bandwidths``: bytes/s of the memory, or of several places by name. ``kernels``: name → (flops,
-    nbytes), or (flops, nbytes, seconds) for one that was measured. Raises UsageError for values without sense.
+    nbytes), or (flops, nbytes, seconds) for one that was measured, and after these the name of the place where its data
+    lie, by default the slowest. Raises UsageError for values without sense.
     """
     slopes = bandwidths if isinstance(bandwidths, Mapping) else {"memory": bandwidths}
     return RooflineFigure(Roofline(peak, dict(slopes), placed(kernels or {})))

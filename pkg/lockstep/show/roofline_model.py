@@ -10,6 +10,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from lockstep.cpu.roofline import intensity
 from lockstep.errors import UsageError
@@ -17,12 +18,14 @@ from lockstep.errors import UsageError
 
 @dataclass(frozen=True)
 class Kernel:
-    """``flops`` operations, ``nbytes`` to and from memory, and the ``seconds`` it took, if it was measured."""
+    """``flops`` operations, ``nbytes`` to and from memory, and the ``seconds`` it took, if it was measured. ``place``:
+    where its data lie, one of the roofline's; by default the slowest."""
 
     name: str
     flops: float
     nbytes: float
     seconds: float | None = None
+    place: str = ""
 
     def __post_init__(self) -> None:
         measured = () if self.seconds is None else (self.seconds,)
@@ -54,6 +57,12 @@ class Roofline:
         roofs = (self.peak, *self.bandwidths.values())
         if not self.bandwidths or not all(math.isfinite(v) and v > 0 for v in roofs):
             raise UsageError("A roofline has a peak in FLOP/s and at least one bandwidth in bytes/s, all above zero.")
+        for kernel in self.kernels:
+            if kernel.place and kernel.place not in self.bandwidths:
+                raise UsageError(
+                    f"The data of {kernel.name!r} lie in {kernel.place!r}, of which no bandwidth is given.",
+                    f"Give one of {', '.join(self.bandwidths)}.",
+                )
 
     @cached_property
     def memory(self) -> str:
@@ -68,13 +77,17 @@ class Roofline:
         """FLOP/s at most, for data in ``place`` (by default the slowest)."""
         return min(self.peak, intensity * self.bandwidths[place or self.memory])
 
+    def most(self, kernel: Kernel) -> float:
+        """FLOP/s at most, for its data where they lie."""
+        return self.attainable(kernel.intensity, kernel.place)
+
     def bound(self, kernel: Kernel) -> str:
-        """What limits it, for data in main memory: "memory" or "compute"."""
-        return "memory" if kernel.intensity < self.ridge(self.memory) else "compute"
+        """What limits it, for its data where they lie: "memory" or "compute"."""
+        return "memory" if kernel.intensity < self.ridge(kernel.place or self.memory) else "compute"
 
     def share(self, kernel: Kernel) -> float | None:
-        """Its rate, as a part of what it could reach with its data in main memory; above 1 a cache has helped."""
-        return kernel.rate / self.attainable(kernel.intensity) if kernel.rate else None
+        """Its rate, as a part of what it could reach with its data where they lie; above 1 they lay nearer."""
+        return kernel.rate / self.most(kernel) if kernel.rate else None
 
     @cached_property
     def intensities(self) -> tuple[float, float]:
@@ -88,9 +101,12 @@ class Roofline:
         return min(low) / 1.5, self.peak * 2.2
 
 
-def placed(kernels: Mapping[str, Sequence[float]]) -> tuple[Kernel, ...]:
-    """From ``{"saxpy": (flops, nbytes, seconds)}`` or without the seconds."""
+def placed(kernels: Mapping[str, Sequence[Any]]) -> tuple[Kernel, ...]:
+    """From ``{"saxpy": (flops, nbytes, seconds, place)}``, or without the last or the last two."""
     for name, numbers in kernels.items():
-        if len(numbers) not in (2, 3):
-            raise UsageError(f"{name!r} is given as (flops, nbytes) or (flops, nbytes, seconds), not {numbers!r}.")
+        if len(numbers) not in (2, 3, 4):
+            raise UsageError(
+                f"{name!r} is given as (flops, nbytes), (flops, nbytes, seconds) or (flops, nbytes, seconds, place), "
+                f"not {numbers!r}."
+            )
     return tuple(Kernel(name, *numbers) for name, numbers in kernels.items())

@@ -58,10 +58,11 @@ def words(roofline: Roofline) -> str:
 
 def told(roofline: Roofline, kernel: Kernel) -> str:
     """One kernel in a sentence."""
-    most = roofline.attainable(kernel.intensity)
+    place = f"with its data in {kernel.place}, " if kernel.place not in ("", roofline.memory) else ""
     begin = (
         f"{kernel.name}: {rate(kernel.flops)[:-2]} and {nbytes(kernel.nbytes)}, {kernel.intensity:.3g} FLOP/byte. "
-        f"At most {rate(most)}, limited by {'memory' if roofline.bound(kernel) == 'memory' else 'computing'}"
+        f"At most {rate(roofline.most(kernel))}, {place}limited by "
+        f"{'memory' if roofline.bound(kernel) == 'memory' else 'computing'}"
     )
     share = roofline.share(kernel)
     return f"{begin}; measured {rate(kernel.rate)}, {share:.0%} of it." if kernel.rate and share else f"{begin}."
@@ -103,13 +104,13 @@ def _along(x1: float, y1: float, x2: float, y2: float, words: str) -> str:
 
 def _kernels(axes: Axes) -> Iterator[str]:
     """Each a drop line from what it could reach, and a dot where it is; names pushed apart where they would overlap."""
-    spots = [(axes.x(k.intensity), axes.y(k.rate or axes.roofline.attainable(k.intensity)), k)
+    spots = [(axes.x(k.intensity), axes.y(k.rate or axes.roofline.most(k)), k)
              for k in axes.roofline.kernels]  # fmt: skip
     rows = _rows([(x, y) for x, y, _ in spots])
     for number, ((x, y, kernel), row) in enumerate(zip(spots, rows, strict=True)):
         colour = BOUNDS[axes.roofline.bound(kernel)]
         right = x + 10 + 7.2 * len(kernel.name) < RIGHT
-        roof = axes.y(axes.roofline.attainable(kernel.intensity))
+        roof = axes.y(axes.roofline.most(kernel))
         parts = [
             svg.title(told(axes.roofline, kernel)),
             svg.line(x, roof, x, y, stroke=colour, stroke_dasharray="2 3"),

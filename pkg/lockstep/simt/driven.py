@@ -150,7 +150,7 @@ def products_table(naive: LineCounts, tiled: LineCounts) -> Table:
         [name, f"{of_factors(c):,}", f"{c.sectors:,}", f"{c.shared_requests:,}"]
         for name, c in (("naive_matmul", naive), ("tiled_matmul", tiled))
     ]
-    head = ["kernel", "bytes loaded of A and B", "sectors moved", "requests to shared memory"]
+    head = ["kernel", "bytes loaded of A and B", "sectors moved, C too", "requests to shared memory"]
     return Table(f"A product of two {SIDE} x {SIDE} matrices", head, rows)
 
 

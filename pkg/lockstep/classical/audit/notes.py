@@ -55,7 +55,8 @@ NOTES = (
          "KMeans", "OpenMP", "openmp"),
     Line("PCA", "✗ No", "No parallelism",
          "PCA full", "serial", "blas",
-         "scikit-learn's own code has none. But the decomposition is a call of BLAS, which has threads."),
+         "scikit-learn's own code has none. But the decomposition is a call of LAPACK, which computes with BLAS's "
+         "threads."),
     Line("TruncatedSVD", "✓ Full", "n_jobs for parallel SVD",
          "TruncatedSVD", "n_jobs", "blas",
          "It is parallel, by BLAS. There is no `n_jobs`."),
