@@ -22,7 +22,7 @@ def test_every_row_is_drawn_with_its_kind_and_the_notes_claim() -> None:
     texts = ["".join(e.itertext()) for e in ElementTree.fromstring(drawn).iter() if e.tag.endswith("text")]
     for words in ("KMeans", "PCA <full>", "mine:Forest", "OpenMP", "BLAS", "joblib threads", "–"):
         assert words in texts
-    assert (texts.count("right"), texts.count("wrong")) == (1, 1)
+    assert (texts.count("holds"), texts.count("differs")) == (1, 1)
 
 
 def test_bars_are_as_long_as_the_share() -> None:

@@ -58,7 +58,7 @@ def _row(verdict: Verdict, y: float) -> Iterator[str]:
     yield told(KIND, y + 13, NAMES["serial"] if serial else kind(verdict))
     claimed = verdict.claim_holds
     if claimed is not None:
-        mark = "right" if claimed else "wrong"
+        mark = "holds" if claimed else "differs"
         yield svg.text(WIDTH - 10, y + 13, mark, text_anchor="end", font_weight=400 if claimed else 700)
 
 

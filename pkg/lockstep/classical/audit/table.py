@@ -36,7 +36,7 @@ def kind(verdict: Verdict) -> str:
 def judgement(verdict: Verdict) -> str:
     """What this says of the notes, and of ``n_jobs``."""
     holds = verdict.claim_holds
-    told = "" if holds is None else f"{verdict.claim}: {'right' if holds else 'wrong'}"
+    told = "" if holds is None else f"{verdict.claim}: {'holds' if holds else 'differs'}"
     ignored = "ignores n_jobs" if verdict.ignores_n_jobs else ""
     faster = ", ".join(f"{k} ×{s:.2f}" for k, s in verdict.speedups.items() if verdict.shares.get(k, 0) > 0.05)
     return "; ".join(part for part in (told, ignored, faster) if part)
