@@ -361,9 +361,12 @@ def test_progress_of_a_newcomer(lockstep: Lockstep) -> None:
 def test_lab_opens_the_front_page_and_keeps_jupyters_token(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for name in ("DISPLAY", "WAYLAND_DISPLAY", "WSL_DISTRO_NAME", "JUPYTERHUB_SERVICE_URL"):
         monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("SHELL", "/bin/sh")
     options = lab.options(tmp_path)
     assert f"--ServerApp.root_dir={tmp_path}" in options
     assert "--LabApp.default_url=/lab/tree/course/index.ipynb" in options
+    assert "--ServerApp.terminado_settings=shell_command=/bin/sh" in options, "no login shell: it sets another PATH"
+    assert lab.surroundings(tmp_path)["PATH"].split(os.pathsep)[0] == str(Path(sys.executable).parent)
     assert not [option for option in options if "token" in option or "password" in option]
     assert ("--allow-root" in options) == (os.geteuid() == 0)
     assert ("--no-browser" in options) == sys.platform.startswith("linux")

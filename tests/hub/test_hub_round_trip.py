@@ -5,6 +5,7 @@ The hub is the project's own with a local spawner, the people are Linux users, e
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -73,7 +74,9 @@ def test_a_lab_goes_out_and_comes_back_graded(alice: Person, teacher: Person, ho
 
     teacher.post(f"{API}/assignment/{LAB}/collect")
     teacher.post(f"{API}/submission/{LAB}/alice/autograde")
-    teacher.post(f"{API}/assignment/{LAB}/generate_feedback")
+    by_nbgrader = points(teacher)
+    grade_in_a_terminal(teacher)
+    assert points(teacher) == by_nbgrader == [("alice", 1.0)]
     teacher.post(f"{API}/assignment/{LAB}/release_feedback")
     teacher.page.goto(f"{house.address}{SERVICE}/formgrader/manage_submissions/{LAB}")
     teacher.page.get_by_text("alice").first.wait_for()
@@ -88,6 +91,26 @@ def test_a_lab_goes_out_and_comes_back_graded(alice: Person, teacher: Person, ho
     alice.page.get_by_text(re.compile(r"\(Score: 1\.0 / [0-9.]+\)")).first.wait_for()
     alice.page.get_by_text("Right. 1 of 1 points").first.wait_for()
     shot(alice, "feedback")
+
+
+def grade_in_a_terminal(teacher: Person) -> None:
+    """`lockstep grade`, as the guide says: in a terminal of the graders' server, whose folder is the course's."""
+    teacher.page.goto(f"{teacher.house.address}{SERVICE}/lab?reset")
+    teacher.page.locator('.jp-LauncherCard[data-category="Other"]').get_by_text("Terminal").click()
+    teacher.page.locator(".jp-Terminal .xterm-helper-textarea").focus()
+    teacher.page.keyboard.type(f"lockstep grade {LAB}\n")
+    table, until = teacher.house.course / "grading" / f"{LAB}.csv", time.monotonic() + 300
+    while not table.exists():
+        assert time.monotonic() < until, shot(teacher, "terminal")
+        teacher.page.wait_for_timeout(500)
+    shot(teacher, "terminal")
+    assert [line.split(",")[:3] for line in table.read_text().splitlines()[1:]] == [["alice", "graded", "1"]]
+
+
+def points(teacher: Person) -> list[tuple[str, float]]:
+    """What Formgrader says of each."""
+    found = teacher.page.request.get(f"{teacher.house.address}{API}/submissions/{LAB}").json()
+    return [(one["student"], one["score"]) for one in found]
 
 
 def solve(alice: Person) -> None:

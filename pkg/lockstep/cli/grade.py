@@ -37,7 +37,8 @@ def grade(args: argparse.Namespace) -> int:
 
 
 def _line(result: Result, done: int, of: int, left: float) -> None:
-    rest = f"; about {max(1, round(left / 60))} min left" if done < of else ""
+    time_left = f"{left:.0f} s" if left < 100 else f"{left / 60:.0f} min"
+    rest = f"; about {time_left} left" if done < of else ""
     print(f"{done:>{len(str(of))}} of {of}  {class_list.told(result)}{rest}", flush=True)
 
 

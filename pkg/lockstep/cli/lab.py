@@ -9,6 +9,7 @@ import argparse
 import importlib.util
 import os
 import shlex
+import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -29,7 +30,7 @@ def lab(args: argparse.Namespace) -> int:
         print(sentence)
     command = [sys.executable, "-m", server, *options(folder), *args.others[len(named) :]]
     sys.stdout.flush()
-    os.execve(command[0], command, os.environ | {"JUPYTER_CONFIG_PATH": config_path(folder)})
+    os.execve(command[0], command, os.environ | surroundings(folder))
 
 
 def sentences(brought: Brought, folder: Path) -> Iterator[str]:
@@ -53,6 +54,19 @@ def config_path(folder: Path) -> str:
     return os.pathsep.join(filter(None, settings))
 
 
+def surroundings(folder: Path) -> dict[str, str]:
+    """What JupyterLab gets besides this process's environment: its settings; and for its terminals lockstep and
+    nbgrader, which stand beside this Python."""
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
+    return {"JUPYTER_CONFIG_PATH": config_path(folder), "PATH": path}
+
+
+def shell() -> str:
+    """What terminals run. Jupyter's own choice, where no terminal has started it, is a login shell, whose profile sets
+    another PATH."""
+    return os.environ.get("SHELL") or shutil.which("bash") or "sh"
+
+
 def under_a_hub() -> bool:
     """Whether a JupyterHub has started this process, and tells it where to listen and whom to ask."""
     return "JUPYTERHUB_SERVICE_URL" in os.environ
@@ -72,7 +86,7 @@ def program() -> str:
 
 def options(folder: Path) -> list[str]:
     """JupyterLab's options; the learner's own come after them and win. Its token stays as JupyterLab makes it."""
-    chosen = [f"--ServerApp.root_dir={folder.resolve()}"]
+    chosen = [f"--ServerApp.root_dir={folder.resolve()}", f"--ServerApp.terminado_settings=shell_command={shell()}"]
     if os.geteuid() == 0:
         chosen.append("--allow-root")
     if under_a_hub():

@@ -34,4 +34,4 @@ def measured_kernels(roofs: Roofs) -> dict[str, tuple[float, float, float, str]]
 
 def peak(roofs: Roofs, kernels: Mapping[str, Sequence[Any]]) -> float:
     """FLOP/s: the most that anything reached here. BLAS may use wider registers than our compiler prefers."""
-    return max(roofs.peak, *(flops / seconds for flops, _, seconds, *_ in kernels.values()))
+    return max(roofs.peak, *(float(flops / seconds) for flops, _, seconds, *_ in kernels.values()))

@@ -21,7 +21,7 @@ from lockstep.grading.feedback import core, sums
 from lockstep.grading.judging import Result
 from lockstep.grading.submission import MOST, WRONG_FORMAT
 
-TIMESTAMP = "timestamp.txt"
+TIMESTAMP, SECRET = "timestamp.txt", "submission_secret.txt"  # nbgrader puts them beside what is handed in
 RISKY = ("=", "+", "-", "@", "\t", "\r")  # with which a spreadsheet begins a formula
 
 
@@ -31,13 +31,14 @@ class ClassList:
     def __init__(self, root: Path, lab: str, secret: str) -> None:
         self.root, self.lab, self.secret = root, lab, secret
         self.kept = root / "grading" / "results" / lab
+        self.submitted = root / "grading" / "submitted"
 
     def students(self) -> list[str]:
-        folders = (self.root / "grading" / "submitted").glob(f"*/{self.lab}")
+        folders = self.submitted.glob(f"*/{self.lab}")
         return sorted(f.parent.name for f in folders if f.is_dir() and not f.is_symlink() and f.parent.name[0] != ".")
 
     def folder(self, student: str) -> Path:
-        return self.root / "grading" / "submitted" / student / self.lab
+        return self.submitted / student / self.lab
 
     def timestamp(self, student: str) -> str:
         """When it was handed in, as nbgrader has noted; empty where that is no date."""
@@ -49,6 +50,15 @@ class ClassList:
         except (OSError, ValueError, OverflowError):
             return ""
         return text
+
+    def receipt(self, student: str) -> dict[str, str]:
+        """What nbgrader has noted of the handing in, by file name: without it, it releases no feedback."""
+        try:
+            secret = _read(self.folder(student) / SECRET, 200).decode().strip()
+        except (OSError, ValueError):
+            secret = ""
+        found = {TIMESTAMP: self.timestamp(student), SECRET: secret if secret.isalnum() else ""}
+        return {name: text for name, text in found.items() if text}
 
     def key(self, student: str) -> str:
         """The same for the same files, package and seed."""
@@ -81,13 +91,15 @@ class ClassList:
         told = {"key": self.key(result.student), "result": result.to_json()}
         replaced(self.kept / f"{result.student}.json", json.dumps(told))
 
-    def write_table(self, results: Mapping[str, Result], names: Sequence[str]) -> Path:
-        """The CSV: one line a student. Where nothing could be graded the points are empty, and no zero."""
+    def write_table(self, results: Mapping[str, Result], names: Sequence[str], counted: Sequence[str]) -> Path:
+        """The CSV: one line a student. Where nothing could be graded the points are empty, and no zero. The others than
+        the ``counted`` ones among the exercises ``names`` are headed as extra."""
         file = self.root / "grading" / f"{self.lab}.csv"
+        titles = [name if name in counted else f"{name} (extra)" for name in names]
         coming = file.with_name(f".{file.name}.{os.getpid()}")
         with coming.open("w", encoding="utf-8", newline="") as opened:
             table = csv.writer(opened)
-            table.writerow(["student", "status", "points", "maximum", *names, "notes"])
+            table.writerow(["student", "status", "points", "maximum", *titles, "notes"])
             for student in sorted(results):
                 table.writerow(map(_harmless, _row(results[student], names)))
         os.replace(coming, file)
@@ -107,7 +119,8 @@ def told(result: Result) -> str:
     if not result.final or not core(result):
         return f"{printable(result.student)}: {result.status}. {' '.join(map(printable, result.notes[:2]))}"
     points, maximum = sums(result)
-    why = f". {printable(result.notes[0])}" if result.notes else ""
+    more = f" (And {len(result.notes) - 1} more in the table.)" if len(result.notes) > 1 else ""
+    why = f". {printable(result.notes[0])}{more}" if result.notes else ""
     return f"{printable(result.student)}: {points:g} of {maximum:g}, {result.status}{why}"
 
 

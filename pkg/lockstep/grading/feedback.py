@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from lockstep.checks.wording import printable
 from lockstep.grading import submission as submissions
 from lockstep.grading.judging import Judged, Result
-from lockstep.grading.submission import GRADED, NOT_GRADED, TAMPERED, WRONG_FORMAT
+from lockstep.grading.submission import GRADED, NOT_GRADED, TAMPERED, WRONG_FORMAT, Notebook
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 STYLE = (
@@ -43,12 +43,13 @@ def _page(result: Result, lab: str) -> Iterator[str]:
         points, maximum = sums(result)
         yield f"<p>{points:g} of {maximum:g} points for the core exercises.</p>"
     for name, judged in result.exercises.items():
-        yield from _exercise(name, judged, answer_of(result, name))
+        extra = "" if name in core(result) else " (extra: in no grade)"
+        yield from _exercise(name, extra, judged, answer_of(result, name))
     yield "</body></html>\n"
 
 
-def _exercise(name: str, judged: Judged, answer: str) -> Iterator[str]:
-    yield f"<h2>{_text(name)}</h2>"
+def _exercise(name: str, extra: str, judged: Judged, answer: str) -> Iterator[str]:
+    yield f"<h2>{_text(name)}{extra}</h2>"
     yield judged.html
     yield f"<details><summary>Your answer</summary><pre>{_text(answer)}</pre></details>"
 
@@ -60,7 +61,12 @@ def answer_of(result: Result, name: str) -> str:
 
 def core(result: Result) -> list[str]:
     """The exercises that the grade stands on: those whose tests cell has points."""
-    cells = (result.notebook or {"cells": []})["cells"]
+    return counted(result.notebook or {"cells": []})
+
+
+def counted(notebook: Notebook) -> list[str]:
+    """The same of a lab's notebook."""
+    cells = notebook["cells"]
     ids = [submissions.grade_id(c) for c in cells if c["metadata"].get("nbgrader", {}).get("grade")]
     return [id.removeprefix("tests-") for id in ids]
 

@@ -7,10 +7,11 @@ by a judge, and not by a kernel.
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -51,9 +52,17 @@ class Book:
             SaveCells().preprocess(nbformat.from_dict(release), self._resources(""))  # type: ignore[no-untyped-call]
         return known != wanted
 
-    def write(self, result: Result, timestamp: str) -> None:
-        """A submission's grades; and the graded notebook where nbgrader would have put it."""
+    def forget(self, student: str) -> None:
+        """That it has a grade, from what was handed in before: the last one cannot be read, and no grade is no zero."""
+        with self._open() as book, suppress(MissingEntry):
+            book.remove_submission(self.lab, student)
+        shutil.rmtree(self._autograded(student), ignore_errors=True)
+
+    def write(self, result: Result, receipt: Mapping[str, str]) -> None:
+        """A submission's grades; and the graded notebook where nbgrader would have put it, with what nbgrader has noted
+        of the handing in, by file name."""
         assert result.notebook is not None
+        timestamp = receipt.get("timestamp.txt", "")
         with self._open() as book:
             book.update_or_create_student(result.student)
             when = {"timestamp": parse_utc(timestamp)} if timestamp else {}
@@ -62,11 +71,14 @@ class Book:
         resources = self._resources(result.student)
         for step in (SaveAutoGrades, AssignLatePenalties):
             nb, resources = step().preprocess(nb, resources)
-        folder = self.root / "grading" / "autograded" / result.student / self.lab
+        folder = self._autograded(result.student)
         folder.mkdir(parents=True, exist_ok=True)
         submissions.write(folder / submissions.NAME, nb)
-        if timestamp:
-            (folder / "timestamp.txt").write_text(timestamp)
+        for name, text in receipt.items():
+            (folder / name).write_text(text)
+
+    def _autograded(self, student: str) -> Path:
+        return self.root / "grading" / "autograded" / student / self.lab
 
     def _with_scores(self, result: Result) -> Notebook:
         """The notebook with each score under its tests cell, where a kernel would have put it."""

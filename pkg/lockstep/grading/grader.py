@@ -28,7 +28,7 @@ from lockstep.grading import judging
 from lockstep.grading import submission as submissions
 from lockstep.grading.class_list import ClassList, replaced
 from lockstep.grading.course import UNITS, root
-from lockstep.grading.feedback import page
+from lockstep.grading.feedback import counted, page
 from lockstep.grading.gradebook import Book
 from lockstep.grading.judging import Result, Task, names_of
 from lockstep.grading.submission import NOT_GRADED, WRONG_FORMAT, Notebook
@@ -86,19 +86,20 @@ class Grader:
                 self._write(result, book)
                 left = (time.monotonic() - began) / done * (len(todo) - done)
                 tell(result, done, len(todo), left)
-            self.class_list.write_table(results, names_of(self.release))
+            self.class_list.write_table(results, names_of(self.release), counted(self.release))
         return results
 
     def _todo(self, known: dict[str, Result]) -> list[str]:
         there = self.class_list.students()
         for name in self.options.students:
             if name not in there:
-                raise UsageError(f"{name} has handed in no {self.lab}.", "Look into grading/submitted.")
+                raise UsageError(f"{name} has not handed in {self.lab}.", f"Look into {self.class_list.submitted}.")
         if self.options.students:
             return list(self.options.students)
         if not there:
             raise UsageError(
-                f"Nobody has handed in {self.lab}.", f"They are collected by `nbgrader collect {self.lab}`."
+                f"Nobody has handed in {self.lab}: there is none in {self.class_list.submitted}.",
+                f"They are collected by `nbgrader collect {self.lab}`.",
             )
         return [s for s in there if self.options.again or s not in known]
 
@@ -178,9 +179,14 @@ class Grader:
         known that all is written."""
         if result.final and not kept:
             self.class_list.keep(result)
-        if result.final and result.status != WRONG_FORMAT:
-            book.write(result, self.class_list.timestamp(result.student))
-        replaced(self.class_list.feedback(result.student), page(result, self.lab))
+        receipt, file = self.class_list.receipt(result.student), self.class_list.feedback(result.student)
+        if result.status == WRONG_FORMAT:
+            book.forget(result.student)
+        elif result.final:
+            book.write(result, receipt)
+        for name, text in receipt.items():
+            replaced(file.with_name(name), text)
+        replaced(file, page(result, self.lab))
 
 
 def _end(desk: Desk) -> None:

@@ -49,6 +49,10 @@ def text(vivas: Sequence[Viva], lab: str) -> str:
 
 
 def _lines(vivas: Sequence[Viva], lab: str) -> Iterator[str]:
+    if not any(one.questions for one in vivas):
+        yield f"Nobody's run of {lab} sends a message and comes to its end: ask about the answers themselves."
+        yield "What an older Lockstep has graded has no questions: `--again` grades it once more."
+        return
     for one in vivas:
         yield one.student
         for number, asked in enumerate(one.questions, 1):
@@ -56,5 +60,3 @@ def _lines(vivas: Sequence[Viva], lab: str) -> Iterator[str]:
             yield f"     {asked.answer}"
         if not one.questions:
             yield "  No run of theirs sends a message and comes to its end: ask about their answer itself."
-    if not any(one.questions for one in vivas):
-        yield f"\nWas {lab} graded before there were questions? `--again` grades it once more. Or has it no messages?"

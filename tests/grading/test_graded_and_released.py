@@ -1,0 +1,63 @@
+"""``lockstep grade``, and nbgrader's own next step: feedback goes back to whoever has handed in."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from nbgrader.api import Gradebook, MissingEntry
+
+from lockstep.bench.grade import LAB, made
+from lockstep.grading.grader import Grader, Options
+from lockstep.grading.submission import GRADED, WRONG_FORMAT
+
+pytestmark = [pytest.mark.xdist_group("graded and released"), pytest.mark.timeout(300)]
+
+ADA, BOB = "student00", "student01"
+WHEN = "2026-11-26 07:00:00.000000 UTC"
+
+
+@pytest.fixture
+def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name in ("LOCKSTEP_HOME", "JUPYTER_DATA_DIR", "JUPYTER_CONFIG_DIR", "IPYTHONDIR", "NBGRADER_EXCHANGE"):
+        monkeypatch.setenv(name, str(tmp_path / name.lower()))
+    (tmp_path / "nbgrader_exchange").mkdir()
+    course = made(tmp_path / "course", 2)
+    for student in (ADA, BOB):
+        of_nbgrader = course / "grading" / "submitted" / student / LAB
+        (of_nbgrader / "timestamp.txt").write_text(WHEN)
+        (of_nbgrader / "submission_secret.txt").write_text(f"secret{student}")
+    return course
+
+
+def grade(course: Path) -> dict[str, str]:
+    options = Options(jobs=1, students=(), again=False, own_seeds=False, unsafe=True)
+    return {name: one.status for name, one in Grader(LAB, options, course).run(lambda *_: None).items()}
+
+
+def release(course: Path) -> list[Path]:
+    done = subprocess.run(
+        [sys.executable, "-m", "nbgrader", "release_feedback", LAB],
+        cwd=course, capture_output=True, text=True, check=False, timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return sorted((Path(os.environ["NBGRADER_EXCHANGE"]) / "lockstep" / "feedback").glob("*.html"))
+
+
+def test_feedback_is_released_and_an_unreadable_second_hand_in_takes_the_grade_back(course: Path) -> None:
+    """nbgrader looks for two files beside the page, which were not there: a traceback, and no feedback for anybody."""
+    assert grade(course) == {ADA: GRADED, BOB: GRADED}
+    assert len(release(course)) == 2
+    (course / "grading" / "submitted" / BOB / LAB / "lab.ipynb").write_text("oops")
+    assert grade(course) == {ADA: GRADED, BOB: WRONG_FORMAT}
+    assert len(release(course)) == 2, "the page that says what to do, too"
+    with Gradebook(f"sqlite:///{course / 'grading' / 'gradebook.db'}") as book:
+        assert book.find_submission(LAB, ADA).score == 10
+        with pytest.raises(MissingEntry):
+            book.find_submission(LAB, BOB)
+    assert not (course / "grading" / "autograded" / BOB / LAB).exists()
+    table = (course / "grading" / f"{LAB}.csv").read_text()
+    assert f"{BOB},{WRONG_FORMAT},," in table
