@@ -118,6 +118,12 @@ def place(filename: str, line: int, function: str) -> Place:
     return Place(name, line, function, linecache.getline(filename, line).strip())
 
 
+def line_of(frame: FrameType) -> int:
+    """Where it stands; the first line of its function, where Python does not say, as at some instructions of a
+    generator expression."""
+    return frame.f_lineno or frame.f_code.co_firstlineno
+
+
 def of_frame(frame: FrameType | None) -> Place:
     """The innermost line of the learner's at or above ``frame``."""
     found, _ = _search(frame)
@@ -138,7 +144,7 @@ def here() -> Place:
         if id(frame.f_code) in functions and (caller := frame.f_back):
             code = caller.f_code
             if _mine.get(code.co_filename) is False:  # it is the learner's
-                return place(code.co_filename, caller.f_lineno, code.co_name)
+                return place(code.co_filename, line_of(caller), code.co_name)
     found, called = _search(sys._getframe(1))
     if called and any(part in called[-1].co_filename for part in _SILENT):
         _seen.setdefault(len(called), {})[id(called[-1])] = called[-1]
@@ -155,7 +161,7 @@ def _search(frame: FrameType | None) -> tuple[FrameType | None, list[CodeType]]:
 
 
 def _of(frame: FrameType) -> Place:
-    return place(frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name)
+    return place(frame.f_code.co_filename, line_of(frame), frame.f_code.co_name)
 
 
 def of_stack(frames: Iterable[tuple[str, int, str]]) -> Place:

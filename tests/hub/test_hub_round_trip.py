@@ -94,11 +94,12 @@ def test_a_lab_goes_out_and_comes_back_graded(alice: Person, teacher: Person, ho
 
 
 def grade_in_a_terminal(teacher: Person) -> None:
-    """`lockstep grade`, as the guide says: in a terminal of the graders' server, whose folder is the course's."""
+    """`lockstep grade`, as the guide says: in a terminal of the graders' server, whose folder is the course's. In this
+    house bubblewrap covers parts of /proc, and so the kernel allows no sandbox in it."""
     teacher.page.goto(f"{teacher.house.address}{SERVICE}/lab?reset")
     teacher.page.locator('.jp-LauncherCard[data-category="Other"]').get_by_text("Terminal").click()
     teacher.page.locator(".jp-Terminal .xterm-helper-textarea").focus()
-    teacher.page.keyboard.type(f"lockstep grade {LAB}\n")
+    teacher.page.keyboard.type(f"lockstep grade {LAB} || lockstep grade {LAB} --unsafe\n")
     table, until = teacher.house.course / "grading" / f"{LAB}.csv", time.monotonic() + 300
     while not table.exists():
         assert time.monotonic() < until, shot(teacher, "terminal")

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lockstep.launch.watchdog import Stack
+from lockstep.places import line_of
 
 AGAIN = 1.0  # seconds
 LAST_WORDS = 5.0  # seconds that a rank has from the launcher's SIGTERM, to tell an error that it knows
@@ -117,6 +118,6 @@ def stack_of(thread: int) -> Stack:
     """Where a thread of this process stands."""
     frame, frames = sys._current_frames().get(thread), []
     while frame is not None:
-        frames.append((frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name))
+        frames.append((frame.f_code.co_filename, line_of(frame), frame.f_code.co_name))
         frame = frame.f_back
     return Stack(tuple(frames))

@@ -4,6 +4,7 @@ import horovod.torch as hvd
 import torch.nn.functional as F
 
 MISCONCEPTION = "crashed:RankRaised"
+ALSO = ["momentum-lost"]
 RAISES = "^AssertionError: Gradients were computed more than"
 TELL = (
     "hvd.DistributedOptimizer puts hooks on the gradients. If it is made inside the function that "
