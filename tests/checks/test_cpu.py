@@ -114,6 +114,32 @@ def test_each_flaw_has_its_price(found: dict[str, Any], points: float, misconcep
     assert (score.points, [f.misconception for f in score.findings]) == (points, [misconception])
 
 
+def test_sums_in_memory_are_not_told_of_zip() -> None:
+    """Four sums in an array, with fastmath: the reasons that were named had nothing to do with it."""
+    (found,) = score_of(DOT, seen_of({"fastmath": True}, lanes=1, stores=4)).findings
+    assert "your loop stores" in found.message
+    assert "zip" not in found.message
+
+
+def test_the_array_that_is_missed_too_often_is_named() -> None:
+    """The lab's last hint had promised it."""
+    advice = MATMUL.budgets[0].advice
+    assert callable(advice)
+    for name, told in (("A", "2,000 of them are of A, where blocks need 720"), ("B", "2,000 of them are of B")):
+        misses = {"A": 700, "B": 700, "C and others": 700, name: 2000}
+        assert advice(Seen(MATMUL.cases(1, 0)[0], returned=([{"misses": misses}],))).startswith(told)
+
+
+def test_an_empty_array_that_is_read_is_told_each_time() -> None:
+    """What np.empty gave was mostly zeros: one element of one of six products was wrong, by luck."""
+    path = MATMUL.wrong / "adds_to_empty.py"
+    fn = getattr(load(path, "blocked_matmul").function(), "py_func", None)
+    assert fn is not None
+    calls = MATMUL.inputs(MATMUL.cases(1, 0)[0], 0)
+    found = [MATMUL.beside(fn, call) for call in calls]  # type: ignore[misc]
+    assert all(evidence["empty"] and torch.isnan(evidence["python"]["result"]).all() for evidence in found)
+
+
 def test_half_of_the_points_of_a_dot_product_are_for_its_strict_order() -> None:
     """It was solved at full points by fastmath on the plain loop: the compiler made the accumulators."""
     (found,) = score_of(DOT, seen_of({"fastmath": True}, strict={"accumulators": 1.0, "chains": 1})).findings

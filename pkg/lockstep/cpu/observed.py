@@ -106,12 +106,14 @@ def code(fn: Callable[..., Any], *arguments: Any, strict: bool = False) -> Evide
 
 
 def uses(memory: Memory, names: tuple[str, ...]) -> Evidence:
-    """How often each element of the arguments was read and written, and the largest array that was made."""
+    """How often each element of the arguments was read and written, the largest array that was made, and
+    whether any was made empty."""
     arrays = [name for name in names if name in memory.arrays]
     return {
         "read": {name: memory.uses(name).tolist() for name in arrays},
         "written": {name: memory.uses(name, write=True).tolist() for name in arrays},
         "temporary": memory.temporary,
+        "empty": memory.empty,
     }
 
 

@@ -62,6 +62,7 @@ EXERCISE = arithmetic(
     minutes=20,
     parameters="workers, times",
     reference="lockstep.cost.speedup:fit_parallel_fraction",
+    kept=True,
     agrees=within(1e-4),  # single precision is enough
     asked="p, a float,",
     steps=lambda *runs: "a = {:.4g} and b = {:.4g} seconds.".format(*line(*runs)),
