@@ -19,6 +19,7 @@ from lockstep.checks import observe
 from lockstep.checks.assess import score_of
 from lockstep.checks.case import Case
 from lockstep.checks.guard import LibraryAnswer, references_refuse, refuse_borrowed
+from lockstep.checks.load import load
 from lockstep.checks.observation import Failure, Observation, Seen
 from lockstep.checks.observe import Ungraded
 from lockstep.cpu.compiled import compiling_problem, inner_loop, machine_code
@@ -132,12 +133,11 @@ def test_the_array_that_is_missed_too_often_is_named() -> None:
 
 def test_an_empty_array_that_is_read_is_told_each_time() -> None:
     """What np.empty gave was mostly zeros: one element of one of six products was wrong, by luck."""
-    path = MATMUL.wrong / "adds_to_empty.py"
-    fn = getattr(load(path, "blocked_matmul").function(), "py_func", None)
-    assert fn is not None
-    calls = MATMUL.inputs(MATMUL.cases(1, 0)[0], 0)
-    found = [MATMUL.beside(fn, call) for call in calls]  # type: ignore[misc]
-    assert all(evidence["empty"] and torch.isnan(evidence["python"]["result"]).all() for evidence in found)
+    fn = load(MATMUL.wrong / "adds_to_empty.py", "blocked_matmul").function()
+    for call in MATMUL.inputs(MATMUL.cases(1, 0)[0], 0):
+        evidence = MATMUL.beside(fn, call)  # type: ignore[misc]
+        assert evidence["empty"]
+        assert np.isnan(evidence["python"]["result"]).all()
 
 
 def test_half_of_the_points_of_a_dot_product_are_for_its_strict_order() -> None:

@@ -6,6 +6,7 @@ Known answers are run here in this process, with several seeds; ``test_answers``
 
 from __future__ import annotations
 
+import itertools
 import math
 import pickle
 from collections.abc import Callable, Sequence
@@ -265,6 +266,35 @@ def test_what_is_given_stays_as_it_is() -> None:
         found = judged(asked, fn, 0)
         assert found, name
         assert f"It changes its argument {name}. Leave it as it was." in found[0].message
+
+
+def test_a_kind_that_is_forgotten_is_named() -> None:
+    """The lab's last hint had promised it, and who counted the four kinds of the example was told two numbers."""
+
+    def of_the_example(params: int, recipe: dict[str, str]) -> int:
+        kinds = ("weights", "gradients", "momentum", "variance")
+        return exercise("training_memory").reference_function()(params, {k: recipe[k] for k in kinds if k in recipe})
+
+    (found,) = judged(exercise("training_memory"), of_the_example, 0)[:1]
+    assert "leave out: error feedback, master weights, moving average." in found.message
+
+
+def test_a_rounded_p_is_told_as_one() -> None:
+    """Of 0.845 nobody knows whether 0.84 or 0.85 is the rounded one."""
+    fit = exercise("fit_parallel_fraction")
+    for seed, digits in itertools.product(SEEDS, (2, 3)):
+        found = judged(fit, lambda *runs, digits=digits: round(fit.reference_function()(*runs), digits), seed)
+        assert [f.misconception for f in found] == ["rounded"]
+
+
+def test_times_that_are_sorted_by_themselves_are_wrong_in_every_noisy_case() -> None:
+    """They were wrong in one program of six, by 0.0001: the noise changed no order."""
+    fit = exercise("fit_parallel_fraction")
+    torn = next(k for k in known_answers(fit) if k.name == "torn_pairs").load(fit.function).function()
+    for seed in range(30):
+        for case in fit.cases(1, seed)[2:]:
+            pairs = zip(fit.inputs(case, 0), fit.wanted(case), strict=True)
+            assert max(abs(torn(*runs) - p) for runs, p in pairs) > 3e-4
 
 
 def test_no_run_may_be_left_out() -> None:

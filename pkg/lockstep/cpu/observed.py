@@ -63,7 +63,14 @@ class Kernel:
         if trial.problem:
             return found
         python = self.result(trial.returned, trial.arguments)
-        return {**found, "python": python, **uses(trial.memory, self.names), **self.facts(trial.memory)}
+        empty = trial.memory.empty and _has_nan(trial.returned, *trial.arguments)
+        return {**found, "python": python, "empty": empty, **uses(trial.memory, self.names), **self.facts(trial.memory)}
+
+
+def _has_nan(*values: Any) -> bool:
+    """Whether any array or number has one."""
+    arrays = [np.asarray(v) for v in values if isinstance(v, (float, np.floating, np.ndarray))]
+    return any(bool(np.isnan(a).any()) for a in arrays if a.dtype.kind == "f")
 
 
 def options(fn: Callable[..., Any]) -> Evidence:
@@ -106,14 +113,12 @@ def code(fn: Callable[..., Any], *arguments: Any, strict: bool = False) -> Evide
 
 
 def uses(memory: Memory, names: tuple[str, ...]) -> Evidence:
-    """How often each element of the arguments was read and written, the largest array that was made, and
-    whether any was made empty."""
+    """How often each element of the arguments was read and written, and the largest array that was made."""
     arrays = [name for name in names if name in memory.arrays]
     return {
         "read": {name: memory.uses(name).tolist() for name in arrays},
         "written": {name: memory.uses(name, write=True).tolist() for name in arrays},
         "temporary": memory.temporary,
-        "empty": memory.empty,
     }
 
 

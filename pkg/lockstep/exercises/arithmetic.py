@@ -28,7 +28,8 @@ def arithmetic(
     ``right`` gives the answer to a call, where it is not what the reference gives. With ``kept``, a call whose
     arguments are dicts, or lists of numbers or of lists, leaves them as they were."""
     if asked.get("kept"):
-        asked |= {"watch": partial(keeping, asked["parameters"].split(", ")), "examine": changed}
+        own, names = asked.get("examine", lambda seen: None), asked["parameters"].split(", ")
+        asked |= {"watch": partial(keeping, names), "examine": lambda seen: changed(seen) or own(seen)}
     exercise = Exercise(
         cases=lambda ranks, seed: [Case(1, seed, None, {"told": t, "trivial": t in trivial}) for t in tried],
         inputs=lambda case, rank: drawn(tried, case),

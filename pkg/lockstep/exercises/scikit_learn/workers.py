@@ -6,15 +6,13 @@ from dataclasses import replace
 from itertools import compress
 from typing import Any
 
-import joblib
-import numpy as np
-
 from lockstep.checks.case import Case, Inputs
 from lockstep.checks.exercise import Exercise, Watch
 from lockstep.checks.judge import Fault
 from lockstep.checks.observation import Seen
 from lockstep.checks.transport import encoded
 from lockstep.checks.wording import counted
+from lockstep.classical.called import called
 from lockstep.classical.fits import Fits
 from lockstep.classical.tasks import recorded
 
@@ -93,38 +91,16 @@ def observed(
     they would kill the process."""
     with recorded() as handed, watching or nullcontext(Fits()) as fits:
         given = arguments()
-        before = list(map(digest, given))
-        result, ended = called(fn, given, lambda: handed.explains or fits.contested > 1)
-        spoilt = [digest(a) != was for a, was in zip(given, before, strict=True)]
+        result, ended, spoilt = called(fn, given, lambda: handed.explains or fits.contested > 1)
     answer: Answer = {"n_jobs": n_jobs, "calls": handed.calls, "refused": handed.refused, "spoilt": spoilt}
-    answer |= {
-        "spoilt": spoilt,
-        "silent": handed.silent,
-        "fits": fits.counts,
-        "contested": fits.contested,
-        **note(given, result, fits),
-    }
+    answer |= {"lost": handed.lost, "silent": handed.silent, "fits": fits.counts, "contested": fits.contested}
+    answer |= note(given, result, fits)
     with suppress(Exception), recorded(alike=True):  # whoever stumbles over these results has used them
         given = arguments()
         twice = ended and n_jobs > 1 and handed.calls and fits.contested <= 1
         again = note(given, fn(*given), Fits()) if twice else {"value": None}
         answer["unused"] = encoded(again["value"]) == encoded(answer["value"])
     return {"unused": False, **answer}  # fmt: skip
-
-
-def digest(given: Any) -> str | None:
-    """Of arrays and grids; an estimator may be looked at more closely, and a splitter counts its calls."""
-    return joblib.hash(given) if isinstance(given, (np.ndarray, dict)) else None
-
-
-def called(fn: Callable[..., Any], arguments: Any, explained: Callable[[], bool]) -> tuple[Any, bool]:
-    """What ``fn`` returns, and whether it did: not where it raised, and what was written down explains that."""
-    try:
-        return fn(*arguments), True
-    except Exception as error:
-        if isinstance(error, NotImplementedError) or not explained():
-            raise
-        return None, False
 
 
 def misused(answer: Answer) -> Fault | None:

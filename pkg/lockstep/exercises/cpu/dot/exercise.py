@@ -44,7 +44,7 @@ FLAWS = (
          f"waits for the one before, two to four cycles. {NAMES}", price=2.0),
     Rule("scalar-code", lambda e: e["code"]["lanes"] == 1 and e["code"]["stores"],
          "each addition handles one number (its name ends in ss or sd), where a register holds several; and your loop "
-         "stores, as it does with sums that are elements of an array or of a list. Give each sum a name of its own, and "
+         "stores, as it does with sums that are elements of an array or a list. Give each sum a name of its own, and "
          "let @njit(fastmath=True) change the order of your additions.", price=1.0),
     Rule("scalar-code", lambda e: e["code"]["lanes"] == 1 and not e["code"]["stores"],
          "each addition handles one number (its name ends in ss or sd), where a register holds several. Without "

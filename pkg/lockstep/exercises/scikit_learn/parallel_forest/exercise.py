@@ -73,9 +73,6 @@ EXERCISE = on_workers(
     inputs,
     watch,
     wrong,
-    number=2,
-    title="A parallel forest",
-    minutes=25,
-    parameters="X, y, n_trees, n_jobs, seed",
+    number=2, title="A parallel forest", minutes=25, parameters="X, y, n_trees, n_jobs, seed",
     reference="lockstep.classical.forest:parallel_forest",
-)
+)  # fmt: skip
