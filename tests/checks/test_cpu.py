@@ -126,9 +126,9 @@ def test_the_array_that_is_missed_too_often_is_named() -> None:
     """The lab's last hint had promised it."""
     advice = MATMUL.budgets[0].advice
     assert callable(advice)
-    for name, told in (("A", "2,000 of them are of A, where blocks need 720"), ("B", "2,000 of them are of B")):
+    for name, told in (("A", "2,000 of your misses are of A, where blocks need 720"), ("B", "misses are of B,")):
         misses = {"A": 700, "B": 700, "C and others": 700, name: 2000}
-        assert advice(Seen(MATMUL.cases(1, 0)[0], returned=([{"misses": misses}],))).startswith(told)
+        assert told in advice(Seen(MATMUL.cases(1, 0)[0], returned=([{"misses": misses}],)))
 
 
 def test_an_empty_array_that_is_read_is_told_each_time() -> None:
@@ -137,7 +137,7 @@ def test_an_empty_array_that_is_read_is_told_each_time() -> None:
     for call in MATMUL.inputs(MATMUL.cases(1, 0)[0], 0):
         evidence = MATMUL.beside(fn, call)  # type: ignore[misc]
         assert evidence["empty"]
-        assert np.isnan(evidence["python"]["result"]).all()
+        assert torch.as_tensor(evidence["python"]["result"]).isnan().all()
 
 
 def test_half_of_the_points_of_a_dot_product_are_for_its_strict_order() -> None:

@@ -47,7 +47,7 @@ def advice(seen: Seen) -> str:
     sizes = {"A": n * p, "B": p * m, "C and others": n * m}
     need = {name: (n * p * m / block + size) / 8 for name, size in sizes.items()}
     most = max(need, key=lambda name: missed[name] - need[name])
-    return f"{missed[most]:,} of them are of {most}, where blocks need {need[most]:,.0f} at most. {ADVICE}"
+    return f"{ADVICE} {missed[most]:,} of your misses are of {most}, where blocks need {need[most]:,.0f} at most."
 
 
 IGNORED = "But it does the same with block = 4 and with block = 5: it is the caller who says how wide a block is."

@@ -37,13 +37,13 @@ def note(given: tuple[Any, ...], grown: Any, fits: Fits) -> Answer:
     odd = sorted({type(tree).__name__ for tree in trees if not hasattr(tree, "tree_")})
     seeds = first_three(sorted(fits.seeds, key=lambda seed: (len(seed), seed)))
     steps = [{"seeds": seeds, "rows": f"{len(f.rows)} rows, numbers {first_three(f.rows)}",
-              "labels": "to those rows" if f.labels else "to other rows",
+              "labels": "to the same rows" if f.labels else "to other rows",
               **f.told} for f in map(fits.of, trees) if f]  # fmt: skip
     return {"value": nodes if trees and not odd else " of ".join([type(grown).__name__, *odd[:1]]), "steps": steps}
 
 
 def first_three(items: Sequence[Any]) -> str:
-    return ", ".join([*map(str, items[:3]), *["..."] * (len(items) > 3)])
+    return ", ".join(map(str, items[:3])) + " and more" * (len(items) > 3)
 
 
 def wrong(call: tuple[Any, ...], answer: Answer) -> Fault | None:
