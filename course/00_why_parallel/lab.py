@@ -14,7 +14,8 @@
 # Each exercise has three folded hints.
 #
 # All of these are functions of plain numbers and lists. You may use Python, `math`, `numpy` and `torch`. Lockstep's own
-# answers refuse to be called: here you write them yourself. **Return** the answer. Printing it is not enough.
+# answers refuse to be called: here you write them yourself. **Return** the answer. Printing it is not enough. What your
+# function is given stays as it is: others may still need it.
 #
 # In the whole lab, **p** is the parallel fraction, a share from 0 to 1 of one worker's time that can be divided; 1 − p is
 # serial. **s** is the number of workers.

@@ -17,6 +17,7 @@
 # - In exercises 2 to 4, use `Parallel` and `delayed` of joblib, and hand `n_jobs` on. `prefer="threads"` is allowed.
 # - Without `prefer="threads"` the workers are processes: each task gets a *copy* of its arguments, and only what it
 #   returns comes back.
+# - What your function is given stays as it is: arrays, grid and estimator are the caller's.
 # - `check` shows nothing of what you print. Call your function in a cell of your own to look inside.
 
 # %% lab="readonly imports"

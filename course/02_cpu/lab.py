@@ -16,6 +16,8 @@
 # **Compile.** For the four kernels write `@njit` in the line above `def`, with options if you need them, as in
 # `@njit(fastmath=True)`. What a compiled function calls must be compiled, too.
 #
+# **Arguments.** What your function is given stays as it is. Only `saxpy` changes its `y`.
+#
 # **Points.** Half of a kernel's points are for right results, the other half for how it gets them. The dot product says
 # itself what its points are for. No points depend on seconds: your machine may be busy. What was measured is shown, and
 # costs nothing.
@@ -113,7 +115,7 @@ check("cpu.saxpy", saxpy)
 #   yours, in float32: no `np.dot`, no `x @ y`, no array made of products.
 # - **It may cost** no waiting. **Accumulators** (2 points): at least 4 additions can be under way at once, also where the
 #   compiler must keep the order that you wrote. **Lanes** (1 point): as you compiled it, each addition is an instruction
-#   on several float32.
+#   on several float32. Sums in float64 cost half a point.
 #
 # For the accumulators the check compiles your function once more, without `fastmath`. So what `fastmath` makes of a loop
 # with one sum does not count there: keep four sums yourself. `inner_loop(dot, x, y, strict=True)` shows that loop.

@@ -19,6 +19,7 @@ from lockstep.checks import observe
 from lockstep.checks.assess import score_of
 from lockstep.checks.case import Case
 from lockstep.checks.guard import LibraryAnswer, references_refuse, refuse_borrowed
+from lockstep.checks.load import load
 from lockstep.checks.observation import Failure, Observation, Seen
 from lockstep.checks.observe import Ungraded
 from lockstep.cpu.compiled import compiling_problem, inner_loop, machine_code
@@ -112,6 +113,31 @@ def test_code_that_cannot_be_read_is_ungraded_and_never_a_zero() -> None:
 def test_each_flaw_has_its_price(found: dict[str, Any], points: float, misconception: str) -> None:
     score = score_of(DOT, seen_of({}, **found))
     assert (score.points, [f.misconception for f in score.findings]) == (points, [misconception])
+
+
+def test_sums_in_memory_are_not_told_of_zip() -> None:
+    """Four sums in an array, with fastmath: the reasons that were named had nothing to do with it."""
+    (found,) = score_of(DOT, seen_of({"fastmath": True}, lanes=1, stores=4)).findings
+    assert "your loop stores" in found.message
+    assert "zip" not in found.message
+
+
+def test_the_array_that_is_missed_too_often_is_named() -> None:
+    """The lab's last hint had promised it."""
+    advice = MATMUL.budgets[0].advice
+    assert callable(advice)
+    for name, told in (("A", "2,000 of your misses are of A, where blocks need 720"), ("B", "misses are of B,")):
+        misses = {"A": 700, "B": 700, "C and others": 700, name: 2000}
+        assert told in advice(Seen(MATMUL.cases(1, 0)[0], returned=([{"misses": misses}],)))
+
+
+def test_an_empty_array_that_is_read_is_told_each_time() -> None:
+    """What np.empty gave was mostly zeros: one element of one of six products was wrong, by luck."""
+    fn = load(MATMUL.wrong / "adds_to_empty.py", "blocked_matmul").function()
+    for call in MATMUL.inputs(MATMUL.cases(1, 0)[0], 0):
+        evidence = MATMUL.beside(fn, call)  # type: ignore[misc]
+        assert evidence["empty"]
+        assert torch.as_tensor(evidence["python"]["result"]).isnan().all()
 
 
 def test_half_of_the_points_of_a_dot_product_are_for_its_strict_order() -> None:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numba
 import numpy as np
 import pytest
 import torch
@@ -64,6 +65,26 @@ def test_a_race_for_an_argument_is_a_lost_update_and_may_be_recognised() -> None
     fault = exercise.examine(seen)
     assert fault is not None
     assert (fault.misconception, fault.telling) == ("lost-update", True)
+
+
+@cuda.jit
+def columns_after_a_tile(source, target):
+    tile = cuda.shared.array((32, 33), numba.float32)
+    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+    x, y = cuda.grid(2)
+    if x < source.shape[1] and y < source.shape[0]:
+        tile[ty, tx] = source[y, x]
+    cuda.syncthreads()
+    if x < source.shape[1] and y < source.shape[0]:
+        target[x, y] = tile[ty, tx]
+
+
+def test_the_line_that_moves_the_most_is_named() -> None:
+    """A tile, and columns written all the same: neither the line nor the array was told."""
+    exercise = checks.find("gpu.transpose")
+    fault = exercise.budgets[1].over(observed(exercise, columns_after_a_tile, first_case(exercise)), exercise.of)
+    assert fault is not None
+    assert ": target[x, y] = tile[ty, tx]\n" in fault.message
 
 
 def test_a_hazard_is_told_as_the_mistake_of_a_known_answer() -> None:

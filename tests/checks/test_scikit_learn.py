@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from pathlib import Path
 
 import numpy as np
@@ -166,3 +167,28 @@ def test_threads_may_write_their_results_where_they_are_seen() -> None:
 
     score = checks.check("scikit_learn.parallel_forest", parallel_forest)
     assert score.passed, score.text()
+
+
+SPOILT = (
+    ("parallel_forest", "X, y", "np.multiply(args[0], 0, out=args[0]); args[1][:] = 0"),
+    ("parallel_kmeans_step", "X", "args[0][:] = 0"),
+    ("parallel_grid_search", "grid, X", "args[1]['max_depth'].pop(); args[2][0] = 0"),
+)
+
+
+@pytest.mark.parametrize(("function", "names", "spoil"), SPOILT)
+def test_what_is_given_stays_as_it_is(function: str, names: str, spoil: str) -> None:
+    """Who set X to zeros had full points, as long as that came last."""
+    exercise = find(f"scikit_learn.{function}")
+
+    def fn(*args):  # type: ignore[no-untyped-def]
+        result = exercise.reference_function()(*args)
+        exec(spoil, {"np": np, "args": args})
+        return result
+
+    case = exercise.cases(1, 0)[0]
+    answers = [exercise.watch(fn, copy.deepcopy(call)) for call in exercise.inputs(case, 0)]
+    fault = exercise.examine(Seen(case, returned=(answers,)))
+    assert fault is not None
+    assert fault.misconception == "changes-arguments"
+    assert f"it changes {names.replace(', ', ' and ')}. " in fault.message

@@ -6,6 +6,7 @@ Known answers are run here in this process, with several seeds; ``test_answers``
 
 from __future__ import annotations
 
+import itertools
 import math
 import pickle
 from collections.abc import Callable, Sequence
@@ -27,7 +28,7 @@ from lockstep.checks.known import Known, known_answers
 from lockstep.checks.load import FromFile, load
 from lockstep.checks.numbers import apart
 from lockstep.checks.observation import Failure, Observation, Seen
-from lockstep.checks.plain import plain
+from lockstep.checks.play import returned
 from lockstep.checks.transforms import changed_numbers
 from lockstep.grading.course import root
 
@@ -49,7 +50,8 @@ def observed(exercise: Exercise, fn: Function, cases: Sequence[Case]) -> Observa
     seen = []
     for case in cases:
         try:
-            answers = [plain(own(*call)) for call in pickle.loads(pickle.dumps(exercise.inputs(case, 0)))]
+            watch, calls = exercise.watch or returned, pickle.loads(pickle.dumps(exercise.inputs(case, 0)))
+            answers = [watch(own, call) for call in calls]
             seen.append(Seen(case, returned=(answers,), arguments=([],)))
         except Exception as error:
             failure = Failure("RankRaised", f"{exercise.function}(...) raised {type(error).__name__}: {error}")
@@ -180,7 +182,7 @@ def test_a_search_that_took_too_long_is_asked_when_no_number_is_enough() -> None
 CRASHES = (
     ("training_memory", "KeyError: 'float64'", "Your table has no such dtype."),
     ("training_memory", "KeyError: 'weights'", "go through recipe.values()"),
-    ("training_memory", "KeyError: 4", "Leave the dictionary as it is."),
+    ("training_memory", "RuntimeError: dictionary changed size during iteration", "Leave the dictionary as it is"),
     ("training_memory", "TypeError: data type 'bfloat16' not understood", "a dictionary of your own"),
     ("fit_parallel_fraction", "TypeError: unsupported operand type(s) for /: 'int' and 'list'", "np.array(workers"),
     ("fit_parallel_fraction", "a, b = np.linalg.lstsq(A, t)\nValueError: too many values to unpack", "four things"),
@@ -243,6 +245,56 @@ def test_one_worker_more_than_a_million_is_one_too_many() -> None:
         exercise("workers_needed"), lambda *call: (needed(*call) or 0) + (needed(*call) or 0) // 10**6 or None, 0
     )
     assert "1 of 4 answers is wrong" in found[0].message
+
+
+def test_what_is_given_stays_as_it_is() -> None:
+    """Who sorted the caller's times had full points, and who wrote into the recipe had, too, where no other call met
+    it."""
+    fit, memory = exercise("fit_parallel_fraction"), exercise("training_memory")
+
+    def sorts(workers: list[int], times: list[float]) -> float:
+        right = fit.reference_function()(workers, times)
+        times.sort()
+        return float(right)
+
+    def adds(params: int, recipe: dict[str, str]) -> int:
+        right = memory.reference_function()(params, recipe)
+        recipe["activations"] = "float32"
+        return int(right)
+
+    for asked, fn, name in ((fit, sorts, "times"), (memory, adds, "recipe")):
+        found = judged(asked, fn, 0)
+        assert found, name
+        assert f"It changes its argument {name}. Leave it as it was." in found[0].message
+
+
+def test_a_kind_that_is_forgotten_is_named() -> None:
+    """The lab's last hint had promised it, and who counted the four kinds of the example was told two numbers."""
+
+    def of_the_example(params: int, recipe: dict[str, str]) -> int:
+        kinds = ("weights", "gradients", "momentum", "variance")
+        return exercise("training_memory").reference_function()(params, {k: recipe[k] for k in kinds if k in recipe})
+
+    (found,) = judged(exercise("training_memory"), of_the_example, 0)[:1]
+    assert "leave out: error feedback, master weights, moving average." in found.message
+
+
+def test_a_rounded_p_is_told_as_one() -> None:
+    """Of 0.845 nobody knows whether 0.84 or 0.85 is the rounded one."""
+    fit = exercise("fit_parallel_fraction")
+    for seed, digits in itertools.product(SEEDS, (2, 3)):
+        found = judged(fit, lambda *runs, digits=digits: round(fit.reference_function()(*runs), digits), seed)
+        assert [f.misconception for f in found] == ["rounded"]
+
+
+def test_times_that_are_sorted_by_themselves_are_wrong_in_every_noisy_case() -> None:
+    """They were wrong in one program of six, by 0.0001: the noise changed no order."""
+    fit = exercise("fit_parallel_fraction")
+    torn = next(k for k in known_answers(fit) if k.name == "torn_pairs").load(fit.function).function()
+    for seed in range(30):
+        for case in fit.cases(1, seed)[2:]:
+            pairs = zip(fit.inputs(case, 0), fit.wanted(case), strict=True)
+            assert max(abs(torn(*runs) - p) for runs, p in pairs) > 3e-4
 
 
 def test_no_run_may_be_left_out() -> None:

@@ -99,7 +99,7 @@ class Budget:
     at_most: float | None = 1.0
     at_least: float | None = None
     slack: Callable[[Case], float] = lambda case: 0.0
-    advice: str = ""
+    advice: str | Callable[[Seen], str] = ""
 
     def over(self, seen: Seen, of: str) -> Fault | None:
         """Too dear. ``of`` names the algorithm: "a ring"."""
@@ -107,9 +107,9 @@ class Budget:
         if self.at_most is None or have <= self.at_most * need + self.slack(seen.case):
             return None
         times = f"{have / need:.3g} times the" if need and have >= 1.01 * need else "more than the"
-        formula = f" ({self.formula})" if self.formula else ""
-        begin = f"With {seen.case}, {self.measured.told(have)}: "
-        told = f"{begin}{times} {_told(need)} that {of} needs{formula}. {remark(seen, self._name)}{self.advice}"
+        needs = f"{_told(need)} that {of} needs{f' ({self.formula})' if self.formula else ''}"
+        advice = self.advice if isinstance(self.advice, str) else self.advice(seen)
+        told = f"With {seen.case}, {self.measured.told(have)}: {times} {needs}. {remark(seen, self._name)}{advice}"
         return Fault(f"too-many-{self._name}", told.strip())
 
     def under(self, seen: Seen, of: str) -> Fault | None:

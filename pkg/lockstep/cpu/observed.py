@@ -63,7 +63,14 @@ class Kernel:
         if trial.problem:
             return found
         python = self.result(trial.returned, trial.arguments)
-        return {**found, "python": python, **uses(trial.memory, self.names), **self.facts(trial.memory)}
+        empty = trial.memory.empty and _has_nan(trial.returned, *trial.arguments)
+        return {**found, "python": python, "empty": empty, **uses(trial.memory, self.names), **self.facts(trial.memory)}
+
+
+def _has_nan(*values: Any) -> bool:
+    """Whether any array or number has one."""
+    arrays = [np.asarray(v) for v in values if isinstance(v, (float, np.floating, np.ndarray))]
+    return any(bool(np.isnan(a).any()) for a in arrays if a.dtype.kind == "f")
 
 
 def options(fn: Callable[..., Any]) -> Evidence:

@@ -39,6 +39,7 @@ class Memory:
     worker: int = SERIAL
     region: int = 0
     temporary: int = 0  # elements of the largest array that an expression or a call made
+    empty: bool = False  # whether np.empty made any: it holds nan, where it holds floats
     most: int = 2**20  # accesses, before a run counts as endless
     _end: int = LINE
     _shapes: dict[str, tuple[tuple[int, ...], int]] = field(default_factory=dict)

@@ -14,6 +14,8 @@ from collections.abc import Callable
 from types import FunctionType, ModuleType
 from typing import Any
 
+import numpy as np
+
 from lockstep.cpu.traced import Memory, TracedArray
 from lockstep.cpu.twins import blank, rewire
 
@@ -71,7 +73,11 @@ def _maker(make: Callable[..., Any], memory: Memory) -> Callable[..., TracedArra
 
     def made(*args: Any, **kwargs: Any) -> TracedArray:
         own = [a.values if isinstance(a, TracedArray) else a for a in args]
-        return memory.place(make(*own, **kwargs))
+        values = make(*own, **kwargs)
+        if make.__name__.startswith("empty") and values.dtype.kind == "f":  # what lies there is a matter of luck
+            memory.empty = True
+            values.fill(np.nan)
+        return memory.place(values)
 
     return made
 

@@ -26,9 +26,10 @@ def arithmetic(
 ) -> Exercise:
     """An exercise with a case for each of ``tried``; ``trivial`` names those that are too easy to earn points.
     ``right`` gives the answer to a call, where it is not what the reference gives. With ``kept``, a call whose
-    arguments are lists of numbers, or lists of these, leaves them as they were."""
+    arguments are dicts, or lists of numbers or of lists, leaves them as they were."""
     if asked.get("kept"):
-        asked |= {"watch": partial(keeping, asked["parameters"].split(", ")), "examine": changed}
+        own, names = asked.get("examine", lambda seen: None), asked["parameters"].split(", ")
+        asked |= {"watch": partial(keeping, names), "examine": lambda seen: changed(seen) or own(seen)}
     exercise = Exercise(
         cases=lambda ranks, seed: [Case(1, seed, None, {"told": t, "trivial": t in trivial}) for t in tried],
         inputs=lambda case, rank: drawn(tried, case),
@@ -49,11 +50,11 @@ def drawn(tried: Tried, case: Case) -> tuple[tuple[Any, ...], ...]:
 
 
 def keeping(names: Sequence[str], fn: Callable[..., Any], call: tuple[Any, ...]) -> Any:
-    """What it gives; of a call that changes an argument a dict with its name."""
+    """What it gives; of a call that changes an argument a dict with its name and the value."""
     own = copy.deepcopy(call)
     answer = returned(fn, own)
     spoilt = (name for name, after, before in zip(names, own, call, strict=True) if after != before)
-    return next(({"changed": name} for name in spoilt), answer)
+    return next(({"changed": name, "value": answer} for name in spoilt), answer)
 
 
 def changed(seen: Seen) -> Fault | None:

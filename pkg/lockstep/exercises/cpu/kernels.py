@@ -45,6 +45,9 @@ UNFIT = (
          "numba cannot compile your function. You have named types in @njit(...), and the arrays have others. Leave "
          "them out; or say float32[::1], an array without gaps, where float32[:] may have some.\n{uncompilable[told]}"),
     Rule("does-not-compile", lambda e: e["uncompilable"], "numba cannot compile your function.\n{uncompilable[told]}"),
+    Rule("reads-empty", lambda e: e.get("empty"),
+         "where the array that np.empty gives holds nan, so does your result. np.empty leaves in an array whatever lay "
+         "there before: write each element before you add to it, or take np.zeros."),
 )  # fmt: skip
 
 COMPILED = (

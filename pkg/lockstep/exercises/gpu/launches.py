@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -29,6 +29,7 @@ Call = tuple[tuple[int, ...], tuple[int, ...], tuple[Any, ...]]  # grid, block, 
 def kernel(call: Callable[[Case], Call], wanted: Callable[..., Any], **asked: Any) -> Exercise:
     """An exercise whose answer is a kernel."""
     judge = Arrays(lambda case: [call(case)], wanted, RULES, arguments=lambda call: call[2])
+    asked["budgets"] = tuple(map(_with_line, asked.get("budgets", ())))
     return judge.exercise(alike=_alike, footprint=_footprint, watch=watch, picture=picture, **asked)
 
 
@@ -149,6 +150,17 @@ SHARED_REQUESTS = _measure("shared requests", "request", "your warps make {} to 
 BARRIERS = _measure("barriers", "time", "your warps come to a barrier {}")
 ATOMICS = _measure("atomics", "atomic operation", "there are {}")
 INSTRUCTIONS = _measure("instructions", "instruction", "your warps issue {}")
+
+
+def _with_line(budget: Budget) -> Budget:
+    """Its advice says first which line moves the most, where it is about what is moved."""
+
+    def advice(seen: Seen) -> str:
+        what = budget.measured.name.replace(" ", "_")
+        line = max(_ran(seen)["lines"], key=lambda line: float(line[what]))
+        return f"{line[what]:,} of them at line {line['number']}: {line['text'].strip()}\n{budget.advice}".strip()
+
+    return replace(budget, advice=advice) if budget.measure in (GLOBAL_BYTES, SECTORS) else budget
 
 
 def _wavefronts(seen: Seen) -> float:

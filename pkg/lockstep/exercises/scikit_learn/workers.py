@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
+from itertools import compress
 from typing import Any
 
 from lockstep.checks.case import Case, Inputs
@@ -11,6 +12,7 @@ from lockstep.checks.judge import Fault
 from lockstep.checks.observation import Seen
 from lockstep.checks.transport import encoded
 from lockstep.checks.wording import counted
+from lockstep.classical.called import called
 from lockstep.classical.fits import Fits
 from lockstep.classical.tasks import recorded
 
@@ -53,13 +55,18 @@ def on_workers(
         found = [(a, rule(call, a)) for call, a in zip(inputs(seen.case, 0), seen.returned[0], strict=True)]
         return [replace(f, message=f"With n_jobs={a['n_jobs']}: {f.message}") for a, f in found if f]
 
+    def misdone(call: Any, answer: Answer) -> Fault | None:
+        changed = " and ".join(compress(asked["parameters"].split(", "), answer["spoilt"]))
+        told = f"it changes {changed}. What your function is given stays as it is."
+        return misused(answer) or (Fault("changes-arguments", told, telling=True) if changed else wrong(call, answer))
+
     return Exercise(
         cases=lambda ranks, seed: [Case(1, seed, settings={"told": told})],
         inputs=inputs,
         watch=watch,
         beside=watch,
-        alike=lambda seen: [answer["value"] for answer in seen.returned[0]],
-        examine=lambda seen: next(iter(faults(seen, lambda call, a: misused(a) or wrong(call, a))), None),
+        alike=lambda seen: [[answer["value"], answer["spoilt"]] for answer in seen.returned[0]],
+        examine=lambda seen: next(iter(faults(seen, misdone)), None),
         economise=lambda seen: faults(seen, lambda call, a: wasted(a, tasks(call), noun) if a["n_jobs"] > 1 else None),
         points=3,
         hints=HINTS,
@@ -84,25 +91,16 @@ def observed(
     they would kill the process."""
     with recorded() as handed, watching or nullcontext(Fits()) as fits:
         given = arguments()
-        result, ended = called(fn, given, lambda: handed.explains or fits.contested > 1)
-    answer: Answer = {"n_jobs": n_jobs, "calls": handed.calls, "refused": handed.refused, "lost": handed.lost}
-    answer |= {"silent": handed.silent, "fits": fits.counts, "contested": fits.contested, **note(given, result, fits)}
+        result, ended, spoilt = called(fn, given, lambda: handed.explains or fits.contested > 1)
+    answer: Answer = {"n_jobs": n_jobs, "calls": handed.calls, "refused": handed.refused, "spoilt": spoilt}
+    answer |= {"lost": handed.lost, "silent": handed.silent, "fits": fits.counts, "contested": fits.contested}
+    answer |= note(given, result, fits)
     with suppress(Exception), recorded(alike=True):  # whoever stumbles over these results has used them
         given = arguments()
         twice = ended and n_jobs > 1 and handed.calls and fits.contested <= 1
         again = note(given, fn(*given), Fits()) if twice else {"value": None}
         answer["unused"] = encoded(again["value"]) == encoded(answer["value"])
     return {"unused": False, **answer}  # fmt: skip
-
-
-def called(fn: Callable[..., Any], arguments: Any, explained: Callable[[], bool]) -> tuple[Any, bool]:
-    """What ``fn`` returns, and whether it did: not where it raised, and what was written down explains that."""
-    try:
-        return fn(*arguments), True
-    except Exception as error:
-        if isinstance(error, NotImplementedError) or not explained():
-            raise
-        return None, False
 
 
 def misused(answer: Answer) -> Fault | None:
@@ -137,8 +135,8 @@ def wasted(answer: Answer, tasks: int, noun: str) -> Fault | None:
         (largest["tasks"] < tasks, "too-coarse", f"you hand out {most} where there could be {tasks}, one for each "
          f"{noun}. Small tasks keep all workers busy to the end, whichever of them is slow."),
         (every > inside, "called-at-once", f"{every - inside} of {every} fits were done by the caller, in no task. "
-         "What stands in the brackets of a task is computed before any worker begins: put the fit into the function "
-         "that delayed gets."),
+         "A worker does only what is in the function that delayed gets. What stands in a task's brackets, before "
+         "Parallel or after it, the caller does. Put the fit into that function."),
         (answer["unused"] and not silent, "not-by-messages", "your result stays the same when every task returns what "
          "the first one did: it is not made of what the workers send back. Compute with what Parallel returns."),
     )  # fmt: skip

@@ -3,6 +3,7 @@
 from lockstep.checks.arrays import Arrays, Call
 from lockstep.checks.budget import Budget, Measure
 from lockstep.checks.case import Case
+from lockstep.checks.observation import Seen
 from lockstep.checks.rules import Rule
 from lockstep.cpu.cache import Cache
 from lockstep.cpu.observed import Kernel, misses
@@ -38,6 +39,17 @@ ADVICE = (
     "innermost loop walk along rows, and the inner three loops stay within a block of A, of B and of C: then each "
     "element is used as often as a block is wide."
 )
+
+
+def advice(seen: Seen) -> str:
+    """And which array has the most misses beyond what blocks need of it, in whatever order they come."""
+    missed, (n, p, m, block) = seen.returned[0][-1]["misses"], SHAPES[-1]
+    sizes = {"A": n * p, "B": p * m, "C and others": n * m}
+    need = {name: (n * p * m / block + size) / 8 for name, size in sizes.items()}
+    most = max(need, key=lambda name: missed[name] - need[name])
+    return f"{ADVICE} {missed[most]:,} of your misses are of {most}, where blocks need {need[most]:,.0f} at most."
+
+
 IGNORED = "But it does the same with block = 4 and with block = 5: it is the caller who says how wide a block is."
 
 EXERCISE = compiled(
@@ -46,7 +58,7 @@ EXERCISE = compiled(
     (*COMPILED, Rule("ignores-block", lambda e: e["ignored"], IGNORED)),
     dear=lambda rows: [rows[-1] | {"ignored": rows[-3]["order"] == rows[-2]["order"]}],
     of="a blocked product",
-    budgets=(Budget(MISSES, lambda case: blocks(*SHAPES[-1]), at_most=2, advice=ADVICE),),
+    budgets=(Budget(MISSES, lambda case: blocks(*SHAPES[-1]), at_most=2, advice=advice),),
     footprint=lambda seen: seen.returned[0][-1]["misses"],
     number=3,
     title="Blocked matrix product",

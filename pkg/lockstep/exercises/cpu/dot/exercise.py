@@ -42,7 +42,11 @@ FLAWS = (
     Rule("few-accumulators", lambda e: few(e) and not e["strict"]["stores"],
          "without fastmath only {strict[accumulators]:.3g} of your additions can be under way at once, not 4: each "
          f"waits for the one before, two to four cycles. {NAMES}", price=2.0),
-    Rule("scalar-code", lambda e: e["code"]["lanes"] == 1,
+    Rule("scalar-code", lambda e: e["code"]["lanes"] == 1 and e["code"]["stores"],
+         "each addition handles one number (its name ends in ss or sd), where a register holds several; and your loop "
+         "stores, as it does with sums that are elements of an array or a list. Give each sum a name of its own, and "
+         "let @njit(fastmath=True) change the order of your additions.", price=1.0),
+    Rule("scalar-code", lambda e: e["code"]["lanes"] == 1 and not e["code"]["stores"],
          "each addition handles one number (its name ends in ss or sd), where a register holds several. Without "
          "@njit(fastmath=True) the compiler must keep the order of your additions. If you have allowed it to change "
          "that, zip, a list, a step other than 1 or a branch keeps it from using vectors.", price=1.0),

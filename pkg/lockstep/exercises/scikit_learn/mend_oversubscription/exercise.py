@@ -10,9 +10,10 @@ from lockstep.checks.observation import Seen
 from lockstep.checks.plain import plain
 from lockstep.checks.values import told
 from lockstep.checks.wording import counted
+from lockstep.classical.called import called
 from lockstep.classical.room import Fit, Room
 from lockstep.classical.tasks import recorded
-from lockstep.exercises.scikit_learn.workers import HINTS, called, misused
+from lockstep.exercises.scikit_learn.workers import HINTS, misused
 from lockstep.show.alive import drawn
 
 SETTINGS = ((4, 4), (2, 8), (9, 4), (5, 8), (3, 8), (1, 4))  # fits, cores
@@ -27,7 +28,7 @@ def watch(fn: Callable[..., Any], call: tuple[Any, ...]) -> dict[str, Any]:
     ((right, cores),) = call
     room = Room(len(right), cores)
     with recorded() as handed:
-        returned, _ = called(fn, ([Fit(room, r) for r in right], cores), lambda: bool(room.misused or handed.refused))
+        returned, *_ = called(fn, ([Fit(room, r) for r in right], cores), lambda: bool(room.misused or handed.refused))
     return {"returned": plain(returned), "refused": handed.refused, "calls": handed.calls, "misused": room.misused,
             "history": [0, *room.history[:1000]], "asked": [0, *room.asked[:1000]], "fits": room.most_fits}  # fmt: skip
 

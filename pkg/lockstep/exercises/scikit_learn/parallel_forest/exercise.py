@@ -1,6 +1,6 @@
 """A forest in parallel: every tree is the serial one, whatever n_jobs is, and a task of its own."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from lockstep.classical.forest import parallel_forest
 from lockstep.exercises.scikit_learn.workers import Answer, lost, observed, on_workers
 
 SIZES = ((11, 4), (11, 1), (2, 3))  # trees and n_jobs: neither divides the other, with large remainders
-STEPS = {"seeds": "default_rng was given", "rows": "the rows drawn are", "labels": "the labels are",
+STEPS = {"seeds": "default_rng was given", "rows": "it is fitted to", "labels": "its labels belong",
          "random_state": "random_state is", "max_features": "max_features is"}  # fmt: skip
 
 
@@ -35,11 +35,15 @@ def note(given: tuple[Any, ...], grown: Any, fits: Fits) -> Answer:
     trees = list(grown) if isinstance(grown, (list, tuple)) else []
     nodes = [[t.tree_.feature.tolist(), t.tree_.threshold.tolist()] for t in trees if hasattr(t, "tree_")]
     odd = sorted({type(tree).__name__ for tree in trees if not hasattr(tree, "tree_")})
-    seeds = ", ".join(sorted(fits.seeds, key=lambda seed: (len(seed), seed))[:3])
-    steps = [{"seeds": seeds, "rows": f"{len(f.rows)}, {f.rows[:3]} ...",
-              "labels": "of the rows" if f.labels else "of others",
+    seeds = first_three(sorted(fits.seeds, key=lambda seed: (len(seed), seed)))
+    steps = [{"seeds": seeds, "rows": f"{len(f.rows)} rows, numbers {first_three(f.rows)}",
+              "labels": "to the same rows" if f.labels else "to other rows",
               **f.told} for f in map(fits.of, trees) if f]  # fmt: skip
     return {"value": nodes if trees and not odd else " of ".join([type(grown).__name__, *odd[:1]]), "steps": steps}
+
+
+def first_three(items: Sequence[Any]) -> str:
+    return ", ".join(map(str, items[:3])) + " and more" * (len(items) > 3)
 
 
 def wrong(call: tuple[Any, ...], answer: Answer) -> Fault | None:
@@ -56,7 +60,8 @@ def wrong(call: tuple[Any, ...], answer: Answer) -> Fault | None:
     for step, told in STEPS.items() if off and len(answer["steps"]) == number else ():
         have, want = (evidence["steps"][off[0]][step] for evidence in (answer, right))
         if have != want:
-            said = f"{begin} Tree {off[0]}: {told} {have}; by the recipe {want}."
+            whose = "All trees" if step == "seeds" else f"Tree {off[0]}"
+            said = f"{begin} {whose}: {told} {have}; by the recipe {want}."
             return Fault(f"other-{step}", said, telling=True)
     return Fault("wrong-values", f"{begin} Grow each tree by the recipe, in its task.") if off else None
 
@@ -68,9 +73,6 @@ EXERCISE = on_workers(
     inputs,
     watch,
     wrong,
-    number=2,
-    title="A parallel forest",
-    minutes=25,
-    parameters="X, y, n_trees, n_jobs, seed",
+    number=2, title="A parallel forest", minutes=25, parameters="X, y, n_trees, n_jobs, seed",
     reference="lockstep.classical.forest:parallel_forest",
-)
+)  # fmt: skip

@@ -71,9 +71,6 @@ EXERCISE = on_workers(
     lambda case, rank: tuple((n_jobs, case.seed) for n_jobs in (4, 1, 3)),
     watch,
     wrong,
-    number=4,
-    title="A parallel grid search",
-    minutes=25,
-    parameters="estimator, grid, X, y, cv, n_jobs",
+    number=4, title="A parallel grid search", minutes=25, parameters="estimator, grid, X, y, cv, n_jobs",
     reference="lockstep.classical.search:parallel_grid_search",
-)
+)  # fmt: skip

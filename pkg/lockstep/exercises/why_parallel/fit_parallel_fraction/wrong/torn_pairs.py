@@ -10,7 +10,5 @@ TELL = (
 
 
 def fit_parallel_fraction(workers, times):
-    workers.sort()
-    times.sort(reverse=True)
-    parallel, serial = np.polyfit([1 / s for s in workers], times, 1)
+    parallel, serial = np.polyfit([1 / s for s in sorted(workers)], sorted(times, reverse=True), 1)
     return float(parallel / (serial + parallel))

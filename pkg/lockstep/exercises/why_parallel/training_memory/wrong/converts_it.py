@@ -1,8 +1,9 @@
 """The learner thought: the names may be replaced by the bytes."""
 
-MISCONCEPTION = "crashed:RankRaised"
-RAISES = r"^KeyError: \d"
-TELL = "Did an earlier call of yours put that into the recipe? Leave the dictionary as it is."
+MISCONCEPTION = "changes-the-recipe"
+TELL = (
+    "Whoever calls your function still needs the recipe: read it, with recipe.values(), and leave all in it as it is."
+)
 
 
 BYTES = {"float64": 8, "float32": 4, "bfloat16": 2, "float16": 2, "float8": 1, "int8": 1}

@@ -2,8 +2,7 @@
 
 MISCONCEPTION = "changes-the-recipe"
 TELL = (
-    "Your function empties the dictionary that it is given: whoever calls it still needs its recipe. Read it, "
-    "with recipe.values(), and take nothing out."
+    "Whoever calls your function still needs the recipe: read it, with recipe.values(), and leave all in it as it is."
 )
 
 

@@ -1,7 +1,10 @@
-"""The given array is moved in place, and returned."""
+"""The learner thought: the centres move, so I move them."""
 
 import numpy as np
 from joblib import Parallel, delayed
+
+MISCONCEPTION = "changes-arguments"
+TELL = "These are the caller's centres, moved. Move a copy: centres.astype(float) is one, np.asarray(centres) is none."
 
 
 def partial(part, centres):
