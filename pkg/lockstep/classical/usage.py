@@ -75,8 +75,9 @@ def children_cpu() -> dict[int, float]:
 
 
 def _is_server(process: psutil.Process) -> bool:
-    """The ranks that it has forked are called the same, and are no children of this process."""
-    return process.ppid() == os.getpid() and SERVER in process.cmdline()
+    """It is told for whom it works. What it has forked, and what these fork, has its words, and works for others."""
+    words = process.cmdline()
+    return SERVER in words and words[-1] == str(os.getpid())
 
 
 def _descendants(pid: int) -> list[int]:

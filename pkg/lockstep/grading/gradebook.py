@@ -22,6 +22,7 @@ from nbgrader.preprocessors import AssignLatePenalties, SaveAutoGrades, SaveCell
 from nbgrader.utils import parse_utc
 
 from lockstep.grading import submission as submissions
+from lockstep.grading.class_list import replaced
 from lockstep.grading.judging import Result
 from lockstep.grading.submission import Notebook
 
@@ -75,7 +76,7 @@ class Book:
         folder.mkdir(parents=True, exist_ok=True)
         submissions.write(folder / submissions.NAME, nb)
         for name, text in receipt.items():
-            (folder / name).write_text(text)
+            replaced(folder / name, text)  # nbgrader's own are read-only
 
     def _autograded(self, student: str) -> Path:
         return self.root / "grading" / "autograded" / student / self.lab
