@@ -291,9 +291,9 @@ distances_table(measure_roofs())
 # Memory does not come in single numbers. It comes in **lines** of 64 bytes: 8 float64. Use the whole line, and you pay
 # once for all of it.
 #
-# A matrix lies in memory row by row. Here are two programs for $C = AB$, with the same products. They run
-# in Python on arrays that write down each address, and counts the misses of a small cache: 32 lines. Each line of memory
-# has 8 places in it where it may lie.
+# A matrix lies in memory row by row. Here are two programs for $C = AB$, with the same products. The library runs them
+# in Python on arrays that write down each address, and counts the misses of a cache of 32 lines. Each line of memory has
+# 8 places there where it may lie.
 
 # %%
 for kernel in (naive.matmul_by_columns, naive.matmul_by_rows):
@@ -395,7 +395,8 @@ show.roofline(placed.peak(roofs, kernels), roofs.bandwidths, kernels)
 
 # %% [markdown]
 # The level roof is the most that anything here computed. Each slanted one is the **triad** $a = b + s c$, on arrays in one
-# cache or another, or in none. A dot product only reads. So it may come out above a triad, which also writes. The one in order stays far below: its additions wait, which no roofline knows.
+# cache or another, or in none. A dot product only reads. So it may come out above a triad, which also writes. The one in
+# order stays far below: its additions wait, which no roofline knows.
 #
 # With 64 MB, lanes and accumulators bring less: the data come too slowly. The matrix product moves few bytes for what it
 # computes, so there SIMD is everything.
