@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import cycle, pairwise
 
 from lockstep.show import palette, svg
 from lockstep.show.quantities import decades, nbytes
@@ -12,6 +12,7 @@ from lockstep.show.roofline_model import Kernel, Roofline
 
 WIDTH, HEIGHT = svg.WIDTH, 450.0
 LEFT, RIGHT, TOP, BOTTOM = 100.0, 526.0, 74.0, 350.0
+ALONG = 0.84, 0.25, 0.82  # where roofs have their labels: two may lie close
 BOUNDS = {"memory": "#0072B2", "compute": "#D55E00"}
 _RATES = ((1e15, "PFLOP/s"), (1e12, "TFLOP/s"), (1e9, "GFLOP/s"), (1e6, "MFLOP/s"), (1e3, "kFLOP/s"), (1.0, "FLOP/s"))
 
@@ -86,18 +87,18 @@ def _roofs(axes: Axes) -> Iterator[str]:
     peak = axes.y(roofline.peak)
     yield svg.line(axes.x(flat), peak, RIGHT, peak, stroke=BOUNDS["compute"], stroke_width=2.4)
     yield svg.text(RIGHT - 6, peak - 8, f"peak {rate(roofline.peak)}", 12, text_anchor="end")
-    for place, bandwidth in roofline.bandwidths.items():
+    for (place, bandwidth), at in zip(roofline.bandwidths.items(), cycle(ALONG)):
         begin = max(axes.left, axes.low / bandwidth)
         x1, y1, x2 = axes.x(begin), axes.y(begin * bandwidth), axes.x(roofline.ridge(place))
         slowest = place == roofline.memory
         yield svg.line(x1, y1, x2, peak, stroke=BOUNDS["memory"], stroke_width=2.4 if slowest else 1.3,
                        stroke_dasharray=None if slowest else "6 4")  # fmt: skip
-        yield _along(x1, y1, x2, peak, f"{place}: {nbytes(bandwidth)}/s")
+        yield _along(x1, y1, x2, peak, at, f"{place}: {nbytes(bandwidth)}/s")
 
 
-def _along(x1: float, y1: float, x2: float, y2: float, words: str) -> str:
-    """A label that follows its line, at two thirds of the way up."""
-    x, y = x1 + 0.66 * (x2 - x1), y1 + 0.66 * (y2 - y1)
+def _along(x1: float, y1: float, x2: float, y2: float, at: float, words: str) -> str:
+    """A label that follows its line, at this part of the way up."""
+    x, y = x1 + at * (x2 - x1), y1 + at * (y2 - y1)
     angle = math.degrees(math.atan2(y2 - y1, x2 - x1))
     return svg.text(x, y - 6, words, text_anchor="middle", transform=f"rotate({angle:.1f} {x:.1f} {y:.1f})")
 
@@ -106,7 +107,8 @@ def _kernels(axes: Axes) -> Iterator[str]:
     """Each a drop line from what it could reach, and a dot where it is; names pushed apart where they would overlap."""
     spots = [(axes.x(k.intensity), axes.y(k.rate or axes.roofline.most(k)), k)
              for k in axes.roofline.kernels]  # fmt: skip
-    rows = _rows([(x, y) for x, y, _ in spots])
+    peak = axes.y(axes.roofline.peak)
+    rows = _rows([(x, y + 14 if abs(y - peak) < 10 else y) for x, y, _ in spots])  # no name lies on the level roof
     for number, ((x, y, kernel), row) in enumerate(zip(spots, rows, strict=True)):
         colour = BOUNDS[axes.roofline.bound(kernel)]
         right = x + 10 + 7.2 * len(kernel.name) < RIGHT
