@@ -3,17 +3,17 @@
 `jupyterhub-singleuser --config=docker/grader_config.py`, started in that folder, with JUPYTER_CONFIG_PATH naming it."""
 
 import os
-import shutil
-import sys
-from pathlib import Path
+
+from lockstep.cli.lab import shell
+from lockstep.grading.course import search_path
 
 c = get_config()  # noqa: F821  (traitlets puts it there)
 
 c.ServerApp.root_dir = os.getcwd()
 c.ServerApp.default_url = "/lab"
-# For its terminals: lockstep and nbgrader, which stand beside this Python. A login shell would set another PATH.
-os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
-c.ServerApp.terminado_settings = {"shell_command": [os.environ.get("SHELL") or shutil.which("bash") or "sh"]}
+# Its terminals know lockstep and nbgrader.
+os.environ["PATH"] = search_path()
+c.ServerApp.terminado_settings = {"shell_command": [shell()]}
 # Formgrader is a frame in JupyterLab's page. The hub forbids its pages to stand in frames, and then it stays blank.
 c.ServerApp.tornado_settings = {"headers": {"Content-Security-Policy": "frame-ancestors 'self'"}}
 c.LabApp.news_url = None  # no question about news, no call for them

@@ -468,7 +468,7 @@ driven.pieces_table(first_element)
 # while no other core has it. (**prange** is numba's `range` whose turns are divided among threads.)
 #
 # Say that in each round all four read their counter, and then all four write. Count one each time a core writes to a line
-# of which others have a copy, or reads a line that another core has changed.
+# of which others have a copy, or reads one whose newest copy only another core has.
 
 
 # %%

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from lockstep.errors import UsageError
-from lockstep.grading.course import root
+from lockstep.grading.course import root, search_path
 from lockstep.grading.material import SETTINGS
 from lockstep.grading.working_folder import Brought, bring, working_folder
 
@@ -55,10 +55,8 @@ def config_path(folder: Path) -> str:
 
 
 def surroundings(folder: Path) -> dict[str, str]:
-    """What JupyterLab gets besides this process's environment: its settings; and for its terminals lockstep and
-    nbgrader, which stand beside this Python."""
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
-    return {"JUPYTER_CONFIG_PATH": config_path(folder), "PATH": path}
+    """What JupyterLab gets besides this process's environment: its settings, and for its terminals the commands."""
+    return {"JUPYTER_CONFIG_PATH": config_path(folder), "PATH": search_path()}
 
 
 def shell() -> str:

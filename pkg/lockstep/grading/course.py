@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -76,6 +78,12 @@ def root(start: Path | None = None) -> Path:
     if PACKED.is_dir():
         return PACKED
     raise UsageError("There is no Lockstep course here.", "Go to the folder that has course/ and labs/ in it.")
+
+
+def search_path() -> str:
+    """PATH, on which lockstep, nbgrader and alembic are found first where they stand beside this Python."""
+    tools, others = str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)
+    return others if others.split(os.pathsep)[0] == tools else os.pathsep.join([tools, others])
 
 
 def _is_course(folder: Path) -> bool:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import sys
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -22,7 +21,8 @@ from nbgrader.preprocessors import AssignLatePenalties, SaveAutoGrades, SaveCell
 from nbgrader.utils import parse_utc
 
 from lockstep.grading import submission as submissions
-from lockstep.grading.class_list import replaced
+from lockstep.grading.class_list import TIMESTAMP, replaced
+from lockstep.grading.course import search_path
 from lockstep.grading.judging import Result
 from lockstep.grading.submission import Notebook
 
@@ -36,9 +36,7 @@ class Book:
     def __init__(self, root: Path, lab: str) -> None:
         self.root, self.lab = root, lab
         self.url = f"sqlite:///{root / 'grading' / 'gradebook.db'}?timeout=60"
-        tools = str(Path(sys.executable).parent)  # nbgrader starts alembic by its bare name
-        if tools not in os.environ.get("PATH", "").split(os.pathsep):
-            os.environ["PATH"] = os.pathsep.join([tools, os.environ.get("PATH", os.defpath)])
+        os.environ["PATH"] = search_path()  # nbgrader starts alembic by its bare name
 
     def begin(self, release: Notebook) -> bool:
         """Know the lab, all of it, as ``nbgrader generate_assignment`` would have it. Whether it was new."""
@@ -63,7 +61,7 @@ class Book:
         """A submission's grades; and the graded notebook where nbgrader would have put it, with what nbgrader has noted
         of the handing in, by file name."""
         assert result.notebook is not None
-        timestamp = receipt.get("timestamp.txt", "")
+        timestamp = receipt.get(TIMESTAMP, "")
         with self._open() as book:
             book.update_or_create_student(result.student)
             when = {"timestamp": parse_utc(timestamp)} if timestamp else {}
