@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 import shares
+import turns
 
 from lockstep.errors import WorldUnavailable
 from lockstep.with_horovod.available import require
@@ -23,14 +24,19 @@ REQUIRED = "LOCKSTEP_HOROVOD"  # "required", as .ci/run says it: a test that nee
 CHROME_OF_MACOS = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    turns.add_option(parser)
+
+
 def pytest_configure(config: pytest.Config) -> None:
     shares.register(config)
     keep_bytecode()
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """What a module makes once for its tests is made once indeed: they stay in one worker of pytest-xdist."""
+    turns.apply(config, items)
     for item in items:
         fixtures = getattr(item, "_fixtureinfo", None)
         found = fixtures.name2fixturedefs.values() if fixtures else ()

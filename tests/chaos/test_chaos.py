@@ -25,8 +25,9 @@ LIMIT = 120  # seconds: a hang fails
 
 
 def more(few: int, many: int) -> list[object]:
-    """The first seeds in every run of the tests, the others with ``-m slow``."""
-    return [*range(few), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(few, many))]
+    """The first seeds in every run of the tests; of the others a third, in turn, in each .ci/run."""
+    later = [pytest.mark.slow, pytest.mark.turns(3)]
+    return [*range(few), *(pytest.param(seed, marks=later) for seed in range(few, many))]
 
 
 def test_a_seed_always_gives_the_same_case() -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from turns import spread
 
 from lockstep import checks
 from lockstep.checks import assess, closer
@@ -41,7 +42,7 @@ def is_general(misconception: str) -> bool:
     return misconception in GENERAL or misconception.startswith(("crashed:", "too-many-", "too-few-"))
 
 
-SOME = 2  # wrong answers of each exercise that `make test` tries, and one right one; .ci/run tries all
+SOME = 2  # wrong answers of each exercise that `make test` tries, and one right one; the others take turns in .ci/run
 
 
 def some() -> set[Path]:
@@ -54,11 +55,13 @@ def some() -> set[Path]:
     return found
 
 
-def ids(rows: list[tuple[Exercise, Known]], slow: bool = False) -> list[object]:
-    found, tried = [], some() if slow else {k.path for _, k in rows}
+def ids(rows: list[tuple[Exercise, Known]], tried: set[Path]) -> list[object]:
+    """All of them. What `make test` does not try takes turns: a commit runs every second one, judged in both ways."""
+    found = []
     for e, k in rows:
-        marks = [pytest.mark.xdist_group(e.id), *([] if k.path in tried else [pytest.mark.slow])]
-        found.append(pytest.param(e, k, id=f"{e.id}/{k.name}", marks=marks))
+        name = f"{e.id}/{k.name}"
+        later = [] if k.path in tried else [pytest.mark.slow, pytest.mark.turns(2, of=name)]
+        found.append(pytest.param(e, k, id=name, marks=[pytest.mark.xdist_group(e.id), *later]))
     return found
 
 
@@ -92,7 +95,7 @@ def judged_again(known: Known, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("judged_again")
-@pytest.mark.parametrize(("exercise", "known"), ids(KNOWN, slow=True))
+@pytest.mark.parametrize(("exercise", "known"), ids(KNOWN, some()))
 def test_a_wrong_answer_is_told_first_what_it_states(exercise: Exercise, known: Known) -> None:
     score = checks.check_file(exercise.id, known.path, keep=False)
     told = [finding.misconception for finding in score.findings]
@@ -107,7 +110,7 @@ def test_a_wrong_answer_is_told_first_what_it_states(exercise: Exercise, known: 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("judged_again")
-@pytest.mark.parametrize(("exercise", "known"), ids([(e, k) for e, k in KNOWN if k.tell]))
+@pytest.mark.parametrize(("exercise", "known"), ids([(e, k) for e, k in KNOWN if k.tell], set()))
 def test_without_its_own_entry_a_wrong_answer_is_told_something_general(
     exercise: Exercise, known: Known, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -141,7 +144,7 @@ def test_the_reference_passes(exercise: Exercise) -> None:
     assert (score.verdict, score.points) == ("passed", score.maximum), score.text()
 
 
-@pytest.mark.parametrize("exercise", [e for e in EXERCISES if not e.pure], ids=lambda e: e.id)
+@pytest.mark.parametrize("exercise", spread([e for e in EXERCISES if not e.pure], lambda e: e.id))
 def test_the_reference_passes_on_processes(exercise: Exercise) -> None:
     score = checks.check_reference(exercise.id, on="processes")
     assert (score.verdict, score.points) == ("passed", score.maximum), score.text()

@@ -59,6 +59,7 @@ def disagreeing(verdicts: Iterable[Verdict]) -> dict[str, Verdict]:
 
 
 @pytest.mark.slow
+@pytest.mark.turns(3)
 @pytest.mark.timeout(1800)
 def test_all_verdicts_are_those_of_the_table() -> None:
     """A row that disagrees is measured twice more, since anything may happen on a busy machine: the table is wrong

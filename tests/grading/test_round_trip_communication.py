@@ -15,7 +15,7 @@ from lockstep.grading.build import build
 from lockstep.grading.course import root
 from lockstep.grading.source import read
 
-pytestmark = [pytest.mark.xdist_group("unit 04 round trip"), pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("unit 04 round trip"), pytest.mark.timeout(900)]
 
 LAB = "04_communication"
 TOPIC = "communication"
