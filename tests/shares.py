@@ -59,8 +59,8 @@ class Group:
 
 
 # `make test`, with seven units: engine 653, answers 529, lessons 466, grading 121, rest 197. With twelve, in CI: 1,276,
-# 847, 850, 148, 364; beside other work, 1,285, 1,005, 892, 169, 409. What .ci/run does beyond it, before long tests took
-# turns: engine 835, answers 2,165, lessons 1,541, grading 135, rest 296.
+# 847, 850, 148, 364; beside other work, 1,285, 1,005, 892, 169, 409. What .ci/run did beyond it, before long tests
+# took turns: engine 835, answers 2,165, lessons 1,541, grading 135, rest 296.
 GROUPS = (
     Group("engine", fast=7, slow=12, debt={FAST: 1400}),
     Group("answers", fast=6, slow=12, grows=True, debt={FAST: 1000, SLOW: 1600}),
