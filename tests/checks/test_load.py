@@ -113,6 +113,22 @@ def test_a_file_without_the_function_is_wrong(tmp_path: Path, text: str, told: s
     assert told in score.findings[0].message
 
 
+def test_a_cell_that_is_no_python_is_told_as_what_it_is(tmp_path: Path) -> None:
+    """That nothing defines the function stood first, and a teacher's table showed no more than that."""
+    mine, other = "def ring_all_reduce(tensor, group=None):\n    return (", "x = ("
+    for cells, told in (
+        (("x = 1", mine), "This is no valid Python: lab.ipynb, cell 2, line 2: '(' was never closed."),
+        ((other, mine), "This is no valid Python: lab.ipynb, cell 2, line 2: '(' was never closed."),
+        (
+            (other, "y = 1"),
+            "lab.ipynb defines no function ring_all_reduce.\nOne cell is no valid Python: lab.ipynb, cell 1",
+        ),
+    ):
+        with pytest.raises(NoFunction) as error:
+            load(notebook(tmp_path / "lab.ipynb", *cells), "ring_all_reduce")
+        assert str(error.value).startswith(told)
+
+
 def test_the_learners_line_is_quoted(tmp_path: Path) -> None:
     file = notebook(
         tmp_path / "lab.ipynb",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lockstep.checks import find
 from lockstep.checks.known import tellable
-from lockstep.grading.class_answers import SHOWN, class_answers, table
+from lockstep.grading.class_answers import SHOWN, class_answers, left_out, table
 from lockstep.grading.judging import Judged, Result
 from lockstep.grading.submission import GRADED, WRONG_FORMAT
 
@@ -43,6 +43,8 @@ def test_what_could_not_be_graded_is_no_answer():
     results = graded(answered("ada", "ungraded", "ungraded"), Result("bob", WRONG_FORMAT, ["It is empty."]))
     [one] = class_answers(TOPIC, [NAME], results)
     assert (one.right, one.number, one.groups) == (0, 0, [])
+    assert left_out(results) == ["bob (wrong format)"]
+    assert table([one], LAB, left_out(results)).splitlines()[-1] == "Not among these: bob (wrong format)."
 
 
 def test_the_table_tells_a_teacher_where_a_general_one_may_be_added():

@@ -11,7 +11,9 @@ import psutil
 import pytest
 
 from lockstep.errors import WorldUnavailable
-from lockstep.grading.sandbox_check import check_sandbox
+from lockstep.grading import sandbox_check
+from lockstep.grading.sandbox import BUBBLEWRAP, FORK
+from lockstep.grading.sandbox_check import kind_of_sandbox
 
 ENTER = """
 import json, os, sys
@@ -36,8 +38,8 @@ kernel.unshare(kernel.NEW_USER)
 sandbox._write("/proc/self/setgroups", "deny")
 sandbox._write("/proc/self/uid_map", "0 %d 1" % int(sys.argv[1]))
 sandbox._write("/proc/sys/user/max_user_namespaces", "0")
-from lockstep.grading.sandbox_check import check_sandbox
-check_sandbox()
+from lockstep.grading.sandbox_check import kind_of_sandbox
+kind_of_sandbox()
 """
 FOREVER = """
 sandbox.enter(view(), sandbox.Limits(), kept=[])
@@ -53,7 +55,7 @@ while True:
 @pytest.fixture(scope="module", autouse=True)
 def _sandboxes():
     try:
-        check_sandbox()
+        kind_of_sandbox()
     except WorldUnavailable as error:
         pytest.skip(str(error))
 
@@ -100,6 +102,90 @@ def test_the_whole_tree_ends_with_whoever_made_it():
     assert not left
     outer.stdout.close()
     outer.stderr.close()
+
+
+WRAPPED = """
+from lockstep.grading.outside import Sandbox
+from lockstep.grading.sandbox import BUBBLEWRAP
+one = Sandbox(view(), BUBBLEWRAP)
+one.begin()
+print("in", flush=True)
+sys.stdin.read()
+"""
+TO_RUN = """
+from dataclasses import replace
+from lockstep import run, worlds
+from lockstep.grading.outside import Sandbox
+folder, kind = sys.argv[1:]
+seen = view((folder + "/private",))
+box = Sandbox(replace(seen, shown=(*seen.shown, folder)), kind)
+
+def look(folder):
+    status = dict(line.split(":", 1) for line in open("/proc/self/status"))
+    places = ("/", "/usr", "/etc", "/dev", "/proc/sys/kernel", "/tmp", "/dev/shm", folder)
+    return {
+        "user": os.getuid(), "cwd": os.getcwd(), "writable": [d for d in places if os.access(d, os.W_OK)],
+        "top": sorted(os.listdir("/")), "net": os.listdir("/proc/sys/net/ipv4/conf"),
+        "shown": open(folder + "/file").read(), "private": os.path.exists(folder + "/private/file"),
+        "environment": sorted(os.environ),
+        **{key: status[key].strip() for key in ("CapEff", "CapPrm", "CapBnd", "NoNewPrivs", "Seccomp")},
+    }
+
+with worlds.carried_by(box.carry):
+    (found,) = run(look, folder, ranks=1, on="processes").values
+box.close()
+print(json.dumps(found))
+"""
+
+
+@pytest.mark.parametrize("kind", [FORK, BUBBLEWRAP])
+def test_a_run_sees_no_more_in_either_kind(kind, tmp_path, monkeypatch):
+    """Also of a folder in /tmp: Lockstep was installed there once, and no sandbox came up."""
+    shown = tmp_path / "shown"
+    (shown / "private").mkdir(parents=True)
+    (shown / "file").write_text("what a learner may read")
+    (shown / "private" / "file").write_text("what nobody may")
+    monkeypatch.setenv("LOCKSTEP_SEED", "a secret")
+    out, err = python(TO_RUN, str(shown), kind).communicate(timeout=120)
+    assert not err
+    seen = json.loads(out)
+    assert (seen["user"], seen["cwd"], seen["writable"]) == (1000, "/tmp", ["/tmp", "/dev/shm"])
+    assert (seen["shown"], seen["private"]) == ("what a learner may read", False)
+    assert {"all", "default", "lo"}.issuperset(seen["net"])
+    assert not {"home", "mnt", "srv", "var", "opt"} & set(seen["top"])
+    assert "LOCKSTEP_SEED" not in seen["environment"]
+    assert {int(seen[key], 16) for key in ("CapEff", "CapPrm", "CapBnd")} == {0}
+    assert (seen["NoNewPrivs"], seen["Seccomp"]) == ("1", "2")
+
+
+def test_what_bubblewrap_has_wrapped_ends_with_whoever_made_it():
+    outer = subprocess.Popen(
+        [sys.executable, "-c", ENTER + WRAPPED], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert outer.stdout.readline() == "in\n"
+    family = psutil.Process(outer.pid).children(recursive=True)
+    assert len(family) >= 3
+    outer.kill()
+    outer.wait()
+    _, left = psutil.wait_procs(family, timeout=10)
+    assert not left
+    outer.stdin.close()
+    outer.stdout.close()
+
+
+def test_bubblewrap_is_asked_where_no_fork_may_go_in(monkeypatch):
+    def refused():
+        raise WorldUnavailable("This machine allows no sandbox: Operation not permitted (unshare).", "Allow it.")
+
+    monkeypatch.setattr(sandbox_check, "_check_fork", refused)
+    assert kind_of_sandbox() == BUBBLEWRAP
+    with pytest.raises(WorldUnavailable, match="not permitted"):
+        kind_of_sandbox(FORK)
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(WorldUnavailable, match="not permitted"):
+        kind_of_sandbox()
+    with pytest.raises(WorldUnavailable, match="bubblewrap is not installed"):
+        kind_of_sandbox(BUBBLEWRAP)
 
 
 def test_what_is_private_is_covered_also_where_it_lies_in_python(tmp_path):

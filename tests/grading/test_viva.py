@@ -88,6 +88,13 @@ def test_a_student_is_asked_two_of_two_kinds_about_two_exercises():
     assert "--again" in text(viva({"dan": results["dan"]}), LAB)
 
 
+def test_where_no_exercise_sends_messages_nobody_is_sent_to_grade_again():
+    """Lab 00 was said to have been graded by an older Lockstep, perhaps."""
+    told = text(viva({"ada": judged("ada", amdahl=None)}), "00_why_parallel", messages=False)
+    assert told == "No exercise of 00_why_parallel sends messages: ask about the answers themselves."
+    assert "--again" in text(viva({"ada": judged("ada", ring=None)}), LAB)
+
+
 def test_a_terminal_is_told_no_command_by_a_learners_run():
     evil = Trace.of([sent(1, 2, 8, 5)] + [sent(1, 2, 8, 6)._replace(where="\x1b[2J" + "x" * 999)] * 2, 3, "virtual")
     told = text(viva({"ada": judged("ada", ring=evil)}), LAB)
@@ -105,7 +112,11 @@ def test_kept_results_have_their_questions_and_older_ones_none():
 @pytest.mark.parametrize("as_json", [True, False])
 def test_the_command_tells_them(monkeypatch, capsys, as_json):
     class Graded:
-        topic, release, lab = "communication", {"cells": []}, LAB
+        topic, release, lab = (
+            "communication",
+            {"cells": [{"metadata": {"nbgrader": {"grade_id": "tests-ring_all_reduce"}}}]},
+            LAB,
+        )
 
         def __init__(self, *options): ...
 
@@ -114,7 +125,16 @@ def test_the_command_tells_them(monkeypatch, capsys, as_json):
 
     monkeypatch.setattr(command, "Grader", Graded)
     told = argparse.Namespace(
-        lab=LAB, jobs=1, student=None, again=False, own_seeds=False, unsafe=True, answers=False, viva=True, json=as_json
+        lab=LAB,
+        jobs=1,
+        student=None,
+        again=False,
+        own_seeds=False,
+        unsafe=True,
+        sandbox=None,
+        answers=False,
+        viva=True,
+        json=as_json,
     )
     assert command.grade(told) == 0
     out = capsys.readouterr().out

@@ -15,6 +15,7 @@ import psutil
 import lockstep
 from lockstep.grading.course import root
 from lockstep.grading.grader import Grader, Options
+from lockstep.grading.sandbox import FORK
 
 FILES = {p.stem: p.read_text() for p in sorted((Path(__file__).parent / "submissions").glob("*.py"))}
 LABS = {"amdahl": "00_why_parallel", "tree_broadcast": "04_communication"}
@@ -34,8 +35,8 @@ def exercise_of(name: str) -> str:
 class Class:
     """A course of one small lab, whose submissions are graded together."""
 
-    def __init__(self, folder: Path, lab: str, names: list[str], grade: bool = True) -> None:
-        self.course, self.lab, self.names = folder / "course", lab, names
+    def __init__(self, folder: Path, lab: str, names: list[str], kind: str = FORK, grade: bool = True) -> None:
+        self.course, self.lab, self.names, self.kind = folder / "course", lab, names, kind
         self.exercises = [e for e in (BESIDE.get(lab), *(e for e, of in LABS.items() if of == lab)) if e]
         self.course.joinpath("course").mkdir(parents=True)
         shutil.copy(root() / "nbgrader_config.py", self.course)
@@ -56,7 +57,7 @@ class Class:
             self.results = self.grade() if grade else {}
 
     def grade(self, **options):
-        return Grader(self.lab, Options(jobs=2, **options), self.course).run(lambda *told: None)
+        return Grader(self.lab, Options(jobs=2, sandbox=self.kind, **options), self.course).run(lambda *told: None)
 
     def _few(self, kind: str) -> dict:
         """The lab with these exercises alone, written into the course."""

@@ -18,8 +18,8 @@ from nbgrader.api import Gradebook
 from nbgrader.plugins.export import CsvExportPlugin
 
 from lockstep.errors import WorldUnavailable
-from lockstep.grading.sandbox import NOBODY
-from lockstep.grading.sandbox_check import check_sandbox
+from lockstep.grading.sandbox import BUBBLEWRAP, FORK, NOBODY
+from lockstep.grading.sandbox_check import kind_of_sandbox
 
 pytestmark = [pytest.mark.xdist_group("hostile"), pytest.mark.timeout(1800)]
 
@@ -32,7 +32,7 @@ EVIL = ("<script>alert", "onerror=alert(3)>", "\x1b", "\u202e")  # what no feedb
 @pytest.fixture(scope="module", autouse=True)
 def _sandboxes():
     try:
-        check_sandbox()
+        kind_of_sandbox()
     except WorldUnavailable as error:
         pytest.skip(str(error))
 
@@ -44,27 +44,32 @@ def seed(few, monkeypatch):
     monkeypatch.setenv("LOCKSTEP_SEED", SEED)
 
 
-def made(tmp_path_factory, lab: str, names: list[str]) -> Class:
+KINDS = [FORK, pytest.param(BUBBLEWRAP, marks=pytest.mark.slow)]
+SELDOM = [FORK, pytest.param(BUBBLEWRAP, marks=[pytest.mark.slow, pytest.mark.turns(3, of="wrapped")])]
+
+
+def made(tmp_path_factory, lab: str, names: list[str], kind: str) -> Class:
+    kind_of_sandbox(kind)
     folder = tmp_path_factory.mktemp("class")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LOCKSTEP_HOME", str(folder / "home"))
         patch.setenv("LOCKSTEP_SEED", SEED)
-        return Class(folder, lab, names)
+        return Class(folder, lab, names, kind)
 
 
-@pytest.fixture(scope="module")
-def few(tmp_path_factory) -> Class:
-    return made(tmp_path_factory, "00_why_parallel", list(CHEAP))
+@pytest.fixture(scope="module", params=KINDS)
+def few(request, tmp_path_factory) -> Class:
+    return made(tmp_path_factory, "00_why_parallel", list(CHEAP), request.param)
 
 
-@pytest.fixture(scope="module")
-def many(tmp_path_factory) -> Class:
-    return made(tmp_path_factory, "00_why_parallel", [n for n in FILES if exercise_of(n) == "amdahl"])
+@pytest.fixture(scope="module", params=SELDOM)
+def many(request, tmp_path_factory) -> Class:
+    return made(tmp_path_factory, "00_why_parallel", [n for n in FILES if exercise_of(n) == "amdahl"], request.param)
 
 
-@pytest.fixture(scope="module")
-def ranks(tmp_path_factory) -> Class:
-    return made(tmp_path_factory, "04_communication", [n for n in FILES if exercise_of(n) != "amdahl"])
+@pytest.fixture(scope="module", params=SELDOM)
+def ranks(request, tmp_path_factory) -> Class:
+    return made(tmp_path_factory, "04_communication", [n for n in FILES if exercise_of(n) != "amdahl"], request.param)
 
 
 def judge(room: Class, name: str) -> None:
@@ -86,12 +91,18 @@ def judge(room: Class, name: str) -> None:
         assert result.exercises[other].score["points"] == MAXIMUM[other]
 
 
+def is_sandboxed(process: psutil.Process) -> bool:
+    """Where root grades, a fork is nobody's."""
+    who, command = process.info["uids"], process.info["cmdline"] or []
+    return (who is not None and who.real == NOBODY) or "lockstep.grading.bubblewrap" in command
+
+
 def harmless(room: Class) -> None:
     """The others have their marks; nothing runs any more, nothing was opened, no feedback can act."""
     for student in RIGHT:
         assert room.results[student].status == "graded"
         assert float(room.table()[student]["points"]) == sum(MAXIMUM[e] for e in room.exercises)
-    sandboxed = [p for p in psutil.process_iter(["uids"]) if p.info["uids"].real == NOBODY]  # where root grades
+    sandboxed = [p for p in psutil.process_iter(["uids", "cmdline"]) if is_sandboxed(p)]
     judges = [p for p in psutil.Process().children() if p.pid not in room.before]
     _, left = psutil.wait_procs([*sandboxed, *judges], timeout=10)
     assert not left

@@ -109,7 +109,7 @@ def _module() -> ModuleType:
 def load(path: str | Path, name: str) -> FromFile:
     """The function ``name`` in the file; Unreadable or NoFunction, in one sentence, if that cannot be."""
     file = Path(path)
-    found, broken = _parse(_sources(file), strict=file.suffix != ".ipynb")
+    found, broken = _parse(_sources(file))
     defined = [s for _, s in found if name in s.binds]
     if not defined:
         raise _no_function(file, name, [s for _, s in found], broken)
@@ -175,18 +175,15 @@ def _without_magics(text: str) -> str:
     return transformed
 
 
-def _parse(sources: list[Source], strict: bool) -> tuple[list[tuple[Source, Statement]], str]:
-    """All top-level statements, and what is wrong with the first cell that is no Python."""
+def _parse(sources: list[Source]) -> tuple[list[tuple[Source, Statement]], list[tuple[str, str]]]:
+    """All top-level statements; each cell, or the file, that is no Python, and what is wrong with it."""
     found: list[tuple[Source, Statement]] = []
-    broken = ""
+    broken: list[tuple[str, str]] = []
     for source in sources:
         try:
             found += [(source, s) for s in statements(source.text, source.name)]
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-            told = f"{Path(source.name).name}{_why(error)}"
-            if strict:
-                raise NoFunction(f"This is no valid Python: {told}.") from None
-            broken = broken or told
+            broken.append((source.text, f"{Path(source.name).name}{_why(error)}"))
     return found, broken
 
 
@@ -198,11 +195,13 @@ def _why(error: Exception) -> str:
     return f"{f', line {line}' if line else ''}: {getattr(error, 'msg', error)}"
 
 
-def _no_function(file: Path, name: str, found: list[Statement], broken: str) -> NoFunction:
+def _no_function(file: Path, name: str, found: list[Statement], broken: list[tuple[str, str]]) -> NoFunction:
+    if mine := [told for text, told in broken if f"def {name}(" in text or file.suffix != ".ipynb"]:
+        return NoFunction(f"This is no valid Python: {mine[0]}.")
     near = difflib.get_close_matches(name, {n for s in found for n in s.binds}, 3)
     advice = "Define it at the top level of the file."
     if broken:
-        advice = f"One cell is no valid Python: {broken}."
+        advice = f"One cell is no valid Python: {broken[0][1]}."
     elif near:
         advice = f"Did you mean {' or '.join(near)}?"
     return NoFunction(f"{file.name} defines no function {name}.", advice)

@@ -4,24 +4,30 @@ from __future__ import annotations
 
 import argparse
 import json
+from dataclasses import replace
 
+from lockstep.checks import find
 from lockstep.errors import UsageError
 from lockstep.grading import class_list
-from lockstep.grading.class_answers import class_answers, table
+from lockstep.grading.class_answers import class_answers, left_out, table
 from lockstep.grading.feedback import sums
 from lockstep.grading.grader import Grader, Options
 from lockstep.grading.judging import Result, names_of
-from lockstep.grading.sandbox_check import check_sandbox
+from lockstep.grading.sandbox import BUBBLEWRAP
+from lockstep.grading.sandbox_check import kind_of_sandbox
 from lockstep.grading.viva import text, viva
 
 
 def grade(args: argparse.Namespace) -> int:
     if args.jobs < 1:
         raise UsageError(f"--jobs {args.jobs} is no number of submissions at a time.", "Write --jobs 2, say.")
-    options = Options(args.jobs, tuple(args.student or ()), args.again, args.own_seeds, args.unsafe)
-    grader = Grader(args.lab, options)
-    if not options.unsafe:
-        check_sandbox()
+    options = Options(args.jobs, tuple(args.student or ()), args.again, args.own_seeds)
+    grader = Grader(args.lab, replace(options, sandbox="") if args.unsafe else options)
+    if not args.unsafe:
+        kind = kind_of_sandbox(args.sandbox)
+        grader.options = replace(options, sandbox=kind)
+        if kind == BUBBLEWRAP and not args.json:
+            print("Each answer has a sandbox by bubblewrap, which takes some seconds to start.", flush=True)
     results = grader.run(_quiet if args.json else _line)
     answers = class_answers(grader.topic, names_of(grader.release), results) if args.answers else []
     if args.json:
@@ -30,8 +36,9 @@ def grade(args: argparse.Namespace) -> int:
         more |= {"viva": [one.to_json() for one in viva(results)]} if args.viva else {}
         print(json.dumps(data | more, indent=2))
     else:
-        told = [table(answers, args.lab)] if args.answers else []
-        told += [text(viva(results), args.lab)] if args.viva else []
+        told = [table(answers, args.lab, left_out(results))] if args.answers else []
+        messages = any(not find(f"{grader.topic}.{name}").pure for name in names_of(grader.release))
+        told += [text(viva(results), args.lab, messages)] if args.viva else []
         print("\n\n".join(told) or _summary(results, grader))
     return int(any(not r.final for r in results.values()))
 

@@ -78,6 +78,9 @@ def _parser() -> argparse.ArgumentParser:
     grade.add_argument("--own-seeds", action="store_true", help="give each student secret inputs of their own")
     grade.add_argument("--answers", action="store_true", help="what the class got wrong, and who was told what")
     grade.add_argument("--viva", action="store_true", help="two questions for each student about their own runs")
+    grade.add_argument(
+        "--sandbox", choices=["fork", "bubblewrap"], help="which kind; by itself the first that works here"
+    )
     grade.add_argument("--unsafe", action="store_true", help="without a sandbox: for submissions that you have read")
     _json(grade)
 

@@ -64,8 +64,14 @@ def _of_exercise(exercise: str, name: str, results: Mapping[str, Result]) -> Ans
     return Answers(exercise, right, sorted(groups, key=lambda g: (-len(g.students), g.misconception)))
 
 
-def table(answers: Sequence[Answers], lab: str) -> str:
-    return printable("\n".join(_lines(answers, lab)))
+def left_out(results: Mapping[str, Result]) -> list[str]:
+    """Who has no answer among them, and why: "bob (wrong format)"."""
+    return [f"{student} ({results[student].status})" for student in sorted(results) if not results[student].exercises]
+
+
+def table(answers: Sequence[Answers], lab: str, missing: Sequence[str] = ()) -> str:
+    lines = [*_lines(answers, lab), *([f"\nNot among these: {', '.join(missing)}."] if missing else [])]
+    return printable("\n".join(lines))
 
 
 def _lines(answers: Sequence[Answers], lab: str) -> Iterator[str]:

@@ -31,6 +31,7 @@ from lockstep.grading.course import UNITS, root
 from lockstep.grading.feedback import counted, page
 from lockstep.grading.gradebook import Book
 from lockstep.grading.judging import Result, Task, names_of
+from lockstep.grading.sandbox import FORK
 from lockstep.grading.submission import NOT_GRADED, WRONG_FORMAT, Notebook
 from lockstep.progress import home
 
@@ -44,7 +45,7 @@ class Options:
     students: Sequence[str] = ()  # all, if none is named
     again: bool = False  # also those that have a result
     own_seeds: bool = False  # a secret seed for each student
-    unsafe: bool = False
+    sandbox: str = FORK  # its kind; empty for none
 
 
 @dataclass
@@ -67,7 +68,7 @@ class Grader:
         self.topic = _topic(lab)
         self.release: Notebook = _release(self.root / "labs" / lab / "lab.ipynb")
         self.secret = secret_of_grader()
-        kind = f"{self.secret}/{'own' if options.own_seeds else 'one'}/{'unsafe' if options.unsafe else 'sandbox'}"
+        kind = f"{self.secret}/{'own' if options.own_seeds else 'one'}/{'sandbox' if options.sandbox else 'unsafe'}"
         self.class_list = ClassList(self.root, lab, kind)
 
     def run(self, tell: Callable[[Result, int, int, float], None]) -> dict[str, Result]:
@@ -145,7 +146,7 @@ class Grader:
         desk.student, desk.exercise, desk.since = student, "", time.monotonic()
         private = (*(str(self.root / name) for name in PRIVATE), str(home()))
         folder, options = self.class_list.folder(student), self.options
-        task = Task(student, folder, self.release, self.topic, self.secret, options.own_seeds, private, options.unsafe)
+        task = Task(student, folder, self.release, self.topic, self.secret, options.own_seeds, private, options.sandbox)
         desk.conn.send(task)
 
     def _heard(self, desk: Desk) -> Result | None:

@@ -39,6 +39,11 @@ def main(conn: Connection) -> None:
     except LockstepError as error:
         conn.send_bytes(encoded(error))
         return
+    serve(conn)
+
+
+def serve(conn: Connection) -> None:
+    """Carry out what is asked for, in a sandbox. The caller's children are forks of it as it is now."""
     kernel.prctl(kernel.DUMPABLE, 0)
     conn.send_bytes(READY)
     while True:

@@ -26,7 +26,7 @@ from lockstep.checks.score import page
 from lockstep.checks.seeds import secret_of_student
 from lockstep.grading import kernel_calls as kernel
 from lockstep.grading import submission as submissions
-from lockstep.grading.outside import MODULES, Sandbox
+from lockstep.grading.outside import Sandbox
 from lockstep.grading.questions import questions
 from lockstep.grading.sandbox_view import view
 from lockstep.grading.submission import CRASHED, GRADED, NOT_GRADED, TAMPERED, TIMED_OUT, Notebook
@@ -45,7 +45,7 @@ class Task:
     secret: str
     own_seed: bool  # of the student
     private: tuple[str, ...]  # folders that no sandbox shows
-    unsafe: bool
+    sandbox: str  # its kind; empty for none
 
 
 @dataclass(frozen=True)
@@ -127,12 +127,12 @@ def graded(task: Task, begins: Callable[[str], None] = lambda id: None) -> Resul
 
 
 def _judged(id: str, file: Path, task: Task) -> Judged:
-    if task.unsafe:
+    if not task.sandbox:
         return _told(check_file(id, file, keep=False, apart=True), (), task.student)
     exercise = find(id)
-    server.warm_up((*MODULES, *exercise.loads, exercise.reference.partition(":")[0]))
+    loads = (*exercise.loads, exercise.reference.partition(":")[0])
     with ExitStack() as stack:
-        sandbox = Sandbox(view(task.private))
+        sandbox = Sandbox(view(task.private), task.sandbox, loads)
         stack.callback(sandbox.close)
         stack.enter_context(worlds.carried_by(sandbox.carry))
         return _told(check_file(id, file, keep=False, apart=True), sandbox.ended, task.student)

@@ -18,9 +18,9 @@ from lockstep.comm import exits
 from lockstep.comm.rules import Rules
 from lockstep.errors import Exit, LockstepError, WorldUnavailable
 from lockstep.events import Outcome
-from lockstep.grading import inside
+from lockstep.grading import bubblewrap, inside
 from lockstep.grading.plain_facts import LONGEST, Forged, decoded
-from lockstep.grading.sandbox import Limits
+from lockstep.grading.sandbox import BUBBLEWRAP, FORK, Limits
 from lockstep.grading.sandbox_view import View
 from lockstep.launch import server
 from lockstep.launch.child import Child
@@ -39,6 +39,8 @@ class Sandbox:
     """A sandbox that is made when it is first needed, and anew when it has ended."""
 
     view: View
+    kind: str = FORK
+    loads: tuple[str, ...] = ()  # modules that its runs need
     limits: Limits = field(default_factory=Limits)
     memory: int = 4 << 30  # bytes, of all processes together
     most: int = 200  # processes
@@ -69,6 +71,10 @@ class Sandbox:
         outcome: Outcome = told
         return outcome
 
+    def begin(self) -> None:
+        """Make it now. Raises WorldUnavailable where this machine allows none of its kind."""
+        self._running()
+
     def close(self) -> None:
         if self._child:
             self._child.close()
@@ -78,10 +84,7 @@ class Sandbox:
         if self._child and self._child.exitcode is None:
             return self._child
         self.close()
-        server.warm_up(MODULES)
-        (child,) = server.start("lockstep.grading.inside:main", 1)
-        self._child = child
-        child.conn.send((self.view, self.limits))
+        self._child = child = self._started()
         try:
             if not wait([child.conn], START_LIMIT):
                 raise WorldUnavailable(f"No sandbox came up within {START_LIMIT:.0f} s.")
@@ -91,6 +94,19 @@ class Sandbox:
         if message != inside.READY:
             raise decoded(message, LockstepError)
         self._shared = sum(_private(p) for p in _family(child)) // max(1, len(_family(child)))
+        return child
+
+    def _started(self) -> Child:
+        modules = (*MODULES, *self.loads)
+        if self.kind == BUBBLEWRAP:
+            child: Child = bubblewrap.start(self.view)
+            told: object = self.limits, modules
+        else:
+            server.warm_up(modules)
+            (child,) = server.start("lockstep.grading.inside:main", 1)
+            told = self.view, self.limits
+        with contextlib.suppress(OSError):  # it has ended, and its log says why
+            child.conn.send(told)
         return child
 
     def _heard(self, child: Child, seconds: float) -> bool:

@@ -31,6 +31,7 @@ from lockstep.grading.sandbox_view import View
 
 LEARNER, NOBODY = 1000, 65534  # the user inside, and who that is outside where root grades
 ENVIRONMENT = {"HOME": "/tmp", "TMPDIR": "/tmp", "USER": "learner", "LOGNAME": "learner"}
+FORK, BUBBLEWRAP = "fork", "bubblewrap"  # kinds of sandboxes: this one, and another that starts cold
 UNSAFE = "`--unsafe` grades without a sandbox: for submissions that you have read."
 
 
@@ -69,7 +70,8 @@ def enter(view: View, limits: Limits, kept: Collection[int]) -> None:
     except OSError as error:
         raise WorldUnavailable(
             _refused(error),
-            f"Allow user namespaces (in a container: --security-opt seccomp=unconfined), or: {UNSAFE}",
+            "Allow user namespaces (in a container: --security-opt seccomp=unconfined), or install bubblewrap. "
+            + UNSAFE,
         ) from None
     _die_with_parent()
     _split()
@@ -97,12 +99,14 @@ def _refused(error: OSError) -> str:
 
 
 def _users() -> str:
-    """Who is who, inside, outside, how many: the learner is whoever grades. Where that is root, who has rights without
-    any capability, it is nobody, if nobody can read Python's files."""
-    me = os.getuid()
-    if me or not _has_nobody() or not _all_may_read():
-        return f"{LEARNER} {me} 1"
-    return f"0 0 1\n{LEARNER} {NOBODY} 1"
+    """Who is who, inside, outside, how many."""
+    return f"0 0 1\n{LEARNER} {NOBODY} 1" if is_nobody() else f"{LEARNER} {os.getuid()} 1"
+
+
+def is_nobody() -> bool:
+    """Whether the learner is nobody outside, and not whoever grades: where that is root, who has rights without any
+    capability, and nobody can read Python's files."""
+    return os.getuid() == 0 and _has_nobody() and _all_may_read()
 
 
 def _has_nobody() -> bool:

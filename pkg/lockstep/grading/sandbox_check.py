@@ -1,4 +1,4 @@
-"""Whether this machine allows a sandbox: one is made, looked out of, and left."""
+"""Which kind of sandbox this machine allows: one is made, looked out of, and left."""
 
 from __future__ import annotations
 
@@ -6,11 +6,42 @@ import os
 
 from lockstep.errors import WorldUnavailable
 from lockstep.grading import sandbox
+from lockstep.grading.outside import Sandbox
+from lockstep.grading.sandbox import BUBBLEWRAP, FORK
 from lockstep.grading.sandbox_view import view
 
 
-def check_sandbox() -> None:
-    """Raises WorldUnavailable, in one sentence, where it does not."""
+def kind_of_sandbox(wanted: str | None = None) -> str:
+    """``wanted``, or by itself the first that works. Raises WorldUnavailable, in one sentence, where none does."""
+    if wanted != BUBBLEWRAP:
+        try:
+            _check_fork()
+            return FORK
+        except WorldUnavailable:
+            if wanted == FORK or not _wraps():
+                raise
+        return BUBBLEWRAP
+    _check_bubblewrap()
+    return BUBBLEWRAP
+
+
+def _wraps() -> bool:
+    try:
+        _check_bubblewrap()
+    except WorldUnavailable:
+        return False
+    return True
+
+
+def _check_bubblewrap() -> None:
+    one = Sandbox(view(), BUBBLEWRAP)
+    try:
+        one.begin()
+    finally:
+        one.close()
+
+
+def _check_fork() -> None:
     ours, theirs = os.pipe()
     pid = os.fork()
     if pid == 0:

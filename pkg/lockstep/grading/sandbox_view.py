@@ -12,9 +12,10 @@ No home, no course, no submissions, no gradebook, no exchange: they are not hidd
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from lockstep.grading import kernel_calls as kernel
@@ -30,6 +31,8 @@ WRITTEN = {
 }
 LINKS = {"fd": "/proc/self/fd", "stdin": "/proc/self/fd/0", "stdout": "/proc/self/fd/1", "stderr": "/proc/self/fd/2"}
 OLD, NEW = "/old", "/new"  # while the view is made
+PLACES = ("/tmp", "/mnt", "/media", "/srv", "/opt", "/home")  # in one of which it is made
+MEMORY = ("/tmp", "/dev/shm")
 
 
 @dataclass(frozen=True)
@@ -45,31 +48,43 @@ class View:
     def enter(self) -> None:
         """Make it the root of this process, which has mounts of its own, and let go of the old one."""
         kernel.mount("none", "/", flags=kernel.RECURSIVE | kernel.PRIVATE)
-        kernel.mount("tmpfs", "/tmp", "tmpfs", kernel.NO_SUID | kernel.NO_DEVICES, "size=1m,mode=755")
-        os.mkdir(f"/tmp{OLD}")
-        kernel.pivot_root("/tmp", f"/tmp{OLD}")
+        place = self._free_place()
+        kernel.mount("tmpfs", place, "tmpfs", kernel.NO_SUID | kernel.NO_DEVICES, "size=1m,mode=755")
+        os.mkdir(place + OLD)
+        kernel.pivot_root(place, place + OLD)
         os.chdir("/")
         os.mkdir(NEW)
         kernel.mount("tmpfs", NEW, "tmpfs", kernel.NO_SUID, "size=4m,mode=755")
-        for path in self.shown:
+        above, below = around_memory(self.shown)
+        for path in above:
             _show(path)
         _write_etc(self.user)
         _make_places()
-        for path in self.covered:
-            if os.path.isdir(NEW + path):
-                kernel.mount("tmpfs", NEW + path, "tmpfs", options="size=4k,mode=755")
+        _cover(self.covered)
         kernel.make_read_only(NEW)  # all so far; what follows is laid over it
         for device in DEVICES:
             kernel.mount(f"{OLD}/dev/{device}", f"{NEW}/dev/{device}", flags=kernel.BIND)
         hidden = kernel.READ_ONLY | kernel.NO_SUID | kernel.NO_DEVICES | kernel.NO_PROGRAMS
         kernel.mount("proc", f"{NEW}/proc", "proc", hidden)
-        for folder in ("/tmp", "/dev/shm"):
+        for folder in MEMORY:
             options = f"size={self.room},mode=1777,nr_inodes=100000"
             kernel.mount("tmpfs", NEW + folder, "tmpfs", kernel.NO_SUID | kernel.NO_DEVICES, options)
+        for path in below:
+            _show(path)
+        _cover(around_memory(self.covered)[1])
+        for path in below:
+            kernel.make_read_only(NEW + path)
         os.chdir(NEW)
         kernel.pivot_root(".", ".")
         kernel.detach(".")
         os.chdir("/tmp")
+
+    def _free_place(self) -> str:
+        """A folder of this machine in which nothing is that is shown."""
+        for place in PLACES:
+            if os.path.isdir(place) and not any(lies_in(p, place) for p in self.shown):
+                return place
+        raise FileNotFoundError(errno.ENOENT, "no folder to make the view in", PLACES[0])
 
 
 def view(private: tuple[str, ...] = ()) -> View:
@@ -77,13 +92,20 @@ def view(private: tuple[str, ...] = ()) -> View:
     package = os.path.realpath(os.path.join(os.path.dirname(__file__), "..", ".."))
     wanted = [*SYSTEM, *(f"/etc/{name}" for name in ETC), sys.prefix, sys.base_prefix, sys.exec_prefix]
     inside = (*{os.path.realpath(p) for p in (sys.prefix, sys.base_prefix)}, "/usr")
-    if not any(_lies_in(package, folder) for folder in inside):
+    if not any(lies_in(package, folder) for folder in inside):
         wanted.append(os.path.join(package, "lockstep"))
     covered = (*map(os.path.realpath, private), os.path.join(package, "lockstep", "material"))
     return View(tuple(_outermost([p for p in wanted if os.path.lexists(p)])), covered)
 
 
-def _lies_in(path: str, folder: str) -> bool:
+def around_memory(paths: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Those elsewhere than in the folders that lie in memory, and those in them: an environment that somebody made in
+    /tmp, say, which can be shown only once these are there."""
+    below = [p for p in paths if any(lies_in(p, folder) for folder in MEMORY)]
+    return [p for p in paths if p not in below], below
+
+
+def lies_in(path: str, folder: str) -> bool:
     return f"{path}/".startswith(f"{folder.rstrip('/')}/")
 
 
@@ -92,7 +114,7 @@ def _outermost(paths: list[str]) -> Iterator[str]:
     plain = sorted({p for path in paths for p in (path, os.path.realpath(path))})
     folders = [p for p in plain if not os.path.islink(p)]
     for path in plain:
-        if not any(path != folder and _lies_in(path, folder) for folder in folders):
+        if not any(path != folder and lies_in(path, folder) for folder in folders):
             yield path
 
 
@@ -108,6 +130,12 @@ def _show(path: str) -> None:
     else:
         open(new, "x").close()
     kernel.mount(old, new, flags=kernel.BIND | kernel.RECURSIVE)
+
+
+def _cover(paths: Iterable[str]) -> None:
+    for path in paths:
+        if os.path.isdir(NEW + path):
+            kernel.mount("tmpfs", NEW + path, "tmpfs", options="size=4k,mode=755")
 
 
 def _write_etc(user: int) -> None:

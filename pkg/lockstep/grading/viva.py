@@ -44,7 +44,10 @@ def _drawn(student: str, result: Result) -> list[Question]:
     return [question for _, question in drawn]
 
 
-def text(vivas: Sequence[Viva], lab: str) -> str:
+def text(vivas: Sequence[Viva], lab: str, messages: bool = True) -> str:
+    """``messages``: whether an exercise of the lab sends any, as those of its first units do not."""
+    if not messages:
+        return f"No exercise of {lab} sends messages: ask about the answers themselves."
     return printable("\n".join(_lines(vivas, lab)))
 
 
