@@ -7,11 +7,12 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 import pytest
 
 from lockstep import bench, places
-from lockstep.bench import against, all_reduces, hogwild, launch, predict, timing, turns
+from lockstep.bench import against, all_reduces, hogwild, launch, otter, predict, timing, turns
 from lockstep.bench.bus_bandwidth import LONG, measurements
 from lockstep.bench.table import Row, Table, size_of
 from lockstep.bench.timing import Measured, Size
@@ -366,5 +367,24 @@ def test_an_unknown_benchmark_is_one_sentence() -> None:
 def test_grade_gives_the_points_that_nbgrader_gives() -> None:
     (table,) = bench.measure("grade", "quick")
     check([table])
-    assert column(table.rows, "graded by") == ["nbgrader autograde", "lockstep grade --jobs 1"]
+    others = [otter.NAME] if otter.is_installed() else []
+    assert column(table.rows, "graded by") == ["nbgrader autograde", *others, "lockstep grade --jobs 1"]
+    assert others or any("otter-grader is not installed" in note for note in table.notes)
     assert table.rows[0]["ratio to nbgrader"] == 1
+
+
+def test_otters_tests_ask_for_each_exercise_of_a_lab_and_its_copies_ask_nothing(tmp_path: Path) -> None:
+    file = Path(__file__).parents[2] / "solutions" / "00_why_parallel" / "lab.ipynb"
+    asked = dict(otter.tests(json.loads(file.read_text())))
+    assert asked["training_days"] == 2
+    assert asked["gustafson"] == 0, "an extra one"
+    space: dict[str, Any] = {}
+    exec(otter.as_test("why_parallel.training_days", "training_days", 2.0), space)
+    ((case,),) = [suite["cases"] for suite in space["test"]["suites"]]
+    assert case["code"].splitlines()[1] == ">>> check('why_parallel.training_days', training_days).verdict"
+    student = tmp_path / "ada" / "lab" / "lab.ipynb"
+    student.parent.mkdir(parents=True)
+    student.write_text(file.read_text())
+    copy = otter.without_tests(student, tmp_path / "otter")
+    assert copy == tmp_path / "otter" / "submitted" / "ada" / "lab.ipynb"
+    assert "check(" not in copy.read_text()

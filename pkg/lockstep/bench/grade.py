@@ -2,10 +2,11 @@
 
 Each is one command, from nothing to a gradebook with all scores: starting Python, loading torch and opening a new
 gradebook are in its time. The submissions are the course's solution of lab 00, the cheapest one, which both must give
-the same points. nbgrader starts a kernel for each notebook, which imports torch; ``lockstep grade`` loads it once for
-each judge, and forks. It also judges two at a time where there are two cores, which nbgrader does not do: the row with
-one judge tells how much of it that is. nbgrader's ``generate_assignment``, which comes before, is not counted, nor its
-``generate_feedback``, which comes after; ``lockstep grade`` does both in its time.
+the same points. nbgrader starts a kernel for each notebook, which imports torch, and so does otter-grader, where it is
+installed; ``lockstep grade`` loads it once for each judge, and forks. It also judges two at a time where there are
+two cores, which the others do not do: the row with one judge tells how much of it that is. nbgrader's
+``generate_assignment``, which comes before, is not counted, nor its ``generate_feedback``, which comes after;
+``lockstep grade`` does both in its time.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from lockstep.bench import otter
 from lockstep.bench.launch import PROGRAMS
 from lockstep.bench.table import Row, Table
 from lockstep.bench.timing import Size
@@ -46,6 +48,10 @@ def tables(size: Size) -> list[Table]:
         course = made(Path(folder) / "by-nbgrader", number)
         command(course, "nbgrader", "generate_assignment", LAB, "--force")
         seconds[NBGRADER], points[NBGRADER] = graded(course, "nbgrader", "autograde", LAB)
+        if otter.is_installed():
+            files = sorted(course.glob(f"grading/submitted/*/{LAB}/lab.ipynb"))
+            topic = LAB.partition("_")[2]
+            seconds[otter.NAME], points[otter.NAME] = otter.graded(Path(folder) / "by-otter", files, topic, command)
         for n in jobs:
             course = made(Path(folder) / f"by-{n}", number)
             name = f"lockstep grade --jobs {n}"
@@ -57,6 +63,10 @@ def tables(size: Size) -> list[Table]:
         f"{number} submissions of lab 00, a new gradebook each; all got the same points in each of them.",
         "Starting is in the time, also that of torch: it is the larger part for few notebooks.",
     ]
+    if otter.is_installed():
+        notes.append("otter run is one command for each notebook; its tests ask the same checks.")
+    else:
+        notes.append("otter-grader is not installed (pip install 'lockstep[bench]'): it was not measured.")
     rows = [row(name, number, took, seconds[NBGRADER]) for name, took in seconds.items()]
     return [Table(f"grade: {number} notebooks", rows, notes)]
 
