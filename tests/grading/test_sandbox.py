@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -15,6 +16,7 @@ from lockstep.grading import sandbox_check
 from lockstep.grading.sandbox import BUBBLEWRAP, FORK
 from lockstep.grading.sandbox_check import kind_of_sandbox
 
+WRAPS = pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not installed")
 ENTER = """
 import json, os, sys
 from lockstep.grading import kernel_calls as kernel, sandbox
@@ -138,7 +140,7 @@ print(json.dumps(found))
 """
 
 
-@pytest.mark.parametrize("kind", [FORK, BUBBLEWRAP])
+@pytest.mark.parametrize("kind", [FORK, pytest.param(BUBBLEWRAP, marks=WRAPS)])
 def test_a_run_sees_no_more_in_either_kind(kind, tmp_path, monkeypatch):
     """Also of a folder in /tmp: Lockstep was installed there once, and no sandbox came up."""
     shown = tmp_path / "shown"
@@ -158,6 +160,7 @@ def test_a_run_sees_no_more_in_either_kind(kind, tmp_path, monkeypatch):
     assert (seen["NoNewPrivs"], seen["Seccomp"]) == ("1", "2")
 
 
+@WRAPS
 def test_what_bubblewrap_has_wrapped_ends_with_whoever_made_it():
     outer = subprocess.Popen(
         [sys.executable, "-c", ENTER + WRAPPED], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
@@ -173,6 +176,7 @@ def test_what_bubblewrap_has_wrapped_ends_with_whoever_made_it():
     outer.stdout.close()
 
 
+@WRAPS
 def test_bubblewrap_is_asked_where_no_fork_may_go_in(monkeypatch):
     def refused():
         raise WorldUnavailable("This machine allows no sandbox: Operation not permitted (unshare).", "Allow it.")

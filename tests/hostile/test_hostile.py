@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import html
 import json
+import shutil
 
 import psutil
 import pytest
@@ -44,8 +45,9 @@ def seed(few, monkeypatch):
     monkeypatch.setenv("LOCKSTEP_SEED", SEED)
 
 
-KINDS = [FORK, pytest.param(BUBBLEWRAP, marks=pytest.mark.slow)]
-SELDOM = [FORK, pytest.param(BUBBLEWRAP, marks=[pytest.mark.slow, pytest.mark.turns(3, of="wrapped")])]
+WRAPS = pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not installed")
+KINDS = [FORK, pytest.param(BUBBLEWRAP, marks=[pytest.mark.slow, WRAPS])]
+SELDOM = [FORK, pytest.param(BUBBLEWRAP, marks=[pytest.mark.slow, WRAPS, pytest.mark.turns(3, of="wrapped")])]
 
 
 def made(tmp_path_factory, lab: str, names: list[str], kind: str) -> Class:
