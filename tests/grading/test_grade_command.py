@@ -29,6 +29,13 @@ def test_misuse_is_told_in_one_sentence(arguments, said, capsys, monkeypatch, tm
     assert said in capsys.readouterr().err
 
 
+def test_a_sandbox_and_none_exclude_each_other(capsys):
+    with pytest.raises(SystemExit) as end:
+        main(["grade", LAB, "--unsafe", "--sandbox", "fork"])
+    assert end.value.code == USAGE
+    assert "--sandbox: not allowed with argument --unsafe" in capsys.readouterr().err
+
+
 def result(student: str, points: float, status: str = GRADED, notes: tuple[str, ...] = ()) -> Result:
     score = {"points": points, "maximum": 2.0, "verdict": "wrong", "findings": []}
     tests = {"nbgrader": {"grade_id": "tests-one", "grade": True}}

@@ -16,6 +16,7 @@ from lockstep.grading.submission import GRADED, WRONG_FORMAT
 from lockstep.grading.viva import text, viva
 
 LAB = "04_communication"
+RELEASE = {"cells": [{"metadata": {"nbgrader": {"grade_id": "tests-ring_all_reduce"}}}]}
 
 
 def sent(rank: int, peer: int, nbytes: int, line: int, wait: float = 0.0) -> Event:
@@ -112,11 +113,7 @@ def test_kept_results_have_their_questions_and_older_ones_none():
 @pytest.mark.parametrize("as_json", [True, False])
 def test_the_command_tells_them(monkeypatch, capsys, as_json):
     class Graded:
-        topic, release, lab = (
-            "communication",
-            {"cells": [{"metadata": {"nbgrader": {"grade_id": "tests-ring_all_reduce"}}}]},
-            LAB,
-        )
+        topic, release, lab = "communication", RELEASE, LAB
 
         def __init__(self, *options): ...
 

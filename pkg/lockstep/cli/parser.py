@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 _WORLD = "processes, virtual, spmd, or the name of a cluster such as dgx-a100"
+Command = Callable[[str, str], argparse.ArgumentParser]  # of a name and what it does
 
 
 def parse(argv: Sequence[str] | None) -> argparse.Namespace:
@@ -38,6 +39,13 @@ def _parser() -> argparse.ArgumentParser:
         sub.set_defaults(name=name, command=_later(name))
         return sub
 
+    _for_learners(command)
+    _for_teachers(command)
+    _for_makers(command)
+    return top
+
+
+def _for_learners(command: Command) -> None:
     lab = command("lab", "open your copy of the course in JupyterLab")
     lab.usage = "lockstep lab [DIR] [OPTION ...]"
     lab.epilog = (
@@ -62,6 +70,19 @@ def _parser() -> argparse.ArgumentParser:
     check.add_argument("--on", metavar="WORLD", help=_WORLD)
     _json(check)
 
+    run = command("run", "run a function of yours on several ranks")
+    run.add_argument("target", metavar="FILE.py:FUNC", help="a function that needs no arguments")
+    run.add_argument("--ranks", metavar="N", help="how many ranks")
+    run.add_argument("--on", metavar="WORLD", help=_WORLD)
+    run.add_argument("--trace", metavar="OUT.json", help="write a Chrome trace, for https://ui.perfetto.dev")
+
+    audit = command("audit", "measure which estimators of scikit-learn run in parallel here, and how")
+    audit.add_argument("estimators", nargs="*", metavar="NAME", help="as in KMeans, or sklearn.svm:SVC; else all")
+    audit.add_argument("--svg", metavar="OUT.svg", help="write the figure")
+    _json(audit)
+
+
+def _for_teachers(command: Command) -> None:
     cases = command("cases", "list what an exercise is tried on")
     cases.add_argument("exercise", metavar="TOPIC.EXERCISE", help="as in communication.ring_all_reduce")
 
@@ -78,23 +99,15 @@ def _parser() -> argparse.ArgumentParser:
     grade.add_argument("--own-seeds", action="store_true", help="give each student secret inputs of their own")
     grade.add_argument("--answers", action="store_true", help="what the class got wrong, and who was told what")
     grade.add_argument("--viva", action="store_true", help="two questions for each student about their own runs")
-    grade.add_argument(
+    one = grade.add_mutually_exclusive_group()
+    one.add_argument(
         "--sandbox", choices=["fork", "bubblewrap"], help="which kind; by itself the first that works here"
     )
-    grade.add_argument("--unsafe", action="store_true", help="without a sandbox: for submissions that you have read")
+    one.add_argument("--unsafe", action="store_true", help="without a sandbox: for submissions that you have read")
     _json(grade)
 
-    run = command("run", "run a function of yours on several ranks")
-    run.add_argument("target", metavar="FILE.py:FUNC", help="a function that needs no arguments")
-    run.add_argument("--ranks", metavar="N", help="how many ranks")
-    run.add_argument("--on", metavar="WORLD", help=_WORLD)
-    run.add_argument("--trace", metavar="OUT.json", help="write a Chrome trace, for https://ui.perfetto.dev")
 
-    audit = command("audit", "measure which estimators of scikit-learn run in parallel here, and how")
-    audit.add_argument("estimators", nargs="*", metavar="NAME", help="as in KMeans, or sklearn.svm:SVC; else all")
-    audit.add_argument("--svg", metavar="OUT.svg", help="write the figure")
-    _json(audit)
-
+def _for_makers(command: Command) -> None:
     horovod = command("horovod", "build and install Horovod, which unit 07 needs, for the torch that is here")
     horovod.add_argument("--yes", action="store_true", help="do not ask before building")
     horovod.add_argument("--cached", action="store_true", help="do not build: install what was built before, if it was")
@@ -113,7 +126,6 @@ def _parser() -> argparse.ArgumentParser:
     bench.add_argument("--size", choices=("quick", "normal", "full"), default="normal", help="quick only tries it out")
     bench.add_argument("--full", action="store_const", const="full", dest="size", help="more ranks, sizes and repeats")
     _json(bench)
-    return top
 
 
 def _json(sub: argparse.ArgumentParser) -> None:

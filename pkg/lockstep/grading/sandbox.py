@@ -70,8 +70,8 @@ def enter(view: View, limits: Limits, kept: Collection[int]) -> None:
     except OSError as error:
         raise WorldUnavailable(
             _refused(error),
-            "Allow user namespaces (in a container: --security-opt seccomp=unconfined), or install bubblewrap. "
-            + UNSAFE,
+            "Allow user namespaces (in a container: --security-opt seccomp=unconfined), or install a bubblewrap that "
+            f"may make them. {UNSAFE}",
         ) from None
     _die_with_parent()
     _split()

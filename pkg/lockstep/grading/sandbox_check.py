@@ -13,24 +13,20 @@ from lockstep.grading.sandbox_view import view
 
 def kind_of_sandbox(wanted: str | None = None) -> str:
     """``wanted``, or by itself the first that works. Raises WorldUnavailable, in one sentence, where none does."""
-    if wanted != BUBBLEWRAP:
-        try:
-            _check_fork()
-            return FORK
-        except WorldUnavailable:
-            if wanted == FORK or not _wraps():
-                raise
-        return BUBBLEWRAP
-    _check_bubblewrap()
-    return BUBBLEWRAP
-
-
-def _wraps() -> bool:
-    try:
+    if wanted == BUBBLEWRAP:
         _check_bubblewrap()
-    except WorldUnavailable:
-        return False
-    return True
+        return BUBBLEWRAP
+    try:
+        _check_fork()
+    except WorldUnavailable as refused:
+        if wanted == FORK:
+            raise
+        try:
+            _check_bubblewrap()
+        except WorldUnavailable:
+            raise refused from None
+        return BUBBLEWRAP
+    return FORK
 
 
 def _check_bubblewrap() -> None:
