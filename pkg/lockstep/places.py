@@ -26,6 +26,7 @@ _LIBRARY = tuple(
         sysconfig.get_paths()["stdlib"],
         sysconfig.get_paths()["purelib"],
         sysconfig.get_paths()["platlib"],
+        sysconfig.get_paths()["scripts"],  # the command that has started us
         *site.getsitepackages(),
     }
 )

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 _WORLD = "processes, virtual, spmd, or the name of a cluster such as dgx-a100"
+WITH_RANKS = ("answers", "check", "run")  # the commands that start ranks, and do little else
 Command = Callable[[str, str], argparse.ArgumentParser]  # of a name and what it does
 
 
@@ -136,6 +137,8 @@ def _later(name: str) -> Callable[[Any], int]:
     """The function ``name`` of the module ``lockstep.cli.name``, imported when it is called."""
 
     def call(args: argparse.Namespace) -> int:
+        if name in WITH_RANKS and not importlib.import_module("lockstep.cli.rank").under_launcher():
+            importlib.import_module("lockstep.launch.server").load_here()
         command: Callable[[Any], int] = getattr(importlib.import_module(f"lockstep.cli.{name}"), name)
         return command(args)
 

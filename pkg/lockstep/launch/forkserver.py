@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import gc
 import importlib
 import json
 import os
@@ -32,32 +33,34 @@ from multiprocessing.connection import Connection
 from lockstep.launch import hugepages
 from lockstep.launch.child import STATUS, enter, kill_group
 from lockstep.launch.frozen import freeze
-from lockstep.launch.job import seed_rank
 from lockstep.launch.request import FILES, LOAD, LOADED, LONGEST, READY, Request
-from lockstep.launch.warm_pool import Slots, WarmPool, Wish
+from lockstep.launch.warm_pool import QUIET, Slots, WarmPool, Wish
 
 PRELOAD = (
     "torch",
     "torch.distributed",
-    "torch.distributed.fsdp",
-    "torch.distributed.tensor.parallel",
-    "torch.distributed.pipelining",
     "torch.nn.parallel",
     "torch.utils.serialization.config",
     "numpy.random",
     "cloudpickle",
     "lockstep.launch.worker",
-    "lockstep.virtual.fake_simulation",
+    "lockstep.virtual.simulation",
 )
 _PR_SET_PDEATHSIG = 1
 
 
+WORTH = 40  # forks: as many save what it takes to make huge pages
+
+
 def preload() -> None:
     """Load torch, and let it read what it reads at its first seed: the sources on the way there, for CUDA's book of
-    stacks, which takes 3 ms. A child seeds itself anew."""
+    stacks, which takes 3 ms. A child seeds itself anew. The collector, which would find nothing, looks on meanwhile."""
+    gc.disable()
     for module in PRELOAD:
         importlib.import_module(module)
-    seed_rank(0, 0)
+    importlib.import_module("lockstep.launch.job").seed_rank(0, 0)
+    freeze()
+    gc.enable()
 
 
 class Server:
@@ -69,6 +72,7 @@ class Server:
         self._pool: WarmPool | None = None  # that is to serve the run which is being asked for
         self._asked: list[tuple[int, int, int]] = []  # the files of that run's children so far
         self._slots = Slots(self._separate)
+        self._forks, self._small_pages = 0, True
         self._selector = selectors.DefaultSelector()
         self._selector.register(control, selectors.EVENT_READ, self._serve)
         self._parent = -1
@@ -87,11 +91,25 @@ class Server:
     def run(self) -> None:
         self._control.send(READY)
         while True:
-            events = self._selector.select(None if self._reports else self._slots.patience())
+            events = self._selector.select(None if self._reports else self._patience())
             for key, _ in events:
                 key.data()
             if not events:
-                self._slots.tend()
+                self._tend()
+
+    def _patience(self) -> float | None:
+        """Seconds of quiet after which there is something to do."""
+        return QUIET if self._pays() else self._slots.patience()
+
+    def _pays(self) -> bool:
+        """Whether so many have been forked that the next ones should come cheaper."""
+        return self._small_pages and self._forks > WORTH
+
+    def _tend(self) -> None:
+        if self._pays():
+            hugepages.collapse()
+            self._small_pages = False
+        self._slots.tend()
 
     # ---- requests
 
@@ -120,11 +138,12 @@ class Server:
 
     def _provide(self, module: str) -> None:
         """Load a module for all children to come. The spares are without it: they go."""
-        self._slots.dissolve()
-        with contextlib.suppress(Exception):  # whoever needs it meets the same error
-            importlib.import_module(module)
-        freeze()
-        hugepages.collapse()
+        if module not in sys.modules:
+            self._slots.dissolve()
+            with contextlib.suppress(Exception):  # whoever needs it meets the same error
+                importlib.import_module(module)
+            freeze()
+            self._small_pages = True
         self._control.send(LOADED)
 
     def _begin(self, request: Request, told: int) -> None:
@@ -133,6 +152,7 @@ class Server:
         self._load(request.entry)
         with open(told, "rb") as setup:
             environment = json.loads(setup.read().decode("utf-8", "surrogateescape"))["env"]
+        self._forks += request.size
         if self._pool:  # of a run that was taken back
             self._pool.dissolve()
         self._pool = self._slots.take(Wish(request.entry, request.size, environment))
@@ -253,8 +273,6 @@ def is_broken(pipe: int) -> bool:
 
 def main() -> None:
     preload()
-    freeze()
-    hugepages.collapse()
     Server(socket.socket(fileno=int(sys.argv[1])), int(sys.argv[2])).run()
 
 

@@ -34,7 +34,6 @@ _frozen: defaultdict[Key, list[FunctionType]] = defaultdict(list)
 
 def freeze() -> None:
     """Put all that there is now out of the collector's sight, and note Lockstep's functions by their code."""
-    gc.collect()
     for function in gc.get_objects():
         if type(function) is FunctionType and function.__code__.co_filename.startswith(PACKAGE):
             _frozen[key_of(function.__code__)].append(function)

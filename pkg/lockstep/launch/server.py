@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import importlib
 import os
 import socket
 import subprocess
@@ -20,7 +21,7 @@ from lockstep.errors import WorldUnavailable
 from lockstep.launch.child import STATUS, Child, setup
 from lockstep.launch.interrupt import undisturbed
 from lockstep.launch.request import BACK, LOAD, LOADED, READY, Request
-from lockstep.launch.spares import Spares, server_environment
+from lockstep.launch.spares import ONE_THREAD, Spares, server_environment
 
 _START_LIMIT = 180.0  # seconds for torch to load on a slow disk
 _FORK_LIMIT = 20.0  # seconds for a fork, after which the server counts as stopped
@@ -304,6 +305,18 @@ def inherit() -> None:
     _starter.inherit()
 
 
+def load_here() -> None:
+    """In a process that has only just begun, and is there for what its ranks do: load torch here, and not once more in
+    a server, which is a fork of this process. Where torch is loaded, or processes are not forked: nothing."""
+    if forks() and "torch" not in sys.modules:
+        before = {name: os.environ.get(name) for name in ONE_THREAD}
+        os.environ.update(ONE_THREAD)
+        importlib.import_module("lockstep.launch.forkserver").preload()
+        for name, value in before.items():
+            os.environ.pop(name) if value is None else os.environ.update({name: value})
+        inherit()
+
+
 def begin() -> None:
     """A run will come: have a server load torch meanwhile. It takes some milliseconds, prints and raises nothing."""
     _starter.begin()
@@ -311,15 +324,16 @@ def begin() -> None:
 
 def warm_up(modules: Iterable[str] = ()) -> None:
     """What ``start`` does first: have a server that has torch loaded. ``modules``: of this package, that the children
-    to come need, with whatever these import; the server has them loaded from now on, too."""
+    to come need, or of torch, with whatever these import; the server has them loaded from now on, too."""
     _starter.warm_up(modules)
 
 
 @contextlib.contextmanager
-def started(entry: str, n: int) -> Iterator[list[Child]]:
-    """``start``, for as long as the block lasts: however it ends, Ctrl-C included, no process is left."""
+def started(entry: str, n: int, modules: Iterable[str] = ()) -> Iterator[list[Child]]:
+    """``start`` after ``warm_up``, for as long as the block lasts: however it ends, Ctrl-C included, no process is
+    left."""
     children: list[Child] = []
-    warm_up()
+    warm_up(modules)
     try:
         with undisturbed():
             children += start(entry, n)

@@ -21,6 +21,7 @@ from pathlib import Path
 from lockstep.launch.child import STATUS, Child, enter, environment_of_children
 from lockstep.launch.forkserver import preload
 
+ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "OPENBLAS_THREAD_TIMEOUT": "4"}
 _AT_MOST = 4  # that wait at a time: each holds about 200 MB
 
 
@@ -101,8 +102,7 @@ def server_environment() -> dict[str, str]:
     A rank may ask for more threads of BLAS; while these are idle they shall sleep, not spin for 2**26 cycles."""
     packages = str(Path(__file__).resolve().parents[2])
     path = os.pathsep.join([packages, *filter(None, [os.environ.get("PYTHONPATH")])])
-    threads = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "OPENBLAS_THREAD_TIMEOUT": "4"}
-    return {**environment_of_children(), **threads, "PYTHONPATH": path}
+    return {**environment_of_children(), **ONE_THREAD, "PYTHONPATH": path}
 
 
 def _end_with_parent(lifeline: int) -> None:
