@@ -38,6 +38,7 @@ LAYERS = [
         "launch.hugepages",
         "launch.interrupt",
         "launch.job",
+        "launch.large",
         "launch.request",
         "launch.warm_pool",
         "launch.server",

@@ -30,7 +30,7 @@ import sys
 from collections.abc import Collection
 from multiprocessing.connection import Connection
 
-from lockstep.launch import hugepages
+from lockstep.launch import hugepages, large
 from lockstep.launch.child import STATUS, enter, kill_group
 from lockstep.launch.frozen import freeze
 from lockstep.launch.request import FILES, LOAD, LOADED, LONGEST, READY, Request
@@ -52,11 +52,11 @@ _PR_SET_PDEATHSIG = 1
 WORTH = 40  # forks: as many save what it takes to make huge pages
 
 
-def preload() -> None:
-    """Load torch, and let it read what it reads at its first seed: the sources on the way there, for CUDA's book of
-    stacks, which takes 3 ms. A child seeds itself anew. The collector, which would find nothing, looks on meanwhile."""
+def preload(*more: str) -> None:
+    """Load torch, and ``more``, and let it read what it reads at its first seed: the sources on the way there, for
+    CUDA's book of stacks, which takes 3 ms. A child seeds itself anew. The collector rests: it would find little."""
     gc.disable()
-    for module in PRELOAD:
+    for module in (*PRELOAD, *more):
         importlib.import_module(module)
     importlib.import_module("lockstep.launch.job").seed_rank(0, 0)
     freeze()
@@ -119,7 +119,8 @@ class Server:
             self._end()
         request = Request.unpacked(message)
         if request.index == LOAD:
-            self._provide(request.entry)
+            self._load(request.entry)
+            self._control.send(LOADED)
             return
         if request.index < 0 or len(files) < request.files:  # none left here: the starter sees its pipe close
             for fd in [*files, *(fd for asked in self._asked for fd in asked)]:
@@ -136,20 +137,12 @@ class Server:
         if request.index == request.size - 1:
             self._send(self._pool)
 
-    def _provide(self, module: str) -> None:
-        """Load a module for all children to come. The spares are without it: they go."""
-        if module not in sys.modules:
-            self._slots.dissolve()
-            with contextlib.suppress(Exception):  # whoever needs it meets the same error
-                importlib.import_module(module)
-            freeze()
-            self._small_pages = True
-        self._control.send(LOADED)
-
     def _begin(self, request: Request, told: int) -> None:
         """The first request of a run: is there a pool for it? The next run will need the same."""
         self._bury()
-        self._load(request.entry)
+        entry = request.entry.split(":")[0]  # of this package it is imported once, here; the learner's modules never
+        for module in [*large.noted(), *([entry] if entry.startswith("lockstep.") else [])]:
+            self._load(module)
         with open(told, "rb") as setup:
             environment = json.loads(setup.read().decode("utf-8", "surrogateescape"))["env"]
         self._forks += request.size
@@ -196,14 +189,14 @@ class Server:
             self._become(conn, log, report)
         return pid
 
-    @staticmethod
-    def _load(entry: str) -> None:
-        """An entry point of this package is imported once, here; the learner's modules never are."""
-        module = entry.split(":")[0]
-        if entry.startswith("lockstep.") and module not in sys.modules:
-            with contextlib.suppress(Exception):  # the child meets the same error and reports it
+    def _load(self, module: str) -> None:
+        """For all children to come. The spares are without it: they go."""
+        if module not in sys.modules:
+            self._slots.dissolve()
+            with contextlib.suppress(Exception):  # whoever needs it meets the same error
                 importlib.import_module(module)
             freeze()
+            self._small_pages = True
 
     def _separate(self, kept: Collection[int] = ()) -> None:
         """In a child: be a process of its own, that ends with the server and has none of its files but ``kept``."""

@@ -14,11 +14,9 @@ import numpy
 import torch
 
 from lockstep.errors import UsageError
-from lockstep.launch import values
+from lockstep.launch import large, values
 from lockstep.places import Sources
 
-LARGE = ("torch.distributed.tensor.parallel", "torch.distributed.fsdp", "torch.distributed.pipelining")
-FAKE = "lockstep.virtual.fake_simulation"  # needs them all
 INSIDE = "LOCKSTEP_INSIDE"  # set in the environment of every rank that was started here: run() does not nest
 
 
@@ -60,10 +58,8 @@ class Job:
 
     @property
     def large_modules(self) -> list[str]:
-        """Parts of torch that take half a second to load, which this process has loaded or the function names: its
-        ranks will need them."""
-        named = [name for name in LARGE if name in sys.modules or name.encode() in self.blob]
-        return [*named, FAKE] if self.fake else named
+        """What should be loaded once, ahead, and not by each of its ranks."""
+        return large.named_in(self.blob, self.fake)
 
     def of_rank(self, rank: int) -> Job:
         """The job without what belongs to other ranks."""

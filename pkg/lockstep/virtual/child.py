@@ -28,7 +28,8 @@ from lockstep.errors import Exit, LockstepError, RunError, Stuck, WorldUnavailab
 from lockstep.events import Outcome
 from lockstep.launch import server
 from lockstep.launch.child import CUT, Child
-from lockstep.launch.job import FAKE, INSIDE, Job
+from lockstep.launch.job import INSIDE, Job
+from lockstep.launch.large import FAKE, note
 from lockstep.machines import Cluster
 from lockstep.virtual import nested
 
@@ -192,6 +193,7 @@ def main(conn: Connection) -> None:
     except RunError as error:
         answer = ("failed", error)
     output.close()
+    note()
     conn.send(answer)
     with contextlib.suppress(EOFError, OSError):
         conn.recv_bytes()  # the starter hangs up
