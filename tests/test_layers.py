@@ -38,7 +38,6 @@ LAYERS = [
         "launch.hugepages",
         "launch.interrupt",
         "launch.job",
-        "launch.large",
         "launch.request",
         "launch.warm_pool",
         "launch.server",

@@ -111,10 +111,10 @@ def test_cases_of_a_pure_exercise_share_a_process_until_one_fails() -> None:
     assert len(set(together)) == 1
     failures = [s.failure for s in observe(several, lambda limit: 1 / 0)]
     assert [f.kind for f in failures if f] == ["RankRaised"] * 3
-    endless = replace(several, seconds=6.0, cases=lambda ranks, seed: [Case(1, 0, settings={"told": "?"})])
+    endless = replace(several, seconds=2.0, cases=lambda ranks, seed: [Case(1, 0, settings={"told": "?"})])
     (seen,) = observe(endless, lambda limit: list(iter(int, 1)))
     assert seen.failure
-    assert seen.failure.message.startswith("count_up(3) did not end within 6 seconds.")
+    assert seen.failure.message.startswith("count_up(3) did not end within 2 seconds.")
     assert "rank" not in str(seen.failure)
     assert all(f.message.startswith("count_up(3) raised ZeroDivisionError") for f in failures if f)
 

@@ -119,7 +119,7 @@ def test_a_fault_of_lockstep_is_not_the_learners(on, monkeypatch) -> None:
     """A package that was changed under a running notebook made every rank end with exit status 1, and a check gave no
     points for it."""
     started = server.started
-    monkeypatch.setattr(server, "started", lambda _, n, *modules: started("lockstep.launch.worker:gone", n, *modules))
+    monkeypatch.setattr(server, "started", lambda _, n: started("lockstep.launch.worker:gone", n))
     with pytest.raises(WorldUnavailable, match=r"AttributeError: module .lockstep.launch.worker. has no attribute"):
         run(odd.good, ranks=2, on=on)
     monkeypatch.undo()

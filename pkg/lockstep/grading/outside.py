@@ -25,14 +25,13 @@ from lockstep.grading.sandbox_view import View
 from lockstep.launch import server
 from lockstep.launch.child import Child
 from lockstep.launch.job import Job
-from lockstep.launch.large import LARGE
 from lockstep.machines import Cluster
 
 START_LIMIT = 60.0  # seconds until a sandbox is there, on a busy machine
 GRACE = 90.0  # seconds more than a run was given: its ranks must begin, and be told apart
 MOST_LOST = 2  # sandboxes that an answer may end; then all its runs end so, and nobody waits for them
 GLANCE = 0.25  # seconds between two looks at what a sandbox takes
-MODULES = ("lockstep.grading.inside", "lockstep.virtual.child", "lockstep.launch.worker", *LARGE)
+MODULES = ("lockstep.grading.inside", "lockstep.virtual.child", "lockstep.launch.worker")
 
 
 @dataclass

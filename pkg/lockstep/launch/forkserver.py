@@ -30,33 +30,35 @@ import sys
 from collections.abc import Collection
 from multiprocessing.connection import Connection
 
-from lockstep.launch import hugepages, large
+from lockstep.launch import hugepages
 from lockstep.launch.child import STATUS, enter, kill_group
 from lockstep.launch.frozen import freeze
 from lockstep.launch.request import FILES, LOAD, LOADED, LONGEST, READY, Request
-from lockstep.launch.warm_pool import QUIET, Slots, WarmPool, Wish
+from lockstep.launch.warm_pool import Slots, WarmPool, Wish
 
 PRELOAD = (
     "torch",
     "torch.distributed",
+    "torch.distributed.fsdp",
+    "torch.distributed.tensor.parallel",
+    "torch.distributed.pipelining",
     "torch.nn.parallel",
     "torch.utils.serialization.config",
     "numpy.random",
     "cloudpickle",
     "lockstep.launch.worker",
-    "lockstep.virtual.simulation",
+    "lockstep.virtual.fake_simulation",
 )
+WORTH = 40  # forks: as many save what it takes to make huge pages
 _PR_SET_PDEATHSIG = 1
 
 
-WORTH = 40  # forks: as many save what it takes to make huge pages
-
-
-def preload(*more: str) -> None:
-    """Load torch, and ``more``, and let it read what it reads at its first seed: the sources on the way there, for
-    CUDA's book of stacks, which takes 3 ms. A child seeds itself anew. The collector rests: it would find little."""
+def preload() -> None:
+    """Load torch, and let it read what it reads at its first seed: the sources on the way there, for CUDA's book of
+    stacks, which takes 3 ms. A child seeds itself anew. The collector rests meanwhile: it takes a fifth of the time,
+    and would find little."""
     gc.disable()
-    for module in (*PRELOAD, *more):
+    for module in PRELOAD:
         importlib.import_module(module)
     importlib.import_module("lockstep.launch.job").seed_rank(0, 0)
     freeze()
@@ -72,7 +74,7 @@ class Server:
         self._pool: WarmPool | None = None  # that is to serve the run which is being asked for
         self._asked: list[tuple[int, int, int]] = []  # the files of that run's children so far
         self._slots = Slots(self._separate)
-        self._forks, self._small_pages = 0, True
+        self._forks = 0  # since memory lies in small pages
         self._selector = selectors.DefaultSelector()
         self._selector.register(control, selectors.EVENT_READ, self._serve)
         self._parent = -1
@@ -91,25 +93,11 @@ class Server:
     def run(self) -> None:
         self._control.send(READY)
         while True:
-            events = self._selector.select(None if self._reports else self._patience())
+            events = self._selector.select(None if self._reports else self._slots.patience())
             for key, _ in events:
                 key.data()
             if not events:
-                self._tend()
-
-    def _patience(self) -> float | None:
-        """Seconds of quiet after which there is something to do."""
-        return QUIET if self._pays() else self._slots.patience()
-
-    def _pays(self) -> bool:
-        """Whether so many have been forked that the next ones should come cheaper."""
-        return self._small_pages and self._forks > WORTH
-
-    def _tend(self) -> None:
-        if self._pays():
-            hugepages.collapse()
-            self._small_pages = False
-        self._slots.tend()
+                self._slots.tend()
 
     # ---- requests
 
@@ -140,12 +128,13 @@ class Server:
     def _begin(self, request: Request, told: int) -> None:
         """The first request of a run: is there a pool for it? The next run will need the same."""
         self._bury()
-        entry = request.entry.split(":")[0]  # of this package it is imported once, here; the learner's modules never
-        for module in [*large.noted(), *([entry] if entry.startswith("lockstep.") else [])]:
-            self._load(module)
+        if request.entry.startswith("lockstep."):  # the learner's modules are never loaded here
+            self._load(request.entry.split(":")[0])
+        if self._forks <= WORTH < self._forks + request.size:
+            hugepages.collapse()
+        self._forks += request.size
         with open(told, "rb") as setup:
             environment = json.loads(setup.read().decode("utf-8", "surrogateescape"))["env"]
-        self._forks += request.size
         if self._pool:  # of a run that was taken back
             self._pool.dissolve()
         self._pool = self._slots.take(Wish(request.entry, request.size, environment))
@@ -196,7 +185,7 @@ class Server:
             with contextlib.suppress(Exception):  # whoever needs it meets the same error
                 importlib.import_module(module)
             freeze()
-            self._small_pages = True
+            self._forks = 0
 
     def _separate(self, kept: Collection[int] = ()) -> None:
         """In a child: be a process of its own, that ends with the server and has none of its files but ``kept``."""

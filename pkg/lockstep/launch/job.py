@@ -14,7 +14,7 @@ import numpy
 import torch
 
 from lockstep.errors import UsageError
-from lockstep.launch import large, values
+from lockstep.launch import values
 from lockstep.places import Sources
 
 INSIDE = "LOCKSTEP_INSIDE"  # set in the environment of every rank that was started here: run() does not nest
@@ -55,11 +55,6 @@ class Job:
         fn, args, kwargs = cloudpickle.loads(self.blob)
         import_main(fn)
         return fn, args if self.own is None else (*args, cloudpickle.loads(self.own[rank])), kwargs
-
-    @property
-    def large_modules(self) -> list[str]:
-        """What should be loaded once, ahead, and not by each of its ranks."""
-        return large.named_in(self.blob, self.fake)
 
     def of_rank(self, rank: int) -> Job:
         """The job without what belongs to other ranks."""

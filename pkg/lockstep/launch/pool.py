@@ -34,8 +34,7 @@ GLANCE = 0.1  # seconds between two looks of the watchdog
 
 def run_processes(job: Job) -> Outcome:
     """Run ``job`` on as many processes of this machine. Raises the RunError that ended it."""
-    starting = server.started("lockstep.launch.worker:main", job.ranks, job.large_modules)
-    with starting as children, meeting_place() as directory:
+    with server.started("lockstep.launch.worker:main", job.ranks) as children, meeting_place() as directory:
         return Run(job, children, directory).outcome()
 
 

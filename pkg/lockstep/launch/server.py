@@ -324,16 +324,15 @@ def begin() -> None:
 
 def warm_up(modules: Iterable[str] = ()) -> None:
     """What ``start`` does first: have a server that has torch loaded. ``modules``: of this package, that the children
-    to come need, or of torch, with whatever these import; the server has them loaded from now on, too."""
+    to come need, with whatever these import; the server has them loaded from now on, too."""
     _starter.warm_up(modules)
 
 
 @contextlib.contextmanager
-def started(entry: str, n: int, modules: Iterable[str] = ()) -> Iterator[list[Child]]:
-    """``start`` after ``warm_up``, for as long as the block lasts: however it ends, Ctrl-C included, no process is
-    left."""
+def started(entry: str, n: int) -> Iterator[list[Child]]:
+    """``start``, for as long as the block lasts: however it ends, Ctrl-C included, no process is left."""
     children: list[Child] = []
-    warm_up(modules)
+    warm_up()
     try:
         with undisturbed():
             children += start(entry, n)

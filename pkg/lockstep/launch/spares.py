@@ -20,7 +20,6 @@ from pathlib import Path
 
 from lockstep.launch.child import STATUS, Child, enter, environment_of_children
 from lockstep.launch.forkserver import preload
-from lockstep.launch.large import LARGE
 
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "OPENBLAS_THREAD_TIMEOUT": "4"}
 _AT_MOST = 4  # that wait at a time: each holds about 200 MB
@@ -113,7 +112,7 @@ def _end_with_parent(lifeline: int) -> None:
 
 def main() -> None:
     threading.Thread(target=_end_with_parent, args=(int(sys.argv[2]),), daemon=True).start()
-    preload(*LARGE)
+    preload()
     enter(Connection(int(sys.argv[1])))
 
 

@@ -38,7 +38,6 @@ from lockstep.events import Memory
 from lockstep.launch import group
 from lockstep.launch.diagnosis import journal_of
 from lockstep.launch.job import INSIDE, Job, seed_rank
-from lockstep.launch.large import note
 from lockstep.launch.warm_pool import Seat
 from lockstep.record import Recorder
 from lockstep.residency import Residency
@@ -86,7 +85,6 @@ def main(conn: Connection) -> None:
     if os.getpid() != me:  # a process that the function has forked, and that came back as if it were the rank
         os._exit(0)
     prints.flush()
-    note()
     tell("ended", outcome)
     conn.recv()
     group.leave()

@@ -36,7 +36,7 @@ from lockstep.virtual import futures, modules, profilers
 from lockstep.virtual.clock import Clock
 from lockstep.virtual.group import VirtualGroup
 from lockstep.virtual.protocol import Simulator
-from lockstep.virtual.shared_torch import LOSS, after_import, count_loss_parallel, hide_from_compiler
+from lockstep.virtual.shared_torch import count_loss_parallel, hide_from_compiler
 from lockstep.virtual.store import RankStore
 
 LONG = timedelta(days=30)  # a rank that waits in vain is told at once, whatever a program asks
@@ -137,7 +137,7 @@ def install() -> None:
         setattr(module, "batch_isend_irecv", batches)  # noqa: B010
     futures.install()
     profilers.install()
-    after_import(LOSS, count_loss_parallel)
+    count_loss_parallel()
     hide_from_compiler(Clock.__torch_dispatch__)
     torch.autograd.set_multithreading_enabled(False)
 

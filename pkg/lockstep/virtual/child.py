@@ -29,7 +29,6 @@ from lockstep.events import Outcome
 from lockstep.launch import server
 from lockstep.launch.child import CUT, Child
 from lockstep.launch.job import INSIDE, Job
-from lockstep.launch.large import FAKE, note
 from lockstep.machines import Cluster
 from lockstep.virtual import nested
 
@@ -54,7 +53,7 @@ def run_virtual(
 
 def _answer(job: Job, cluster: Cluster, rules: Rules, ties: int | None, patience: float) -> tuple[str, Any, str]:
     """What the ranks tell at their end, unopened: "done" or "failed", its content, and what was printed."""
-    with server.started("lockstep.virtual.child:main", 1, job.large_modules) as (child,):
+    with server.started("lockstep.virtual.child:main", 1) as (child,):
         with contextlib.suppress(OSError):  # its end will be heard
             child.conn.send((job, cluster, rules, ties, patience))
         return _Listener(child, job, patience).answer()
@@ -163,13 +162,14 @@ def died(child: Child) -> RunError:
 def prepare(seat: object) -> None:
     """What a spare does ahead (``lockstep.launch.warm_pool``): load what ``main`` needs."""
     importlib.import_module("lockstep.virtual.backend")
-    importlib.import_module("lockstep.virtual.simulation")
+    importlib.import_module("lockstep.virtual.fake_simulation")
     torch.set_num_threads(1)
 
 
 def main(conn: Connection) -> None:
     """In the child: be the cluster, once."""
     from lockstep.virtual import backend, modules, rank
+    from lockstep.virtual.fake_simulation import FakeSimulation
     from lockstep.virtual.simulation import Simulation
 
     job, cluster, rules, ties, patience = conn.recv()
@@ -180,8 +180,7 @@ def main(conn: Connection) -> None:
     job.sources.install()
     output = TaggedOutput(lambda text: conn.send(("print", text)), job.output_limit)
     backend.install()
-    kind = importlib.import_module(FAKE).FakeSimulation if job.fake else Simulation
-    simulation = kind(job, cluster, rules, ties)
+    simulation = (FakeSimulation if job.fake else Simulation)(job, cluster, rules, ties)
     simulation.scheduler.baton = show_whose_turn()
     os.environ[INSIDE] = "virtual"
     rank.install(output, simulation.streams, job.ranks, cluster.ranks_per_node)
@@ -193,7 +192,6 @@ def main(conn: Connection) -> None:
     except RunError as error:
         answer = ("failed", error)
     output.close()
-    note()
     conn.send(answer)
     with contextlib.suppress(EOFError, OSError):
         conn.recv_bytes()  # the starter hangs up
