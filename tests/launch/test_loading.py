@@ -1,10 +1,17 @@
-"""Loading torch takes seconds: a command that starts ranks does so once, and not once more in a server."""
+"""Loading torch takes seconds: a command that starts ranks does so once, and not once more in a server. What makes
+later forks cheaper waits until there are some."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
+
+from lockstep.launch.forkserver import WORTH
+from lockstep.launch.hugepages import collapse
+from lockstep.launch.server import Forked, Starter, forks
 
 WHO = """
 import os
@@ -22,3 +29,27 @@ def test_the_command_that_starts_ranks_is_their_server_too(tmp_path: Path) -> No
     told = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=True).stdout
     assert "forkserver" not in told
     assert told.count("run who.py:who") == 2
+
+
+def huge(pid: int) -> int:
+    """kB of a process's memory in huge pages."""
+    told = Path(f"/proc/{pid}/smaps_rollup").read_text()
+    return int(told.partition("AnonHugePages:")[2].split()[0])
+
+
+@pytest.mark.skipif(not Path("/proc/self/smaps_rollup").exists() or not forks(), reason="needs Linux")
+def test_huge_pages_are_made_once_they_pay() -> None:
+    """They were made before the first run, and took half a second of it."""
+    if not collapse():
+        pytest.skip("this system makes no huge pages")
+    starter = Starter()
+    try:
+        found = []
+        for ranks in (1, WORTH):
+            for child in starter.start("lockstep.launch.worker:main", ranks):
+                child.close()
+            assert isinstance(starter._server, Forked)
+            found.append(huge(starter._server.pid))
+    finally:
+        starter.close()
+    assert found[1] > found[0] + 10_000, found
