@@ -1,6 +1,7 @@
 """Whose line it is: the innermost one of the learner's, also where the same calls have led there before."""
 
 import sys
+import sysconfig
 import types
 from collections.abc import Callable
 from pathlib import Path
@@ -116,3 +117,8 @@ def test_a_frame_without_a_line_stands_at_its_function() -> None:
     nowhere = bytes(0x80 | 15 << 3 | min(8, count - at) - 1 for at in range(0, count, 8))  # PEP 626: no line at all
     without = types.FunctionType(code.replace(co_linetable=nowhere), {}, closure=learners.__closure__)
     assert without() == (None, code.co_firstlineno)
+
+
+def test_the_command_that_has_started_ranks_is_no_learners_file() -> None:
+    """Its ranks are forks of it: it stands outermost on their stacks."""
+    assert places.is_library(str(Path(sysconfig.get_paths()["scripts"]) / "lockstep"))

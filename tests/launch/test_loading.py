@@ -3,6 +3,7 @@ later forks cheaper waits until there are some."""
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -19,16 +20,33 @@ import psutil
 
 def who():
     return [" ".join(p.cmdline()) for p in psutil.Process().parents()[:2]]
+
+def knows():
+    with open("/proc/self/environ") as begun_with:
+        return "a-secret" in begun_with.read() or "LOCKSTEP_SEED" in os.environ
 """
 
 
+def told_by_a_rank(folder: Path, function: str, **more: str) -> str:
+    (folder / "who.py").write_text(WHO)
+    command = [sys.executable, "-m", "lockstep", "run", f"who.py:{function}", "--ranks", "1", "--on", "processes"]
+    environment = {**os.environ, **more}
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=True)
+    return done.stdout
+
+
+@pytest.mark.skipif(not forks(), reason="processes are not forked here")
 def test_the_command_that_starts_ranks_is_their_server_too(tmp_path: Path) -> None:
     """`lockstep run` took twice as long: it loaded torch, and so did a server that it started."""
-    (tmp_path / "who.py").write_text(WHO)
-    command = [sys.executable, "-m", "lockstep", "run", "who.py:who", "--ranks", "1", "--on", "processes"]
-    told = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=True).stdout
+    told = told_by_a_rank(tmp_path, "who")
     assert "forkserver" not in told
     assert told.count("run who.py:who") == 2
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_a_command_that_has_a_secret_is_no_server(tmp_path: Path) -> None:
+    """What a process began with stays in its memory, and in that of its forks."""
+    assert "rank 0: False" in told_by_a_rank(tmp_path, "knows", LOCKSTEP_SEED="a-secret")
 
 
 def huge(pid: int) -> int:

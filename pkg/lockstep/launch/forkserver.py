@@ -60,7 +60,7 @@ def preload() -> None:
     gc.disable()
     for module in PRELOAD:
         importlib.import_module(module)
-    importlib.import_module("lockstep.launch.job").seed_rank(0, 0)
+    importlib.import_module("lockstep.launch.job").seed_rank(0, 0)  # here, since it imports torch
     freeze()
     gc.enable()
 

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from multiprocessing.connection import Pipe, wait
 
 from lockstep.errors import WorldUnavailable
-from lockstep.launch.child import STATUS, Child, setup
+from lockstep.launch.child import SECRETS, STATUS, Child, setup
 from lockstep.launch.interrupt import undisturbed
 from lockstep.launch.request import BACK, LOAD, LOADED, READY, Request
 from lockstep.launch.spares import ONE_THREAD, Spares, server_environment
@@ -307,14 +307,16 @@ def inherit() -> None:
 
 def load_here() -> None:
     """In a process that has only just begun, and is there for what its ranks do: load torch here, and not once more in
-    a server, which is a fork of this process. Where torch is loaded, or processes are not forked: nothing."""
-    if forks() and "torch" not in sys.modules:
-        before = {name: os.environ.get(name) for name in ONE_THREAD}
-        os.environ.update(ONE_THREAD)
-        importlib.import_module("lockstep.launch.forkserver").preload()
-        for name, value in before.items():
-            os.environ.pop(name) if value is None else os.environ.update({name: value})
-        inherit()
+    a server, which is a fork of this process. Nothing where torch is loaded, where processes are not forked, or where
+    this one began with a secret: it would lie in the memory of its forks."""
+    if not forks() or "torch" in sys.modules or not os.environ.keys().isdisjoint(SECRETS):
+        return
+    before = dict(os.environ)
+    os.environ.update(ONE_THREAD)
+    importlib.import_module("lockstep.launch.forkserver").preload()
+    os.environ.clear()
+    os.environ.update(before)
+    inherit()
 
 
 def begin() -> None:
