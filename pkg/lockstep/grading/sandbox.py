@@ -128,10 +128,11 @@ def _all_may_read() -> bool:
 def _unshare(users: str) -> None:
     """The map of users is written from outside: who is inside already may only map itself."""
     if "\n" not in users:
+        group = os.getegid()  # inside, it is nobody's until it has a map
         kernel.unshare(kernel.NAMESPACES)
         _write("/proc/self/setgroups", "deny")
         _write("/proc/self/uid_map", users)
-        _write("/proc/self/gid_map", f"{LEARNER} {os.getegid()} 1")
+        _write("/proc/self/gid_map", f"{LEARNER} {group} 1")
         return
     os.setgroups([])
     ready, begin = os.pipe()
