@@ -7,6 +7,7 @@ import os
 import shutil
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -32,6 +33,7 @@ def pytest_configure(config: pytest.Config) -> None:
     shares.register(config)
     keep_bytecode()
 
+    os.environ["JUPYTER_CONFIG_PATH"] = str(Path(__file__).parent)  # jupyter_config.py's folder
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

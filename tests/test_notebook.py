@@ -13,7 +13,7 @@ from typing import Any
 
 import psutil
 import pytest
-from jupyter_client.manager import start_new_kernel
+from kernels import started
 
 from lockstep import notebook
 from lockstep.launch import server
@@ -34,7 +34,7 @@ class Kernel:
     """A kernel in ``folder``, and what it says of a cell: the text that it prints, or its error."""
 
     def __init__(self, folder: Path) -> None:
-        self.manager, self.client = start_new_kernel(cwd=str(folder))
+        self.manager, self.client = started(folder)
 
     def run(self, code: str, interrupted_at: Path | None = None) -> dict[str, Any]:
         said: dict[str, Any] = {"printed": "", "error": "", "traceback": ""}
@@ -70,9 +70,15 @@ def kernel(folder: Path) -> Iterator[Kernel]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", os.pathsep.join(filter(None, [str(PKG), os.environ.get("PYTHONPATH")])))
         patch.setenv("LOCKSTEP_HOME", str(folder))
-        started = Kernel(folder)
-    yield started
-    started.close()
+        made = Kernel(folder)
+    yield made
+    made.close()
+
+
+def test_a_kernel_of_the_tests_has_no_port_that_another_may_take(kernel: Kernel) -> None:
+    """Ports are chosen first and bound later: "Address already in use", where other kernels were started meanwhile."""
+    told = kernel.manager.get_connection_info()
+    assert all(Path(f"{told['ip']}-{told[port]}").is_socket() for port in told if port.endswith("_port"))
 
 
 def test_the_server_is_there_before_the_first_run_and_ends_with_the_kernel(kernel: Kernel) -> None:

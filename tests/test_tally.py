@@ -6,6 +6,7 @@ import io
 from types import SimpleNamespace
 
 import pytest
+from kernels import settings
 from nbclient import NotebookClient
 from nbformat.v4 import new_code_cell, new_notebook
 
@@ -64,6 +65,6 @@ def test_a_short_loop_and_a_pipe_say_nothing(
 def test_in_a_notebook_one_line_stays() -> None:
     source = "from lockstep.tally import counted\nfor i in counted(range(3), 'Waiting', each=9.0):\n    pass"
     notebook = new_notebook(cells=[new_code_cell(source)])
-    NotebookClient(notebook, timeout=60).execute()
+    NotebookClient(notebook, timeout=60, config=settings()).execute()
     (output,) = notebook.cells[0].outputs
     assert output.data["text/plain"] == "Waiting: 3 of 3 in 1 s."

@@ -8,6 +8,7 @@ from typing import Any
 import nbformat
 import pytest
 from harness import READ, Lab
+from kernels import settings
 from nbclient import NotebookClient
 from nbconvert import HTMLExporter
 from nbformat.v4 import new_code_cell, new_notebook
@@ -28,7 +29,7 @@ def executed() -> nbformat.NotebookNode:
     """A notebook as a learner left it yesterday: run, saved, and its kernel is gone."""
     kernel = {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}
     notebook = new_notebook(cells=[new_code_cell(s) for s in SOURCES], metadata={"kernelspec": kernel})
-    NotebookClient(notebook, timeout=120).execute()
+    NotebookClient(notebook, timeout=120, config=settings()).execute()
     return notebook
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 import nbformat
 import pytest
 from IPython.core.formatters import DisplayFormatter
+from kernels import settings
 from nbclient.exceptions import DeadKernelError
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 from nbgrader.preprocessors import Execute
@@ -122,7 +123,7 @@ def test_under_autograde_an_ungraded_check_fails_the_submission(monkeypatch: pyt
         cells=[new_code_cell(UNGRADED)], metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}}
     )
     with pytest.raises(DeadKernelError):
-        Execute(timeout=60).preprocess(notebook, {})
+        Execute(timeout=60, config=settings()).preprocess(notebook, {})
 
 
 def test_the_reason_is_told_where_nbgrader_was_started(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import nbformat
 import pytest
 from classroom import PACKAGE
+from kernels import settings
 from nbclient import NotebookClient
 from nbformat.v4 import new_code_cell, new_notebook
 from nbgrader.utils import determine_grade, is_grade
@@ -43,7 +44,9 @@ def executed(path: Path):
 
 def execute(nb, folder: Path, stop_at_errors: bool):
     where = {"metadata": {"path": str(folder)}}
-    NotebookClient(nb, timeout=280, kernel_name="python3", allow_errors=not stop_at_errors, resources=where).execute()
+    NotebookClient(
+        nb, timeout=280, kernel_name="python3", allow_errors=not stop_at_errors, resources=where, config=settings()
+    ).execute()
     return nb
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
-from jupyter_client.manager import KernelManager, start_new_kernel
+from kernels import started
 
 PATIENCE = 60  # seconds until a kernel that says nothing is given up
 
@@ -20,8 +20,7 @@ class Front:
         self.outputs: dict[int, list[str]] = {}
         self.errors: dict[int, str] = {}
         self._sent: dict[str, int] = {}
-        self.manager: KernelManager
-        self.manager, self.client = start_new_kernel(cwd=str(notebook.parent))
+        self.manager, self.client = started(notebook.parent)
         self.number = {cell.id: i for i, cell in enumerate(self.cells)}
 
     def close(self) -> None:
