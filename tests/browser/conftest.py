@@ -10,6 +10,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -49,15 +50,22 @@ def acting(course: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.fixture(scope="session")
-def address(course: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def sockets() -> Iterator[str]:
+    """A folder for those of JupyterLab's kernels, which bear their names; a socket's path has at most 107 bytes."""
+    with tempfile.TemporaryDirectory(prefix="lab-", dir="/tmp", ignore_cleanup_errors=True) as folder:
+        yield folder
+
+
+@pytest.fixture(scope="session")
+def address(course: Path, sockets: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """JupyterLab's address with its token, as `lockstep lab` prints it."""
     private = tmp_path_factory.mktemp("home")
-    folders = ("LOCKSTEP_HOME", "JUPYTER_CONFIG_DIR", "JUPYTER_RUNTIME_DIR", "JUPYTERLAB_WORKSPACES_DIR",
-               "JUPYTERLAB_SETTINGS_DIR", "IPYTHONDIR")  # fmt: skip
-    environment = os.environ | {"LOCKSTEP_LESSONS": str(course / BEHIND)}
+    folders = ("LOCKSTEP_HOME", "JUPYTER_CONFIG_DIR", "JUPYTERLAB_WORKSPACES_DIR", "JUPYTERLAB_SETTINGS_DIR",
+               "IPYTHONDIR", "JUPYTER_CONFIG_PATH")  # fmt: skip
+    environment = os.environ | {"LOCKSTEP_LESSONS": str(course / BEHIND), "JUPYTER_RUNTIME_DIR": sockets}
     environment |= {name: str(private / name.lower()) for name in folders} | {"DISPLAY": ""}
     log = private / "lab.log"
-    options = ("--port", "9400", "--LabApp.expose_app_in_browser=True")
+    options = ("--port", "9400", "--LabApp.expose_app_in_browser=True", "--KernelManager.transport=ipc")
     command = [sys.executable, "-m", "lockstep", "lab", str(course), *options]
     with log.open("w") as out:
         server = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=out, stderr=out, start_new_session=True)
