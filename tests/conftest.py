@@ -15,6 +15,7 @@ import shares
 import turns
 
 from lockstep.errors import WorldUnavailable
+from lockstep import checks
 from lockstep.with_horovod.available import require
 
 QUIET = [
@@ -43,12 +44,24 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         fixtures = getattr(item, "_fixtureinfo", None)
         found = fixtures.name2fixturedefs.values() if fixtures else ()
         if any(made[-1].scope == "module" for made in found) and not item.get_closest_marker("xdist_group"):
+        if runs_horovod(item):
+            item.add_marker(pytest.mark.horovod)
             item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
     if not item.get_closest_marker("horovod"):
         return
+def runs_horovod(item: pytest.Item) -> bool:
+    """Of a test that ``runs`` its argument: an exercise, or all those of a unit."""
+    mark = item.get_closest_marker("runs")
+    if not mark:
+        return False
+    what = item.callspec.params[mark.args[0]]
+    exercises = [what] if hasattr(what, "needs") else [e for e in checks.exercises() if e.topic == what.topic]
+    return any(exercise.needs is require for exercise in exercises)
+
+
     try:
         require()
     except WorldUnavailable as missing:
@@ -68,7 +81,7 @@ def keep_bytecode() -> None:
 def browser() -> Iterator[Any]:
     path = next(filter(None, map(shutil.which, (*CHROMES, CHROME_OF_MACOS))), None)
     if path is None:
-        pytest.skip("there is no Chromium here")
+        pytest.skip("needs Chromium: apt-get install chromium")
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:

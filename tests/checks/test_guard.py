@@ -22,6 +22,7 @@ from lockstep.collectives import exchange, ring, ring_all_reduce
 RING = "communication.ring_all_reduce"
 
 
+@pytest.mark.runs("exercise")
 @pytest.mark.parametrize("exercise", checks.exercises(), ids=lambda e: e.function)
 def test_an_answer_that_is_the_librarys_function_is_refused(exercise: Exercise) -> None:
     """All of them had full points for it."""

@@ -13,6 +13,7 @@ DECORATORS = {"cpu": "from numba import njit\n\n\n@njit\n", "gpu": "from numba i
 PLAIN = ("roofline", "place_kernels", "diagnose", "fragment_matmul")  # no kernels
 
 
+@pytest.mark.runs("exercise")
 @pytest.mark.parametrize("exercise", checks.exercises(), ids=lambda e: e.function)
 def test_what_is_not_written_is_told_so_in_every_exercise(exercise: Exercise, tmp_path: Path) -> None:
     """Called, compiled or only read: the empty function of each lab."""

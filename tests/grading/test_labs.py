@@ -59,6 +59,7 @@ def errors(cells) -> list[str]:
     return [o.evalue for c in cells if c.cell_type == "code" for o in c.outputs if o.output_type == "error"]
 
 
+@pytest.mark.runs("unit")
 @pytest.mark.parametrize("unit", LABS, **named)
 def test_the_untouched_lab_scores_exactly_zero_and_the_solution_has_full_marks(unit, learner):
     """In one kernel, which forgets in between: to start one takes as long as all checks of a lab."""

@@ -37,3 +37,13 @@ def test_a_marked_test_is_skipped_or_fails(tmp_path: Path, required: str, counts
     told = subprocess.run(command, capture_output=True, text=True, env=env, cwd=tmp_path, timeout=120).stdout
     assert counts in told
     assert "Horovod is not installed here." in told
+
+
+def test_what_runs_an_exercise_in_horovod_is_marked_and_nothing_beside_it() -> None:
+    """On a machine without it fourteen tests failed, one for each way to run an exercise of unit 07."""
+    files = ("tests/checks/test_not_written.py", "tests/checks/test_guard.py", "tests/grading/test_labs.py")
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--co", "-q", "-m", "horovod", *files]
+    told = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=120).stdout
+    assert [line.partition("[")[2] for line in told.splitlines() if "::" in line] == [
+        "distribute]", "elastic_state]", "distribute]", "elastic_state]", "07_horovod]",
+    ]  # fmt: skip
