@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -35,7 +36,7 @@ def pytest_configure(config: pytest.Config) -> None:
     keep_bytecode()
 
     os.environ["JUPYTER_CONFIG_PATH"] = str(Path(__file__).parent)  # jupyter_config.py's folder
-
+    heed_ctrl_c()
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """What a module makes once for its tests is made once indeed: they stay in one worker of pytest-xdist."""
@@ -79,6 +80,12 @@ def keep_bytecode() -> None:
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:
+def heed_ctrl_c() -> None:
+    """`make test &` has tests ignore Ctrl-C, and whatever they start: a run that a test interrupts went on."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
     path = next(filter(None, map(shutil.which, (*CHROMES, CHROME_OF_MACOS))), None)
     if path is None:
         pytest.skip("needs Chromium: apt-get install chromium")

@@ -64,7 +64,7 @@ def told(directory):
 @pytest.mark.parametrize("launcher", [torchrun, mpirun, srun])
 def test_a_launcher_gives_what_processes_give(launcher, tmp_path):
     if launcher is mpirun and not shutil.which("mpirun"):
-        pytest.skip("no mpirun here")
+        pytest.skip("needs mpirun: apt-get install openmpi-bin")
     launcher(tmp_path)
     here = run_processes(Job.pack(spmd_program.ring, (torch.arange(3.0),), {}, 2))
     for rank, one in enumerate(told(tmp_path)):
