@@ -17,7 +17,7 @@ from lockstep.grading.sandbox import BUBBLEWRAP, FORK
 from lockstep.grading.sandbox_check import kind_of_sandbox
 
 NOT_NOBODY = "sandbox.is_nobody = lambda: False\n"  # as where an ordinary user grades
-WRAPS = pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not installed")
+WRAPS = pytest.mark.skipif(shutil.which("bwrap") is None, reason="needs bubblewrap: apt-get install bubblewrap")
 ENTER = """
 import json, os, sys
 from lockstep.grading import kernel_calls as kernel, sandbox
