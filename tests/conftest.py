@@ -15,8 +15,8 @@ import pytest
 import shares
 import turns
 
-from lockstep.errors import WorldUnavailable
 from lockstep import checks
+from lockstep.errors import WorldUnavailable
 from lockstep.with_horovod.available import require
 
 QUIET = [
@@ -34,25 +34,23 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     shares.register(config)
     keep_bytecode()
-
-    os.environ["JUPYTER_CONFIG_PATH"] = str(Path(__file__).parent)  # jupyter_config.py's folder
     heed_ctrl_c()
+    os.environ["JUPYTER_CONFIG_PATH"] = str(Path(__file__).parent)  # jupyter_config.py's folder
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """What a module makes once for its tests is made once indeed: they stay in one worker of pytest-xdist."""
     turns.apply(config, items)
     for item in items:
+        if runs_horovod(item):
+            item.add_marker(pytest.mark.horovod)
         fixtures = getattr(item, "_fixtureinfo", None)
         found = fixtures.name2fixturedefs.values() if fixtures else ()
         if any(made[-1].scope == "module" for made in found) and not item.get_closest_marker("xdist_group"):
-        if runs_horovod(item):
-            item.add_marker(pytest.mark.horovod)
             item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
 
 
-def pytest_runtest_setup(item: pytest.Item) -> None:
-    if not item.get_closest_marker("horovod"):
-        return
 def runs_horovod(item: pytest.Item) -> bool:
     """Of a test that ``runs`` its argument: an exercise, or all those of a unit."""
     mark = item.get_closest_marker("runs")
@@ -63,6 +61,9 @@ def runs_horovod(item: pytest.Item) -> bool:
     return any(exercise.needs is require for exercise in exercises)
 
 
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    if not item.get_closest_marker("horovod"):
+        return
     try:
         require()
     except WorldUnavailable as missing:
@@ -78,14 +79,14 @@ def keep_bytecode() -> None:
     sys.dont_write_bytecode = False
 
 
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Any]:
 def heed_ctrl_c() -> None:
     """`make test &` has tests ignore Ctrl-C, and whatever they start: a run that a test interrupts went on."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
     path = next(filter(None, map(shutil.which, (*CHROMES, CHROME_OF_MACOS))), None)
     if path is None:
         pytest.skip("needs Chromium: apt-get install chromium")

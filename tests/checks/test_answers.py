@@ -94,9 +94,9 @@ def judged_again(known: Known, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(assess, "_observe", REMEMBERING.of(known.path))
 
 
+@pytest.mark.runs("exercise")
 @pytest.mark.usefixtures("judged_again")
 @pytest.mark.parametrize(("exercise", "known"), ids(KNOWN, some()))
-@pytest.mark.runs("exercise")
 def test_a_wrong_answer_is_told_first_what_it_states(exercise: Exercise, known: Known) -> None:
     score = checks.check_file(exercise.id, known.path, keep=False)
     told = [finding.misconception for finding in score.findings]
@@ -109,9 +109,9 @@ def test_a_wrong_answer_is_told_first_what_it_states(exercise: Exercise, known: 
         assert known.tell in score.findings[0].message, score.text()
 
 
+@pytest.mark.runs("exercise")
 @pytest.mark.slow
 @pytest.mark.usefixtures("judged_again")
-@pytest.mark.runs("exercise")
 @pytest.mark.parametrize(("exercise", "known"), ids([(e, k) for e, k in KNOWN if k.tell], set()))
 def test_without_its_own_entry_a_wrong_answer_is_told_something_general(
     exercise: Exercise, known: Known, monkeypatch: pytest.MonkeyPatch
@@ -134,16 +134,16 @@ def right_answers() -> list[object]:
     return found
 
 
+@pytest.mark.runs("exercise")
 @pytest.mark.parametrize(("exercise", "path"), right_answers())
 def test_a_right_answer_passes(exercise: Exercise, path: Path) -> None:
-@pytest.mark.runs("exercise")
     score = checks.check_file(exercise.id, path, keep=False)
     assert (score.verdict, score.points) == ("passed", score.maximum), score.text()
 
 
+@pytest.mark.runs("exercise")
 @pytest.mark.parametrize("exercise", EXERCISES, ids=lambda e: e.id)
 def test_the_reference_passes(exercise: Exercise) -> None:
-@pytest.mark.runs("exercise")
     score = checks.check_reference(exercise.id)
     assert (score.verdict, score.points) == ("passed", score.maximum), score.text()
 

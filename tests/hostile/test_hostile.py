@@ -41,10 +41,10 @@ def _sandboxes():
         kind_of_sandbox()
     except WorldUnavailable as error:
         pytest.skip(str(error))
-
     prctl(ADOPTS, 1)
     yield
     prctl(ADOPTS, 0)
+
 
 @pytest.fixture
 def seed(few, monkeypatch):
