@@ -5,6 +5,7 @@ import runpy
 import shutil
 import subprocess
 import sys
+import uuid
 from pathlib import Path
 
 import psutil
@@ -12,7 +13,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = ROOT / "scripts" / "image"
-TOKEN = "--IdentityProvider.token=trial"
+TOKEN = f"trial-{uuid.uuid4().hex}"  # by which this trial's JupyterLab is told from another's
 
 
 def builder() -> str:
@@ -55,7 +56,7 @@ def test_what_an_image_installs_before_lockstep(tmp_path: Path) -> None:
 def test_the_image_is_built_and_used(tmp_path: Path) -> None:
     made = subprocess.run(
         [sys.executable, str(SCRIPT), "--try"],
-        env=os.environ | {"LOCKSTEP_IMAGES": str(tmp_path / "images")},
+        env=os.environ | {"LOCKSTEP_IMAGES": str(tmp_path / "images"), "LOCKSTEP_TRIAL": TOKEN},
         capture_output=True,
         text=True,
         check=False,
@@ -65,5 +66,5 @@ def test_the_image_is_built_and_used(tmp_path: Path) -> None:
     assert made.returncode == 0, said[-6000:]
     assert "communication.ring_all_reduce: Right." in said
     assert "JupyterLab serves lesson 00" in said
-    left = [p.info["cmdline"] for p in psutil.process_iter(["cmdline"]) if TOKEN in (p.info["cmdline"] or [])]
+    left = [p.info["cmdline"] for p in psutil.process_iter(["cmdline"]) if TOKEN in " ".join(p.info["cmdline"] or [])]
     assert left == []  # JupyterLab served on after its shell had ended: chroot isolation has no process namespace
