@@ -1,5 +1,5 @@
 # Two commands: `make lab` and `make test`. `make help` lists the rest.
-# Settings, all optional:  PYTHON=/path/to/python3   PIP_ARGS="..."   LAB_ARGS="..."   TEST_ARGS="..."   BENCH_ARGS="..."
+# Settings, all optional:  PYTHON=/path/to/python3   PIP_ARGS="..."   LAB_ARGS="..."   TEST_ARGS="..."   BENCH_ARGS="..."   SINCE=commit
 
 BIN := .venv/bin
 PYTHON ?=
@@ -7,13 +7,19 @@ PIP_ARGS ?=
 LAB_ARGS ?=
 TEST_ARGS ?=
 BENCH_ARGS ?=
+SINCE ?= HEAD
+WITHIN ?= 3480
+PROOF := cd tests && ../$(BIN)/python -m proof
 
 help:
 	@echo "make lab      set up, then open your copy of the course     (LAB_ARGS=\"--port 9000\")"
-	@echo "make test     set up, then check everything                 (TEST_ARGS=\"-k ring\")"
+	@echo "make test     set up, then check that all works here        (TEST_ARGS=\"-k ring\")"
 	@echo
 	@echo "make setup    the virtual environment .venv with what you need; seconds when nothing is missing"
 	@echo "make doctor   examine this machine: each fault with its remedy"
+	@echo "make test-affected  every test of what has changed, slow ones too  (SINCE=commit, by default HEAD)"
+	@echo "make test-all       every test that tests/proven.json does not prove; what passes is noted there; resumable"
+	@echo "make test-unproven  what .ci/run does after make test: the same, for an hour at most, and nothing is noted"
 	@echo "make lint     style and types: ruff, mypy"
 	@echo "make build    make the notebooks from their text sources"
 	@echo "make horovod  build Horovod, which unit 07 needs, for the torch that is here; once, about 3 minutes"
@@ -37,7 +43,20 @@ test: setup-dev
 	@echo "==> notebooks: are they what their sources say?"
 	@$(BIN)/lockstep build --check
 	@echo "==> tests: some minutes on two cores"
-	@$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not slow" $(TEST_ARGS)
+	@$(BIN)/python -m pytest -q -n 2 --dist loadgroup -m "not slow" $(TEST_ARGS)
+	@echo "==> not tried: slow tests (every known answer, every lesson in a browser, long repeats, a hub, Slurm, an image)."
+	@echo "    make test-affected SINCE=commit tries those of what has changed; make test-all tries all."
+
+# After make test: what it does not try. lockstep horovod, and scripts/system-packages with slurm, image and hub, bring
+# what some of these tests need; without it those are skipped.
+test-affected: setup-dev
+	@$(PROOF) affected --since $(SINCE) $(TEST_ARGS)
+
+test-all: setup-dev
+	@$(PROOF) all $(TEST_ARGS)
+
+test-unproven: setup-dev
+	@$(PROOF) ci --within $(WITHIN) $(TEST_ARGS)
 
 lint: setup-dev
 	@echo "==> ruff: style"
@@ -65,4 +84,4 @@ clean:
 	rm -rf .venv build .pytest_cache .mypy_cache .ruff_cache .hypothesis tests/screenshots
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-.PHONY: help setup setup-dev lab test lint build horovod check bench doctor clean
+.PHONY: help setup setup-dev lab test test-affected test-all test-unproven lint build horovod check bench doctor clean

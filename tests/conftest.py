@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import shares
-import turns
+import samples
+from proof import meter, plugin
 
 from lockstep import checks
 from lockstep.errors import WorldUnavailable
@@ -28,11 +28,12 @@ CHROME_OF_MACOS = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    turns.add_option(parser)
+    plugin.add_option(parser)
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    shares.register(config)
+    meter.register(config)
+    plugin.register(config)
     keep_bytecode()
     heed_ctrl_c()
     os.environ["JUPYTER_CONFIG_PATH"] = str(Path(__file__).parent)  # jupyter_config.py's folder
@@ -41,7 +42,7 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """What a module makes once for its tests is made once indeed: they stay in one worker of pytest-xdist."""
-    turns.apply(config, items)
+    samples.mark_the_others(items)
     for item in items:
         if runs_horovod(item):
             item.add_marker(pytest.mark.horovod)

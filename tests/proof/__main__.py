@@ -1,0 +1,249 @@
+"""What of the tests has to run, and running it.
+
+    python -m proof affected [--since COMMIT]     all tests of what has changed since a commit, by default the last one
+    python -m proof all [--within SECONDS]        all tests that tests/proven.json does not prove, and note what passes
+    python -m proof ci --within SECONDS           the same as .ci/run does it: slow tests of what is unproven, then some
+                                                  entries of the ledger anew; nothing is noted
+    python -m proof unproven                      name them
+    python -m proof why PART FILE                 why a part of the tests depends on a file
+
+Run from tests/, as `make` does.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import json
+import platform
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter, deque
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+
+from proof.closure import EVERYTHING, LEDGER, Closure, Part, read_kept, write_kept
+from proof.ledger import Ledger
+from proof.plugin import KEPT, lines, noted
+from proof.tree import Tree
+
+ROOT = Path(__file__).parents[2]
+FOLDER = Path("build") / "proof"
+AGAIN = 5  # entries of the ledger that .ci/run tries anew
+SOME = 12  # names that a summary tells
+GRACE = 30.0  # seconds for tests to end when the time is over
+ONCE_MORE = ("--last-failed", "--last-failed-no-failures", "none")
+
+
+class Project:
+    """The tests as they are here, and what the ledger says of them."""
+
+    def __init__(self) -> None:
+        (ROOT / FOLDER).mkdir(parents=True, exist_ok=True)
+        self.kept = read_kept(ROOT / KEPT)
+        self.closure = Closure(Tree.working(ROOT), self.kept)
+        self.ledger = Ledger.read(ROOT / LEDGER)
+        self.hashes = self.hashed(self.closure)
+
+    def hashed(self, closure: Closure) -> dict[Part, str]:
+        found = {part: closure.hash(part, *versions()) for part in closure.parts()}
+        write_kept(ROOT / KEPT, self.kept)
+        return found
+
+    def unproven(self) -> list[Part]:
+        return [part for part, hash in self.hashes.items() if not self.ledger.proves(part, hash)]
+
+    def affected(self, commit: str) -> list[Part]:
+        before = self.hashed(Closure(Tree.at(ROOT, commit), self.kept))
+        return [part for part, hash in self.hashes.items() if before.get(part) != hash]
+
+    def in_order(self, parts: Iterable[Part]) -> list[Part]:
+        """Those next to what has changed since the ledger was last written, then the oldest proofs."""
+        near = distances(self.closure, changed_since(last_written()))
+        return sorted(parts, key=lambda part: (near.get(part, len(near)), self.ledger.day(part), str(part)))
+
+    def note(self, parts: Iterable[Part]) -> int:
+        """Into the ledger what has passed, unless a file was changed meanwhile."""
+        today = datetime.date.today().isoformat()
+        now = Project()
+        passed = {part: now.hashes[part] for part in parts if now.hashes.get(part) == self.hashes.get(part)}
+        now.ledger.keep(now.hashes)
+        now.ledger.add(passed, today)
+        now.ledger.write(ROOT / LEDGER)
+        return len(passed)
+
+
+@cache
+def versions() -> tuple[str, ...]:
+    """What no file here says: which Python, which torch."""
+    return platform.python_version(), version("torch").partition("+")[0]
+
+
+def last_written() -> str:
+    """The commit that brought the ledger's last change; "" without a history."""
+    return _git("log", "-1", "--format=%H", "--", LEDGER)
+
+
+def changed_since(commit: str) -> set[str]:
+    return {*_git("diff", "--name-only", commit).splitlines()} - {LEDGER} if commit else set()
+
+
+def distances(closure: Closure, changed: set[str]) -> dict[Part, int]:
+    """How many steps a part's module is away from the nearest of these files; EVERYTHING is near to all."""
+    to: dict[str, list[str]] = {}
+    seen = deque(closure.modules)
+    found: set[str] = set(seen)
+    while seen:
+        node = seen.popleft()
+        for other in closure.edges(node):
+            to.setdefault(other, []).append(node)
+            if other not in found:
+                found.add(other)
+                seen.append(other)
+    steps = dict.fromkeys(changed - {*EVERYTHING}, 0)
+    waiting = deque(steps)
+    while waiting:
+        node = waiting.popleft()
+        for before in to.get(node, ()):
+            if before not in steps:
+                steps[before] = steps[node] + 1
+                waiting.append(before)
+    about = {part: steps.get(f"exercise:{part.of}", steps.get(f"unit:{part.of}")) for part in closure.parts()}
+    own = {part: steps.get(part.module) for part in closure.parts()}
+    return {part: d for part in own for d in [about[part] if about[part] is not None else own[part]] if d is not None}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Of a run of pytest."""
+
+    code: int
+    passed: list[Part]
+    failed: list[str]  # tests
+    over: bool  # the time was over before all had run
+
+    @property
+    def exit_code(self) -> int:
+        """Where time was over, that of what has run; none of the tests that a mark asks for (5) is well."""
+        return int(bool(self.failed)) if self.over or self.code == pytest.ExitCode.NO_TESTS_COLLECTED else self.code
+
+
+def run(parts: Sequence[Part], *more: str, until: float | None = None, workers: int = 2) -> Outcome:
+    plan = ROOT / FOLDER / "plan.json"
+    files = {"noted": FOLDER / "noted.jsonl", "failed": FOLDER / "failed.jsonl"}
+    for file in files.values():
+        (ROOT / file).unlink(missing_ok=True)
+    named = {name: str(file) for name, file in files.items()}
+    plan.write_text(json.dumps({"parts": [*map(str, parts)], "until": until, **named}))
+    modules = list(dict.fromkeys(part.module for part in parts))
+    words = [sys.executable, "-m", "pytest", "-q", "-n", str(workers), "--dist", "loadgroup", f"--proof={plan}"]
+    with subprocess.Popen([*words, *more, *modules], cwd=ROOT) as tests:
+        over = not _ends(tests, until)
+    over = over or bool(until and time.time() > until)
+    failed = [json.loads(line) for line in lines(ROOT / files["failed"])]
+    return Outcome(tests.returncode, noted(ROOT / files["noted"]), failed, over)
+
+
+def _ends(tests: subprocess.Popen[bytes], until: float | None) -> bool:
+    """Whether pytest ends by itself: it looks at the time when a test ends, and the last one may be long."""
+    try:
+        tests.wait(until and max(0.0, until - time.time()) + GRACE)
+    except subprocess.TimeoutExpired:
+        tests.send_signal(signal.SIGINT)
+        try:
+            tests.wait(GRACE)
+        except subprocess.TimeoutExpired:
+            tests.kill()
+        return False
+    return True
+
+
+def told(parts: Sequence[Part]) -> str:
+    """How many, and in which modules."""
+    count = Counter(part.module for part in parts)
+    names = [f"{module} ({n})" if n > 1 else module for module, n in count.most_common(SOME)]
+    more = f" and {len(count) - SOME} more modules" if len(count) > SOME else ""
+    return f"{len(parts):,} unproven" + (f": {', '.join(names)}{more}" if parts else "")
+
+
+def affected(words: argparse.Namespace) -> int:
+    project = Project()
+    parts = project.in_order(project.affected(words.since))
+    print(f"==> {len(parts):,} parts of {len({p.module for p in parts})} test modules are affected since {words.since}")
+    return run(parts, *words.pytest).exit_code if parts else 0
+
+
+def everything(words: argparse.Namespace) -> int:
+    project, until = Project(), time.time() + words.within if words.within else None
+    parts = project.in_order(project.unproven())
+    done = run(parts, *words.pytest, until=until) if parts else Outcome(0, [], [], False)
+    print(f"==> {project.note(done.passed):,} parts proven now")
+    print(f"==> {told(Project().unproven())}")
+    return done.exit_code
+
+
+def ci(words: argparse.Namespace) -> int:
+    """Green if all that ran has passed, also where the time was over before the rest."""
+    project, until = Project(), time.time() + words.within
+    parts = project.in_order(project.unproven())
+    again = [part for part in project.ledger.in_rotation(AGAIN) if part in project.hashes]
+    code, passed = 0, set[Part]()
+    for title, some, more in (("proven, and tried anew", again, ()), ("unproven", parts, ("-m", "slow or horovod"))):
+        if some and time.time() < until:
+            print(f"==> {title}: {len(some):,} parts", flush=True)
+            done = run(some, *more, *words.pytest, until=until, workers=3)
+            passed |= {*done.passed}
+            if done.failed and not done.over:
+                print("==> what failed, once more; each is a defect\n" + "\n".join(done.failed), flush=True)
+                done = run(some, *more, *words.pytest, *ONCE_MORE, until=until)
+            code = code or done.exit_code
+    print(f"==> {told([part for part in parts if part not in passed])}")
+    return code
+
+
+def unproven(words: argparse.Namespace) -> int:
+    project = Project()
+    parts = project.in_order(project.unproven())
+    print(*map(str, parts), sep="\n")
+    print(f"==> {told(parts)}")
+    return 0
+
+
+def why(words: argparse.Namespace) -> int:
+    steps = Project().closure.way(Part.named(words.part), words.file)
+    print("\n  → ".join(steps) or f"{words.part} does not depend on {words.file}.")
+    return 0
+
+
+def _git(*words: str) -> str:
+    return subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=False).stdout.strip()
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m proof", description=(__doc__ or "").partition("\n")[0])
+    commands = parser.add_subparsers(required=True)
+    one = commands.add_parser("affected")
+    one.add_argument("--since", default="HEAD")
+    one.set_defaults(run=affected)
+    for name, function in (("all", everything), ("ci", ci), ("unproven", unproven)):
+        one = commands.add_parser(name)
+        one.add_argument("--within", type=float, default=None if name == "all" else 3600.0)
+        one.set_defaults(run=function)
+    one = commands.add_parser("why")
+    one.add_argument("part")
+    one.add_argument("file")
+    one.set_defaults(run=why)
+    known, rest = parser.parse_known_args(words)
+    known.pytest = rest
+    return int(known.run(known))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,140 @@
+"""For pytest: run some parts of the tests alone, in their order; note which of them have passed; end in time.
+
+    --proof FILE    {"parts": ["tests/test_dye.py", …], "until": 1796000000.0, "noted": "build/proof/noted.jsonl",
+                     "failed": "build/proof/failed.jsonl"}
+
+A part has passed when each of its tests has. One that was skipped for want of what can be installed proves nothing.
+``-k NAME``, of an exercise, collects only modules that go through exercises, or that say its name.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from proof.closure import SWEEP, Closure, Part, read_kept
+from proof.parts import Parts
+from proof.tree import Tree
+from proof.watch import MISSED, Watch
+
+PART = "part"
+KEPT = Path("build") / "proof" / "names.json"
+WANTING = re.compile(r"horovod|chromium|bubblewrap|bwrap|slurm|mpirun|buildah|sandbox|npm|hub", re.IGNORECASE)
+
+
+def add_option(parser: pytest.Parser) -> None:
+    parser.addoption("--proof", help="a file that says which parts of the tests run, and where it is noted")
+
+
+def register(config: pytest.Config) -> None:
+    if config.getoption("proof"):
+        plan = json.loads(Path(config.getoption("proof")).read_text())
+        closure = Closure(Tree.working(config.rootpath), read_kept(config.rootpath / KEPT))
+        parts = Parts(closure)
+        config.pluginmanager.register(Watch(config.rootpath, closure, parts), "watch")
+        first = getattr(config, "workerinput", {"workerid": "gw0"})["workerid"] == "gw0"
+        config.pluginmanager.register(Chosen(config.rootpath, plan, parts, first), "chosen")
+        if not hasattr(config, "workerinput"):
+            config.pluginmanager.register(Noted(config, plan), "noted")
+    if (word := config.getoption("keyword")) and (exercise := _exercise(config.rootpath, word)):
+        config.pluginmanager.register(Named(config.rootpath, exercise), "named")
+
+
+class Chosen:
+    """Of what was collected, the items of these parts, and in each its part and how many items that has."""
+
+    def __init__(self, root: Path, plan: Mapping[str, Any], parts: Parts, first: bool) -> None:
+        self.parts, self.first = parts, first
+        self.noted = root / plan["noted"]
+        self.order = {name: place for place, name in enumerate(plan["parts"])}
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(
+        self, session: pytest.Session, config: pytest.Config, items: list[pytest.Item]
+    ) -> None:
+        names = {item: str(self.parts.of(item)) for item in items}
+        chosen = sorted((item for item in items if names[item] in self.order), key=lambda i: self.order[names[i]])
+        config.hook.pytest_deselected(items=[item for item in items if names[item] not in self.order])
+        count = Counter(names[item] for item in chosen)
+        for item in chosen:
+            item.user_properties.append((PART, (names[item], count[names[item]])))
+        items[:] = chosen
+        if self.first and not config.getoption("markexpr") and not session.testsfailed:
+            _note(self.noted, [name for name in self.order if name not in count])  # it has no tests
+
+
+class Noted:
+    """In the process that hears of all reports."""
+
+    def __init__(self, config: pytest.Config, plan: Mapping[str, Any]) -> None:
+        self.config = config
+        self.until = plan.get("until")
+        self.file, self.failed = (config.rootpath / plan[name] for name in ("noted", "failed"))
+        self.done: Counter[str] = Counter()
+        self.missed: dict[str, set[str]] = defaultdict(set)
+        self.spoiled: set[str] = set()
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        properties = dict(report.user_properties)
+        name, count = properties.get(PART, ("", 0))
+        if missed := properties.get(MISSED):
+            self.spoiled.add(name)
+            self.missed[name].update(missed)
+        if report.failed or (report.skipped and WANTING.search(str(report.longrepr))):
+            self.spoiled.add(name)
+        if report.failed:
+            _note(self.failed, [report.nodeid])
+        if report.when == "teardown":
+            self.done[name] += 1
+            if name and self.done[name] == count and name not in self.spoiled:
+                _note(self.file, [name])
+        if self.until and time.time() > self.until:
+            self.config.pluginmanager.getplugin("dsession").shouldstop = "the time is over"
+
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        for name, files in sorted(self.missed.items()):
+            told = f"{name} reads {', '.join(sorted(files))}, and does not name it: pytest.mark.reads(…)"
+            terminalreporter.write_line(told, red=True)
+
+
+class Named:
+    """``-k NAME``: a module that has nothing to do with the exercise is not even imported."""
+
+    def __init__(self, root: Path, words: tuple[str, ...]) -> None:
+        self.root, self.words = root, words
+
+    def pytest_ignore_collect(self, collection_path: Path) -> bool | None:
+        if not collection_path.name.startswith("test_") or collection_path.suffix != ".py":
+            return None
+        text = collection_path.read_text(encoding="utf-8")
+        fits = any(word in text for word in (*self.words, *(f"{name}()" for name in SWEEP)))
+        return None if fits else True
+
+
+def _exercise(root: Path, keyword: str) -> tuple[str, ...]:
+    """The words that stand for it: "communication.ping_pong" and "ping_pong"; none if it is no exercise's name."""
+    topic, _, function = keyword.rpartition(".")
+    found = [*(root / "pkg/lockstep/exercises").glob(f"{topic or '*'}/{function}/exercise.py")]
+    return (function,) if keyword.replace(".", "").isidentifier() and found else ()
+
+
+def _note(file: Path, names: list[str]) -> None:
+    with file.open("a") as noted:
+        noted.writelines(f"{json.dumps(name)}\n" for name in names)
+
+
+def noted(file: Path) -> list[Part]:
+    """The parts that have passed."""
+    return [Part.named(json.loads(line)) for line in lines(file)]
+
+
+def lines(file: Path) -> list[str]:
+    """Those that are whole: a run may be killed at any time."""
+    return [line for line in file.read_text().splitlines() if line.endswith('"')] if file.exists() else []

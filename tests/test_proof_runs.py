@@ -1,0 +1,153 @@
+"""The commands of tests/proof on a small checkout: what has passed is noted, and is not run again until it changes."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PROOF = Path(__file__).parent / "proof"
+FILES = {
+    ".gitignore": "build\n__pycache__\n.pytest_cache\n",
+    "pyproject.toml": '[tool.pytest.ini_options]\nmarkers = ["slow", "horovod", "reads(path)"]\n',
+    "constraints.txt": "",
+    ".ci/run": "",
+    "tests/conftest.py": "from proof import meter, plugin\n"
+    "def pytest_addoption(parser): plugin.add_option(parser)\n"
+    "def pytest_configure(config): plugin.register(config)\n",
+    "pkg/lockstep/__init__.py": "",
+    "pkg/lockstep/checks.py": "class Exercise:\n    def __init__(self, id): self.id = id\n"
+    "def exercises(): return [Exercise('.'.join(['rings', name])) for name in ('one', 'two')]\n",
+    "pkg/lockstep/exercises/rings/one/exercise.py": "",
+    "pkg/lockstep/exercises/rings/two/exercise.py": "",
+    "tests/test_good.py": "import pytest\ndef test_fast(): pass\n@pytest.mark.slow\ndef test_slow(): pass\n",
+    "tests/test_sweep.py": "import pytest\nfrom lockstep.checks import exercises\n"
+    "@pytest.mark.slow\n@pytest.mark.parametrize('e', exercises(), ids=lambda e: e.id)\n"
+    "def test_each(e): pass\n"
+    "def test_all(): pass\n",
+}
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    shutil.copytree(PROOF, tmp_path / "tests" / "proof", ignore=shutil.ignore_patterns("__pycache__"))
+    for path, text in FILES.items():
+        write(tmp_path / path, text)
+    for words in (["init", "-q"], ["config", "user.email", "a@b"], ["config", "user.name", "a"]):
+        subprocess.run(["git", *words], cwd=tmp_path, check=True)
+    commit(tmp_path)
+    return tmp_path
+
+
+def write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
+def commit(checkout: Path) -> None:
+    subprocess.run(["git", "add", "."], cwd=checkout, check=True)
+    subprocess.run(["git", "commit", "-qm", "work"], cwd=checkout, check=True)
+
+
+def proof(checkout: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+    environment |= {"PYTHONPATH": str(checkout / "pkg")}
+    command = [sys.executable, "-m", "proof", *words]
+    return subprocess.run(
+        command, cwd=checkout / "tests", env=environment, capture_output=True, text=True, timeout=200, check=False
+    )
+
+
+def proven(checkout: Path) -> set[str]:
+    rows = json.loads((checkout / "tests" / "proven.json").read_text())["modules"]
+    return {f"{module}::{of}" if of else module for module, row in rows.items() for of in row}
+
+
+ALL = {"tests/test_good.py", "tests/test_sweep.py", "tests/test_sweep.py::rings.one", "tests/test_sweep.py::rings.two"}
+
+
+def test_what_has_passed_is_noted_and_not_run_again(checkout: Path) -> None:
+    done = proof(checkout, "all")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "5 passed" in done.stdout
+    assert "0 unproven" in done.stdout
+    assert proven(checkout) == ALL
+    commit(checkout)
+    assert "passed" not in proof(checkout, "all").stdout
+    write(checkout / "pkg/lockstep/exercises/rings/one/wrong/late.py", "")
+    told = proof(checkout, "unproven").stdout.splitlines()
+    assert set(told[:-1]) == {"tests/test_sweep.py", "tests/test_sweep.py::rings.one"}
+    done = proof(checkout, "affected")
+    assert "2 passed" in done.stdout, done.stdout + done.stderr
+
+
+def test_what_fails_is_skipped_for_want_of_something_or_reads_what_it_does_not_name_is_not_proven(
+    checkout: Path,
+) -> None:
+    write(checkout / "tests/test_bad.py", "def test_bad(): assert False\n")
+    write(checkout / "tests/test_wants.py", "import pytest\ndef test_it(): pytest.skip('there is no Slurm here')\n")
+    write(checkout / "tests/test_gpu.py", "import pytest\ndef test_it(): pytest.skip('needs a GPU')\n")
+    reads = (
+        "for name in ('const' 'raints' + '.txt', 'READ' + 'ME'): open(__file__.rpartition('/tests')[0] + '/' + name)"
+    )
+    write(checkout / "tests/test_reads.py", f"def test_it():\n    {reads}\n")
+    write(checkout / "README", "")
+    done = proof(checkout, "all")
+    assert done.returncode == 1
+    assert proven(checkout) == ALL | {"tests/test_gpu.py"}
+    assert "tests/test_reads.py reads README, and does not name it" in done.stdout
+    assert "3 unproven" in done.stdout
+
+
+def test_a_module_that_cannot_be_collected_is_not_proven(checkout: Path) -> None:
+    write(checkout / "tests/test_broken.py", "import nothing_of_that_name\n")
+    done = proof(checkout, "all")
+    assert done.returncode != 0
+    assert "tests/test_broken.py" not in proven(checkout)
+
+
+def test_in_ci_slow_tests_of_what_is_unproven_run_and_nothing_is_noted(checkout: Path) -> None:
+    write(checkout / "tests/proven.json", '{"next": "",\n"modules": {}}')
+    done = proof(checkout, "ci", "--within", "100")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "3 passed" in done.stdout
+    assert proven(checkout) == set()
+
+
+def test_in_ci_entries_of_the_ledger_are_tried_anew_and_one_that_fails_is_red(checkout: Path) -> None:
+    """It had passed on another machine, say."""
+    write(
+        checkout / "tests/test_here.py", "import os\ndef test_here(): assert os.environ.get('HERE', 'yes') == 'yes'\n"
+    )
+    assert proof(checkout, "all").returncode == 0
+    assert proof(checkout, "ci", "--within", "100").returncode == 0
+    os.environ["HERE"] = "no"
+    try:
+        done = proof(checkout, "ci", "--within", "100")
+    finally:
+        del os.environ["HERE"]
+    assert done.returncode == 1
+    assert "what failed, once more" in done.stdout
+    assert "0 unproven" in done.stdout
+
+
+@pytest.mark.parametrize(("fails", "code"), [(False, 0), (True, 1)])
+def test_in_ci_the_end_of_the_time_is_no_failure_and_hides_none(checkout: Path, fails: bool, code: int) -> None:
+    write(
+        checkout / "tests/test_long.py",
+        f"import pytest, time\npytestmark = pytest.mark.slow\ndef test_a(): assert not {fails}\n"
+        + "".join(f"def test_{i}(): time.sleep(4)\n" for i in range(40)),
+    )
+    done = proof(checkout, "ci", "--within", "15")
+    assert done.returncode == code, done.stdout + done.stderr
+    assert "unproven: " in done.stdout
+
+
+def test_asked_why_it_shows_the_way(checkout: Path) -> None:
+    told = proof(checkout, "why", "tests/test_sweep.py::rings.one", "pkg/lockstep/checks.py").stdout
+    assert told.split() == ["tests/test_sweep.py", "→", "pkg/lockstep/checks.py"]
