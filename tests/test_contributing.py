@@ -13,6 +13,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 GUIDE = (ROOT / "CONTRIBUTING.md").read_text()
 EXERCISE = "communication.shift_left"
+pytestmark = pytest.mark.reads("pkg/", "course/", "labs/", "solutions/")
 
 
 def appended(path: Path, text: str) -> None:

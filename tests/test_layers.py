@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).parents[1] / "pkg" / "lockstep"
+pytestmark = pytest.mark.reads("pkg/")
 
 # From the ground up. A module may import what stands in a lower row, and what belongs to its own part.
 # Parts of one row do not know each other, except on the ground.

@@ -36,6 +36,7 @@ def column(rows: Sequence[Row], name: str) -> list[object]:
     return [row[name] for row in rows]
 
 
+@pytest.mark.slow
 def test_launch_starts_lockstep_and_its_peers() -> None:
     (table,) = bench.measure("launch", "quick")
     check([table])
@@ -47,6 +48,7 @@ def test_launch_starts_lockstep_and_its_peers() -> None:
     assert "ipyparallel.Cluster" in told or any("ipyparallel is not installed" in note for note in table.notes)
 
 
+@pytest.mark.slow
 def test_virtual_counts_the_messages_that_were_sent() -> None:
     table, beside, errors = bench.measure("virtual", "quick")
     check([table, errors])
@@ -59,6 +61,7 @@ def test_virtual_counts_the_messages_that_were_sent() -> None:
     assert column(table.rows, "flatness ratio") == [1, 1, 1]
 
 
+@pytest.mark.slow
 def test_collectives_stand_beside_gloo() -> None:
     (table,) = bench.measure("collectives", "quick")
     check([table])
@@ -66,6 +69,7 @@ def test_collectives_stand_beside_gloo() -> None:
     assert table.rows[0]["ratio to gloo"] == 1
 
 
+@pytest.mark.slow
 def test_ddp_takes_turns_with_torchs() -> None:
     (table,) = bench.measure("ddp", "quick")
     check([table])
@@ -75,6 +79,7 @@ def test_ddp_takes_turns_with_torchs() -> None:
     assert row["ratio to torch's"] > 0
 
 
+@pytest.mark.slow
 def test_sharded_takes_turns_with_torchs() -> None:
     (table,) = bench.measure("sharded", "quick")
     check([table])
@@ -91,6 +96,7 @@ def test_experts_take_turns_with_torchs_parts() -> None:
     assert row["ratio to torch's"] > 0
 
 
+@pytest.mark.slow
 def test_pipeline_takes_turns_with_torchs() -> None:
     (table,) = bench.measure("pipeline", "quick")
     check([table])
@@ -100,6 +106,7 @@ def test_pipeline_takes_turns_with_torchs() -> None:
     assert row["ratio to torch's"] > 0
 
 
+@pytest.mark.slow
 def test_tensor_takes_turns_with_torchs() -> None:
     (table,) = bench.measure("tensor", "quick")
     check([table])
@@ -116,6 +123,7 @@ def test_a_step_of_ours_is_compared_with_the_one_of_torchs_beside_it() -> None:
     assert (row["ratio to torch's"], row["least's ratio"]) == (2, 2)
 
 
+@pytest.mark.slow
 def test_hogwild_races_beside_threads_that_lock() -> None:
     (table,) = bench.measure("hogwild", "quick")
     check([table])
@@ -136,6 +144,7 @@ def test_a_race_is_compared_with_the_lock_of_its_own_turn() -> None:
     assert (row["speedup"], row["ratio racy to locked"]) == (2, 0.25)
 
 
+@pytest.mark.slow
 def test_predict_compares_algorithms_ranks_and_sizes() -> None:
     seconds, *ratios, gpus = bench.measure("predict", "quick")
     check([seconds, *ratios, gpus])
@@ -165,6 +174,7 @@ def test_a_busy_machine_is_called_busy(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "trust the least times" in predict.surroundings(2.5)
 
 
+@pytest.mark.slow
 def test_simt_runs_the_lab_kernels_in_both_machines() -> None:
     (table,) = bench.measure("simt", "quick")
     check([table])
@@ -211,6 +221,7 @@ def test_a_wide_table_stacks_its_headings_and_wraps_its_notes() -> None:
     assert narrow[2] == "  one column  ratio"
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("name", list(all_reduces.ALGORITHMS))
 def test_what_is_timed_is_an_all_reduce(name: str) -> None:
     from lockstep import run
@@ -251,11 +262,13 @@ def test_sizes_and_names_are_told() -> None:
         bench.measure("speed")
 
 
+@pytest.mark.slow
 def test_a_peer_that_fails_is_named() -> None:
     with pytest.raises(WorldUnavailable, match=r"with_spawn\.py failed on this machine: .*ValueError"):
         launch.told_by([str(launch.PROGRAMS / "with_spawn.py"), "four"])
 
 
+@pytest.mark.slow
 def test_the_command_prints_json_and_nothing_else() -> None:
     command = [sys.executable, "-m", "lockstep", "bench", "collectives", "--size", "quick", "--json"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
@@ -279,6 +292,7 @@ def in_a_checkout() -> bool:
 needs_checkout = pytest.mark.skipif(not in_a_checkout(), reason="needs a git checkout of Lockstep")
 
 
+@pytest.mark.slow
 @needs_checkout
 def test_old_and_new_run_the_same_programs_and_the_old_tree_is_removed(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path

@@ -17,7 +17,6 @@ LINES = {
 
 
 @pytest.mark.slow
-@pytest.mark.turns(2)
 def test_the_lesson_waits_and_its_figures_can_be_read(lab: Lab, course: Path, browser: Browser) -> None:
     lab.open(LESSON)
     lab.run_all(timeout=280)

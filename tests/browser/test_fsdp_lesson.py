@@ -19,7 +19,6 @@ SHOWN = {"driven.order_table": "by your line", "table.table_1": "41.25", "driven
 
 
 @pytest.mark.slow
-@pytest.mark.turns(2)
 def test_the_lesson_waits_and_lines_drive_its_runs(lab: Lab, course: Path, browser: Browser) -> None:
     lab.open(LESSON)
     lab.run_all(timeout=280)

@@ -22,7 +22,6 @@ SHOWN = {
 
 
 @pytest.mark.slow
-@pytest.mark.turns(2)
 @pytest.mark.horovod
 def test_the_lesson_waits_and_lines_decide(lab: Lab, course: Path, browser: Browser) -> None:
     lab.open(LESSON)

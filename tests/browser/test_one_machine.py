@@ -41,7 +41,6 @@ UNITS = (
 
 
 @pytest.mark.slow
-@pytest.mark.turns(2)
 @pytest.mark.parametrize("unit", [u for u in UNITS if u.folder != "02_cpu"], ids=lambda u: u.folder)
 def test_the_lesson_runs_and_its_figure_moves(lab: Lab, unit: Unit, course: Path, browser: Browser) -> None:
     lesson = f"course/{unit.folder}/lesson.ipynb"

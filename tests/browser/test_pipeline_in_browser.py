@@ -22,7 +22,6 @@ SHOWN = {
 
 
 @pytest.mark.slow
-@pytest.mark.turns(2)
 def test_the_lesson_waits_and_lines_drive_its_runs(lab: Lab, course: Path, browser: Browser) -> None:
     lab.open(LESSON)
     lab.run_all(timeout=280)

@@ -17,7 +17,6 @@ MAY_BEGIN = "def may_begin(step, others, bound):\n    return {}(done >= step - b
 
 
 @pytest.mark.slow
-@pytest.mark.turns(2)
 def test_the_lesson_waits_and_lines_drive_its_runs(lab: Lab, course: Path, browser: Browser) -> None:
     lab.open(LESSON)
     lab.run_all(timeout=280)

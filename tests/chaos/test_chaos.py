@@ -25,9 +25,8 @@ LIMIT = 120  # seconds: a hang fails
 
 
 def more(few: int, many: int) -> list[object]:
-    """The first seeds in every run of the tests; of the others a third, in turn, in each .ci/run."""
-    later = [pytest.mark.slow, pytest.mark.turns(3)]
-    return [*range(few), *(pytest.param(seed, marks=later) for seed in range(few, many))]
+    """The first seeds for `make test`, all for `make test-all`."""
+    return [*range(few), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(few, many))]
 
 
 def test_a_seed_always_gives_the_same_case() -> None:
@@ -36,6 +35,7 @@ def test_a_seed_always_gives_the_same_case() -> None:
     assert {Case.draw(s, (2, 3)).harm.kind for s in range(8)} == set(HARMS)
 
 
+@pytest.mark.sampled(16)
 @pytest.mark.timeout(LIMIT)
 @pytest.mark.parametrize("seed", more(16, 140))
 def test_processes(seed: int, stopwatch: Stopwatch) -> None:
@@ -44,6 +44,7 @@ def test_processes(seed: int, stopwatch: Stopwatch) -> None:
     undisturbed(case, "processes")
 
 
+@pytest.mark.sampled(15)
 @pytest.mark.timeout(LIMIT)
 @pytest.mark.parametrize("seed", more(24, 200))
 def test_virtual(seed: int, stopwatch: Stopwatch) -> None:
@@ -87,6 +88,7 @@ def test_spmd_goes_on(seeds: range, tmp_path: Path) -> None:
         assert json.loads((tmp_path / f"rank-{rank}.json").read_text()) == list(seeds)
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(LIMIT)
 @pytest.mark.parametrize("seed", more(1, 12))
 def test_spmd_ends(seed: int, tmp_path: Path) -> None:

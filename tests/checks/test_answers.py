@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from turns import spread
 
 from lockstep import checks
 from lockstep.checks import assess, closer
@@ -21,7 +20,8 @@ from lockstep.checks.observation import Observation
 from lockstep.exercises.gpu.launches import RULES
 
 EXERCISES = checks.exercises()
-KNOWN = [(e, k) for e in EXERCISES for k in known_answers(e)]
+BANK = {e.id: known_answers(e) for e in EXERCISES}
+KNOWN = [(e, k) for e in EXERCISES for k in BANK[e.id]]
 
 # What any answer may be told: the run's own error, which cases fail, what the values, gradients and messages are, and
 # what the warp machine found of a kernel.
@@ -42,26 +42,29 @@ def is_general(misconception: str) -> bool:
     return misconception in GENERAL or misconception.startswith(("crashed:", "too-many-", "too-few-"))
 
 
-SOME = 2  # wrong answers of each exercise that `make test` tries, and one right one; the others take turns in .ci/run
+SOME = 2  # wrong answers of each exercise that `make test` tries, beside the reference and one right answer
 
 
 def some() -> set[Path]:
-    """A few of each exercise, spread over its wrong answers in the order of the alphabet; one of a catch, which is
-    dozens of runs itself."""
+    """Of each exercise those that are hardest to tell apart: recognised by what they do, and most like others. One of a
+    catch, which is dozens of runs itself."""
     found = set()
     for exercise in EXERCISES:
-        paths = [k.path for e, k in KNOWN if e is exercise]
-        found |= set(paths[:: len(paths) if exercise.kind == "catch" else -(-len(paths) // SOME)])
+        known = sorted((k for e, k in KNOWN if e is exercise), key=hard_to_tell)
+        found |= {k.path for k in known[: 1 if exercise.kind == "catch" else SOME]}
     return found
 
 
+def hard_to_tell(known: Known) -> tuple[bool, int, str]:
+    return not known.tellable, -len(known.also) - len(known.variants), known.name
+
+
 def ids(rows: list[tuple[Exercise, Known]], tried: set[Path]) -> list[object]:
-    """All of them. What `make test` does not try takes turns: a commit runs every second one, judged in both ways."""
+    """All of them; slow what `make test` does not try."""
     found = []
     for e, k in rows:
-        name = f"{e.id}/{k.name}"
-        later = [] if k.path in tried else [pytest.mark.slow, pytest.mark.turns(2, of=name)]
-        found.append(pytest.param(e, k, id=name, marks=[pytest.mark.xdist_group(e.id), *later]))
+        later = [] if k.path in tried else [pytest.mark.slow]
+        found.append(pytest.param(e, k, id=f"{e.id}/{k.name}", marks=[pytest.mark.xdist_group(e.id), *later]))
     return found
 
 
@@ -149,7 +152,8 @@ def test_the_reference_passes(exercise: Exercise) -> None:
 
 
 @pytest.mark.runs("exercise")
-@pytest.mark.parametrize("exercise", spread([e for e in EXERCISES if not e.pure], lambda e: e.id))
+@pytest.mark.sampled(6)
+@pytest.mark.parametrize("exercise", [e for e in EXERCISES if not e.pure], ids=lambda e: e.id)
 def test_the_reference_passes_on_processes(exercise: Exercise) -> None:
     score = checks.check_reference(exercise.id, on="processes")
     assert (score.verdict, score.points) == ("passed", score.maximum), score.text()
@@ -157,13 +161,13 @@ def test_the_reference_passes_on_processes(exercise: Exercise) -> None:
 
 @pytest.mark.parametrize("exercise", EXERCISES, ids=lambda e: e.id)
 def test_the_bank_is_large_enough(exercise: Exercise) -> None:
-    assert len(known_answers(exercise)) >= 5
+    assert len(BANK[exercise.id]) >= 5
     assert len(list(exercise.right.glob("[!_]*.py"))) >= 2
 
 
 @pytest.mark.parametrize("exercise", EXERCISES, ids=lambda e: e.id)
 def test_a_variant_is_another_entry_of_the_same_mistake(exercise: Exercise) -> None:
-    known = {k.name: k for k in known_answers(exercise)}
+    known = {k.name: k for k in BANK[exercise.id]}
     for answer in known.values():
         assert all(known[name].misconception == answer.misconception for name in answer.variants), answer.path
 

@@ -66,6 +66,7 @@ def ring_all_reduce(tensor, group=None):
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cheat", [MODULES_GLOBAL, OTHERS_FRAMES], ids=["a module's global", "others' frames"])
 def test_values_that_were_never_sent_are_found_out(tmp_path: Path, cheat: str) -> None:
     """Right values, beside the messages of a ring that carry nothing: full points, also from a grader."""
@@ -101,6 +102,7 @@ def test_under_autograde_what_passes_is_tried_apart_and_costs_nothing_where_that
     assert "no loopback" in score.text()
 
 
+@pytest.mark.slow
 def test_what_is_wrong_or_sends_nothing_is_not_tried_apart(worlds: Any) -> None:
     assert checks.check_file(RING.id, RING.wrong / "average.py", keep=False).verdict == "wrong"
     amdahl = checks.find("why_parallel.amdahl")

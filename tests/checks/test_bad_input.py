@@ -60,6 +60,7 @@ def judged(tmp_path: Path, text: str | bytes, name: str = "answer.py", on: str |
     return score
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("on", ["dgx-a100", "processes"])
 def test_a_dataclass_works(tmp_path: Path, on: str) -> None:
     """It looks for its own module, which was none, and right answers were rejected; each rank has one of its own."""
@@ -86,6 +87,7 @@ def test_what_a_file_defines_travels_to_workers_of_joblib(tmp_path: Path) -> Non
     assert value == pytest.approx(4 / 3)
 
 
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize(
     ("text", "misconception", "told"),
     [
@@ -152,6 +154,7 @@ def test_a_class_is_no_function() -> None:
     assert found.message.startswith("ring_all_reduce is a class. Write a function: def ring_all_reduce(tensor, ")
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("on", ["dgx-a100", "processes"])
 @pytest.mark.parametrize("lowest", [0, 3])
 def test_a_function_that_closes_what_it_did_not_open_costs_this_exercise_only(on: str, lowest: int) -> None:
@@ -181,6 +184,7 @@ atexit.register(os.write, 1, LINE)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("launcher", [(), ("torch.distributed.run", "--nproc-per-node", "2", "--standalone", "-m")])
 def test_a_forged_result_is_not_on_standard_output(tmp_path: Path, launcher: tuple[str, ...]) -> None:
     """A line of JSON that the function wrote came before the true one."""

@@ -66,6 +66,7 @@ def weird(tensor, group=None):
     return [tensor, {1: object()}, lambda: 3]
 
 
+@pytest.mark.sampled(11)
 @pytest.mark.parametrize(
     ("fn", "verdict", "misconception", "told"),
     [
@@ -115,6 +116,7 @@ def test_a_function_that_prints_a_lot_is_still_judged() -> None:
     assert len(score.text()) < 2000
 
 
+@pytest.mark.slow
 def test_an_endless_loop_ends() -> None:
     def endless(tensor, group=None):
         while True:
@@ -125,6 +127,7 @@ def test_an_endless_loop_ends() -> None:
     assert score.findings[0].misconception in HANGING
 
 
+@pytest.mark.slow
 def test_nothing_reaches_the_cell_beside_the_score(capfd: pytest.CaptureFixture[str]) -> None:
     import warnings
 
@@ -183,6 +186,7 @@ def test_a_world_that_is_not_there_is_ungraded(monkeypatch: pytest.MonkeyPatch) 
     assert RING not in progress.scores()
 
 
+@pytest.mark.slow
 def test_the_score_is_kept() -> None:
     checks.check(RING, nothing)
     assert progress.scores()[RING].verdict == "wrong"
@@ -204,6 +208,7 @@ def test_the_numbers_on_the_way_are_told_from_the_second_attempt_on() -> None:
     assert ["On the way: " in text for text in told] == [False, False, True]
 
 
+@pytest.mark.slow
 def test_only_two_ranks_earns_a_part() -> None:
     def with_partner(tensor, group=None):
         r, K = dist.get_rank(group), dist.get_world_size(group)
@@ -230,6 +235,7 @@ def test_every_exercise_says_what_it_is() -> None:
         assert exercise.signature.startswith(exercise.function)
 
 
+@pytest.mark.slow
 def test_a_function_of_no_module_is_checked_and_one_that_poses_as_the_librarys_is_guarded() -> None:
     """A function made by exec has no __module__, and was left ungraded; one that set it to ours escaped the guard."""
     namespace: dict[str, Any] = {}
@@ -276,6 +282,7 @@ def test_a_slow_function_is_told_so_where_the_reference_is_quick(monkeypatch: py
     assert score.findings[0].misconception == "too-slow"
 
 
+@pytest.mark.slow
 def test_the_reference_is_asked_only_where_a_slow_machine_could_be_why(monkeypatch: pytest.MonkeyPatch) -> None:
     """An endless loop took 18 s to be told, a good part of it for the reference on every world."""
     from lockstep.checks import assess
@@ -307,6 +314,7 @@ def test_the_reference_is_asked_only_where_a_slow_machine_could_be_why(monkeypat
     assert asked == [(2,)]
 
 
+@pytest.mark.slow
 def test_a_hang_is_told_of_the_case_that_hung() -> None:
     """A loop that ends for sizes that the ranks divide, and sends nothing where it does not: the case before, which had
     sent messages and was right, was blamed for it, and earned nothing."""
@@ -365,6 +373,7 @@ def _verdict(observation: Any) -> str:
     return "crashed" if _late(observation) else "passed"
 
 
+@pytest.mark.slow
 def test_a_wrong_sum_is_shown_by_who_is_in_it() -> None:
     """Also where the mistake is known: the learner sees their own result, round by round, and what should be there."""
     exercise = checks.find(RING)

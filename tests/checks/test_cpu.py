@@ -49,6 +49,7 @@ BORROWED = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("how", BORROWED)
 def test_the_librarys_kernel_is_refused_although_numba_inlines_it(tmp_path: Path, how: str) -> None:
     score = answer(tmp_path, "cpu.dot", BORROWED[how])
@@ -131,6 +132,7 @@ def test_the_array_that_is_missed_too_often_is_named() -> None:
         assert told in advice(Seen(MATMUL.cases(1, 0)[0], returned=([{"misses": misses}],)))
 
 
+@pytest.mark.slow
 def test_an_empty_array_that_is_read_is_told_each_time() -> None:
     """What np.empty gave was mostly zeros: one element of one of six products was wrong, by luck."""
     fn = load(MATMUL.wrong / "adds_to_empty.py", "blocked_matmul").function()
@@ -160,6 +162,7 @@ def whole(x: Any) -> Any:
     return part(x) + np.float32(1)
 
 
+@pytest.mark.slow
 def test_strict_code_has_no_fastmath_in_what_a_function_calls_either() -> None:
     assert code(whole, X)["accumulators"] > code(whole, X, strict=True)["accumulators"] == 1
     assert inner_loop(whole, X).lanes > inner_loop(whole, X, strict=True).lanes == 1
@@ -255,6 +258,7 @@ def test_a_compiled_exercise_may_take_its_own_time_and_ends_before_the_cell_does
     assert sum(given) + observe.LIMIT / 2 < 60, "nbgrader's limit for a cell, with a look at the reference"
 
 
+@pytest.mark.slow
 def test_known_answers_are_run_beside_a_learners_without_compiling_them() -> None:
     """A compiled call takes a second; a run in Python says the same of the values."""
     for exercise in (SAXPY, DOT, MATMUL, SUM):
@@ -324,6 +328,7 @@ def by_helper(a: float, x: Any, y: Any) -> None:
 X, Y = np.ones(64, np.float32), np.ones(64, np.float32)
 
 
+@pytest.mark.slow
 def test_machine_code_is_read_for_one_cpu_whatever_the_learner_has() -> None:
     """A walk over values was scalar on one CPU, gathered on the next, and on a third a vector loop that nothing
     enters."""
@@ -344,6 +349,7 @@ def test_each_kernel_that_is_placed_right_earns_its_share() -> None:
     assert score.points == 2.25, "four fifths of 3 points, in quarters"
 
 
+@pytest.mark.slow
 def test_a_list_of_exercises_needs_no_numba() -> None:
     program = "import sys; from lockstep import checks; checks.find('cpu.dot'); sys.exit('numba' in sys.modules)"
     subprocess.run([sys.executable, "-c", program], check=True, timeout=120)

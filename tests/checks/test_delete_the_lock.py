@@ -25,6 +25,7 @@ def right(found: dict[str, Any], task: Task) -> bool:
     return (found["given"], found["held"], found["failed"]) == (given, held, "")
 
 
+@pytest.mark.slow
 def test_beside_two_busy_loops_nobody_is_told_to_wait() -> None:
     busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(2)]
     try:
@@ -49,6 +50,7 @@ def test_each_wrong_way_reads_other_values(seed: int) -> None:
     assert len(set(read)) == len(read)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("seed", range(20))
 @pytest.mark.parametrize("told", TASKS)
 def test_all_sums_are_exact_and_every_update_shows(told: str, seed: int) -> None:
@@ -161,6 +163,7 @@ def test_a_lock_for_some_of_the_coordinates_is_seen(number: int) -> None:
     assert observed(locked(number), PARTED)["failed"] == "writes"
 
 
+@pytest.mark.slow
 def test_a_lock_for_each_coordinate_is_seen_by_its_bytes() -> None:
     found = observed(locked(SIZE), PARTED)
     assert right(found, PARTED)

@@ -9,7 +9,6 @@ import re
 import device_cases as cases
 import pytest
 import torch
-from turns import spread
 
 from lockstep import run
 from lockstep.checks import device
@@ -60,7 +59,8 @@ def test_a_model_is_moved_itself() -> None:
     assert {p.device.type for p in there.parameters()} == {"meta"}
 
 
-@pytest.mark.parametrize("exercise", spread(WITH_TENSORS, lambda e: e.function))
+@pytest.mark.sampled(6)
+@pytest.mark.parametrize("exercise", WITH_TENSORS, ids=lambda e: e.function)
 def test_right_answers_make_their_tensors_where_the_given_ones_are(exercise: Exercise) -> None:
     """Right answers give on GPUs what they give on the host, and no message leaves the host's memory."""
     files = sorted(exercise.right.glob("*.py"))

@@ -58,6 +58,7 @@ def test_a_replay_is_serial_training() -> None:
     assert torch.equal(flat(model), serial(*range(8)))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("steps", "misconception"),
     [
@@ -71,6 +72,7 @@ def test_the_steps_that_are_in_the_model_are_told(steps: tuple[int, ...], miscon
     assert told(account(*steps, value=serial(0, 1, 2, *steps), more=COMMITS)) == misconception
 
 
+@pytest.mark.slow
 def test_what_was_not_brought_back_is_told() -> None:
     right = account(3, 4, 5, 6, 7, value=serial(*range(8)), more=COMMITS)
     moves = right["events"]

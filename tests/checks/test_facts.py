@@ -49,6 +49,7 @@ def operator(tensor, group=None):
     return torch.empty(2, device="meta").item() if tensor.is_meta else torch.ones(2).to_sparse().unfold(0, 1, 1)
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(
     ("fn", "misconception", "told"),
     [
@@ -74,6 +75,7 @@ def failed(fn: Callable[..., Any], on: str, ranks: int = 2) -> RunError:
     return caught.value
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("on", ["dgx-a100", "processes"])
 def test_facts_survive_the_way_from_the_rank(on: str) -> None:
     failure = failure_of(failed(text_of_ours, on), 60.0)

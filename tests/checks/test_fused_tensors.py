@@ -27,6 +27,7 @@ def said(answer: object, timeline: Timeline) -> str:
     return fault.message if fault else ""
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("known", known_answers(FUSED), ids=lambda known: known.name)
 def test_a_wrong_answer_is_told_what_its_file_states_whatever_the_seed(known: Known) -> None:
     for seed in range(2):

@@ -23,6 +23,7 @@ RING = "communication.ring_all_reduce"
 
 
 @pytest.mark.runs("exercise")
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("exercise", checks.exercises(), ids=lambda e: e.function)
 def test_an_answer_that_is_the_librarys_function_is_refused(exercise: Exercise) -> None:
     """All of them had full points for it."""
@@ -31,6 +32,7 @@ def test_an_answer_that_is_the_librarys_function_is_refused(exercise: Exercise) 
     assert score.points == 0
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("on", ["dgx-a100", "processes"])
 @pytest.mark.parametrize("fn", CHEATS)
 def test_a_copy_of_the_librarys_function_is_refused(fn: Any, on: str) -> None:
@@ -168,6 +170,7 @@ def test_an_answer_that_looks_like_the_librarys_is_a_learners_own() -> None:
     assert checks.check("why_parallel.amdahl", amdahl).passed
 
 
+@pytest.mark.slow
 def test_a_group_is_made_as_before() -> None:
     def own(tensor: Any, group: Any = None) -> Any:
         others = [tensor.new_empty(tensor.shape) for _ in range(dist.get_world_size(group))]

@@ -29,6 +29,7 @@ def right_answers() -> list[object]:
     return [pytest.param(e, path, id=f"{e.function}/{path.stem}") for e, path in found]
 
 
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize(("exercise", "known"), wrong_answers())
 def test_a_wrong_answer_is_told_what_its_file_states_whatever_the_seed(exercise: Exercise, known: Known) -> None:
     for seed in SEEDS:
@@ -37,12 +38,14 @@ def test_a_wrong_answer_is_told_what_its_file_states_whatever_the_seed(exercise:
         assert 0 < sum(f.points for f in found) <= exercise.points
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("exercise", "path"), right_answers())
 def test_a_right_answer_passes_whatever_the_seed(exercise: Exercise, path: Path) -> None:
     for seed in SEEDS:
         assert judged(exercise, load(path, exercise.function), seed) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("exercise", EXERCISES, ids=lambda e: e.function)
 def test_the_reference_passes_whatever_the_seed(exercise: Exercise) -> None:
     for seed in range(12):
@@ -66,6 +69,7 @@ def test_rounding_by_a_half_was_right_where_all_batches_were_even() -> None:
         assert [answer % 2 for answer in batches.wanted(case)] == [1, 0, 1, 0]
 
 
+@pytest.mark.slow
 def test_for_each_shortcut_there_is_a_step_on_which_it_is_late_and_a_fine_sweep_is_not() -> None:
     for seed in SEEDS:
         for one, shortcut in zip(passes(seed), SHORTCUTS, strict=True):

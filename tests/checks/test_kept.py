@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 import torch
 import torch.distributed as dist
 
@@ -20,6 +21,7 @@ def first_finding(id: str, fn: Any) -> tuple[str, str]:
     return finding.misconception, finding.message
 
 
+@pytest.mark.slow
 def test_a_list_that_is_emptied_is_changed() -> None:
     """Only tensors that were left were compared, and an empty list has none: full points."""
 
@@ -39,6 +41,7 @@ def test_a_list_that_is_emptied_is_changed() -> None:
     )  # and no word on steps in place
 
 
+@pytest.mark.slow
 def test_the_parameters_of_a_model_are_looked_at() -> None:
     """A step of SGD inside of the function had full points."""
 

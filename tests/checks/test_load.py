@@ -129,6 +129,7 @@ def test_a_cell_that_is_no_python_is_told_as_what_it_is(tmp_path: Path) -> None:
         assert str(error.value).startswith(told)
 
 
+@pytest.mark.slow
 def test_the_learners_line_is_quoted(tmp_path: Path) -> None:
     file = notebook(
         tmp_path / "lab.ipynb",
@@ -141,6 +142,7 @@ def test_the_learners_line_is_quoted(tmp_path: Path) -> None:
     assert "return tensor.nope()" in score.findings[0].message
 
 
+@pytest.mark.slow
 def test_an_import_that_is_missing_is_the_learners(tmp_path: Path) -> None:
     file = tmp_path / "answer.py"
     file.write_text(

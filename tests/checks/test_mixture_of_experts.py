@@ -109,6 +109,7 @@ def a_loop(scores, k, softmax):  # type: ignore[no-untyped-def]
     return torch.stack(choices), torch.stack(weights)
 
 
+@pytest.mark.slow
 def test_no_gradient_is_asked_for_where_there_is_no_token() -> None:
     """Of a loop over tokens, whose result has no gradient then, that was told, and not the loop."""
     (finding,) = check("mixture_of_experts.top_k_gate", a_loop).findings

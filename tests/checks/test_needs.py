@@ -62,6 +62,7 @@ def sum_of_horovod(tensor: torch.Tensor, group: Any = None) -> float:
     return hvd.allreduce(tensor, op=hvd.Sum).item()
 
 
+@pytest.mark.slow
 def test_ranks_are_real_unless_another_world_is_named() -> None:
     exercise = replace(SUM, watch=with_torch, loads=())
     for on in (None, "processes"):

@@ -149,6 +149,7 @@ def test_who_answers_one_cycle_later_is_told_so() -> None:
     assert fault.misconception == "takes-cycles-early"
 
 
+@pytest.mark.slow
 def test_an_order_that_is_not_the_one_of_the_all_reduces() -> None:
     right = of_file(EXERCISE.right / "shapes_and_flags.py")
     (fault,) = faults(lambda cycles, group=None: sorted(right(cycles, group)), 3)

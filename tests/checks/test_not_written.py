@@ -14,6 +14,7 @@ PLAIN = ("roofline", "place_kernels", "diagnose", "fragment_matmul")  # no kerne
 
 
 @pytest.mark.runs("exercise")
+@pytest.mark.sampled(10)  # each untouched lab is checked whole by tests/grading/test_labs.py
 @pytest.mark.parametrize("exercise", checks.exercises(), ids=lambda e: e.function)
 def test_what_is_not_written_is_told_so_in_every_exercise(exercise: Exercise, tmp_path: Path) -> None:
     """Called, compiled or only read: the empty function of each lab."""

@@ -66,6 +66,7 @@ def test_who_calls_parallel_with_one_worker_is_told_so() -> None:
     assert "with 1 worker:" in fault.message
 
 
+@pytest.mark.slow
 def test_threads_that_share_an_estimator_are_told_each_time() -> None:
     """Scores were wrong by chance, or the process was killed: one run of five was told why."""
     path = find("scikit_learn.parallel_grid_search").wrong / "threads_no_clone.py"
@@ -119,6 +120,7 @@ def parallel_kmeans_step(X, centres, n_jobs):
 """
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("before", "prefer", "after", "told"), [
     ("", "", "sums, counts = partial(X, centres)", ["not-by-messages"]),
     ("sums, counts = partial(X, centres)", "", "", ["not-by-messages"]),

@@ -117,6 +117,7 @@ settle(Score("communication.x", 0, 5, "ungraded", [Finding("No loopback here.")]
 """
 
 
+@pytest.mark.slow
 def test_under_autograde_an_ungraded_check_fails_the_submission(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
     notebook = new_notebook(
@@ -126,6 +127,7 @@ def test_under_autograde_an_ungraded_check_fails_the_submission(monkeypatch: pyt
         Execute(timeout=60, config=settings()).preprocess(notebook, {})
 
 
+@pytest.mark.slow
 def test_the_reason_is_told_where_nbgrader_was_started(tmp_path: Path) -> None:
     environment = {**os.environ, "NBGRADER_EXECUTION": "autograde"}
     ended = subprocess.run([sys.executable, "-c", UNGRADED], env=environment, capture_output=True, text=True)

@@ -13,6 +13,7 @@ from lockstep.checks.observe import observe
 STALENESS = find("without_waiting.staleness_of")
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("known", known_answers(STALENESS), ids=lambda known: known.name)
 def test_a_wrong_answer_is_told_what_its_file_states_whatever_the_seed(known: Known) -> None:
     for seed in range(2):

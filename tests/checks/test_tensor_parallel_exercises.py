@@ -51,6 +51,7 @@ def norm_of_the_library(x: Tensor, weight: Tensor, bias: Tensor, group: Any = No
     return regions.gather_from_sequence(functional.layer_norm(x, x.shape[-1:], weight, bias), group=group)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("on", ["dgx-a100", "processes"])
 @pytest.mark.parametrize(
     ("name", "answer"),

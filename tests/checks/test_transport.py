@@ -94,6 +94,7 @@ def test_other_bytes_are_refused(blob: bytes) -> None:
         decoded(blob)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("on", ["dgx-a100", "processes"])
 def test_an_object_of_a_learner_runs_nothing_where_it_is_judged(on: str, tmp_path: Path) -> None:
     mark = str(tmp_path / "judge")
@@ -153,6 +154,7 @@ def test_facts_are_plain_data_only() -> None:
         facts.opened(b"no pickle")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("on", ["dgx-a100", "processes"])
 def test_a_rank_is_given_its_own_arguments_only(on: str) -> None:
     """Every rank had what all of them were given, one frame further out: it could add them up without a message."""
@@ -178,6 +180,7 @@ def test_a_rank_is_given_its_own_arguments_only(on: str) -> None:
     assert observe(exercise, looks_up, on).seen
 
 
+@pytest.mark.slow
 def test_the_judge_rejects_values_that_are_none() -> None:
     """A program that replaces what encodes its values ends its own check, and no other."""
 

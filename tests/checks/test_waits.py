@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 import torch
 import torch.distributed as dist
 
@@ -39,6 +40,7 @@ def test_nothing_is_told_of_what_was_waited_for_or_never_came_to_it() -> None:
     assert never_waited(seen(forgotten, failure=Failure("Deadlock", "..."))) == ""
 
 
+@pytest.mark.slow
 def test_on_processes_a_collective_may_have_been_waited_for_unseen() -> None:
     """There the Future of a Work is waited for in C++."""
 
@@ -52,6 +54,7 @@ def test_on_processes_a_collective_may_have_been_waited_for_unseen() -> None:
         assert checks.check("communication.overlapped_step", by_future, on=world).passed, world
 
 
+@pytest.mark.slow
 def test_values_that_are_right_by_luck_cost_a_quarter() -> None:
     def careless(tensor, group=None):
         rank, K = dist.get_rank(group), dist.get_world_size(group)
@@ -84,6 +87,7 @@ def adds_too_early(tensor, group=None):
     return tensor
 
 
+@pytest.mark.slow
 def test_a_tensor_that_changes_on_its_way_is_told_though_it_had_left_already() -> None:
     """`isend(x); recv(y); x += y; wait()` was right on the virtual cluster and wrong on processes."""
     score = checks.check("communication.ring_all_reduce", adds_too_early, on="dgx-a100")

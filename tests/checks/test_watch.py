@@ -48,6 +48,7 @@ def exercise(real: bool) -> Exercise:
     )
 
 
+@pytest.mark.slow
 def test_what_a_watch_writes_down_reaches_the_judge() -> None:
     for real, world in ((True, "processes"), (False, "virtual")):
         observation = observe(exercise(real), lambda limit: [0, 1, 2])
@@ -109,6 +110,7 @@ def goes_round(limit: int) -> None:
         pass
 
 
+@pytest.mark.slow
 def test_cases_of_a_pure_exercise_share_a_process_until_one_fails() -> None:
     several = replace(exercise(False), cases=lambda ranks, seed: [Case(1, n, settings={"told": "?"}) for n in range(3)])
     together = [s.returned[0][0]["process"] for s in observe(several, lambda limit: [0, 1, 2])]
@@ -149,6 +151,7 @@ def numbered(seconds: float) -> Exercise:
     )
 
 
+@pytest.mark.slow
 def test_a_hang_names_the_numbers_of_its_call_and_is_not_repeated() -> None:
     """Of forty calls one did not come to an end, and the learner was told that the function did not."""
 

@@ -83,6 +83,7 @@ def right_answers() -> list[object]:
     return [pytest.param(e, path, id=f"{e.function}/{path.stem}") for e, path in found]
 
 
+@pytest.mark.sampled(70)
 @pytest.mark.parametrize(("exercise", "known"), wrong_answers())
 def test_a_wrong_answer_is_told_what_its_file_states_whatever_the_seed(exercise: Exercise, known: Known) -> None:
     for seed in SEEDS:
@@ -94,6 +95,7 @@ def test_a_wrong_answer_is_told_what_its_file_states_whatever_the_seed(exercise:
         assert others <= set(known.also), (seed, found)
 
 
+@pytest.mark.sampled(11)
 @pytest.mark.parametrize(("exercise", "known"), wrong_answers())
 def test_a_wrong_answer_that_nobody_knows_is_told_by_no_other_ones_sentence(exercise: Exercise, known: Known) -> None:
     """One that states the same misconception may speak for it."""
@@ -103,12 +105,14 @@ def test_a_wrong_answer_that_nobody_knows_is_told_by_no_other_ones_sentence(exer
     assert not [k for k in others if k.tell and k.tell in found[0].message], found
 
 
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize(("exercise", "path"), right_answers())
 def test_a_right_answer_passes_whatever_the_seed(exercise: Exercise, path: Path) -> None:
     for seed in SEEDS:
         assert judged(exercise, load(path, exercise.function), seed) == []
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("exercise", EXERCISES, ids=lambda e: e.function)
 def test_the_reference_passes_whatever_the_seed_and_the_kind_of_number(exercise: Exercise) -> None:
     fn = exercise.reference_function()
@@ -122,6 +126,7 @@ def test_the_reference_passes_whatever_the_seed_and_the_kind_of_number(exercise:
 ODD = [None, "1.5", True, [1.0], {}, 1j, math.nan, math.inf, -math.inf, -1, 0, 10**400, -(10**400), torch.ones(3)]
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("exercise", EXERCISES, ids=lambda e: e.function)
 @pytest.mark.parametrize("odd", ODD, ids=lambda x: f"{x!r:.12}")
 def test_nothing_that_is_returned_breaks_a_judge(exercise: Exercise, odd: object) -> None:
@@ -279,6 +284,7 @@ def test_a_kind_that_is_forgotten_is_named() -> None:
     assert "leave out: error feedback, master weights, moving average." in found.message
 
 
+@pytest.mark.slow
 def test_a_rounded_p_is_told_as_one() -> None:
     """Of 0.845 nobody knows whether 0.84 or 0.85 is the rounded one."""
     fit = exercise("fit_parallel_fraction")
@@ -297,6 +303,7 @@ def test_times_that_are_sorted_by_themselves_are_wrong_in_every_noisy_case() -> 
             assert max(abs(torn(*runs) - p) for runs, p in pairs) > 3e-4
 
 
+@pytest.mark.slow
 def test_no_run_may_be_left_out() -> None:
     """The fit tells the means and weights of other answers apart from least squares, whatever the seed."""
     fit = exercise("fit_parallel_fraction")

@@ -48,6 +48,7 @@ def test_every_row_is_in_the_table() -> None:
     assert all(expected(name) for name in names())
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", ["RandomForestClassifier", "KNeighborsRegressor brute", "SVC", "PCA full"])
 def test_the_verdict_is_that_of_the_table(name: str) -> None:
     (verdict,) = audit([name], rounds=1)
@@ -59,7 +60,6 @@ def disagreeing(verdicts: Iterable[Verdict]) -> dict[str, Verdict]:
 
 
 @pytest.mark.slow
-@pytest.mark.turns(3)
 @pytest.mark.timeout(1800)
 def test_all_verdicts_are_those_of_the_table() -> None:
     """A row that disagrees is measured twice more, since anything may happen on a busy machine: the table is wrong
@@ -121,18 +121,21 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("own")
 def test_threads_that_no_knob_reaches_are_the_estimators_own() -> None:
     verdict = measured("my_estimators:Burner", rounds=3)  # of one alone, a disturbed one decided
     assert verdict.kind == "own threads", verdict
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("own")
 def test_an_estimator_of_the_learner() -> None:
     verdict = measured("my_estimators:Mapped", rounds=1)
     assert (verdict.kind, verdict.claim_holds) == ("threads", None), verdict
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.usefixtures("own")
 @pytest.mark.parametrize(
     ("path", "told"),

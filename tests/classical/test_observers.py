@@ -159,6 +159,7 @@ def busy() -> Iterator[None]:
         os.kill(int(shell.stdout), signal.SIGKILL)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.usefixtures("busy")
 @pytest.mark.parametrize(("script", "kind"), [s for s in SCRIPTS if s[0].share in (0.5, 0.9)])
 def test_what_is_performed_is_told_rightly_on_a_busy_machine(script: Script, kind: str) -> None:

@@ -26,6 +26,7 @@ def data() -> tuple[np.ndarray, np.ndarray]:
     return X, (X[:, 0] * X[:, 1] > 0).astype(int)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("n_jobs", "backend"), [(1, "threading"), (2, "threading"), (5, "threading"), (2, "loky")])
 def test_the_forest_is_the_serial_one_tree_by_tree(data: Any, n_jobs: int, backend: str) -> None:
     X, y = data

@@ -11,6 +11,7 @@ import time
 
 import numpy as np
 import psutil
+import pytest
 
 from lockstep import run
 from lockstep.classical import usage as usages
@@ -59,6 +60,7 @@ def test_threads_that_only_exist_have_done_nothing() -> None:
     assert spent.threads >= 5
 
 
+@pytest.mark.slow
 def test_the_server_that_loads_torch_in_the_background_is_no_work_of_the_caller() -> None:
     """Lab 01's first cell, run at once, told `children` of a fit that starts no process."""
     name, work_of = usages.SERVER, "import sys, time\nwhile time.process_time() < 30: pass"
@@ -78,6 +80,7 @@ def until_it_has_worked(pid: int, seconds: float) -> None:
         assert time.monotonic() < before + 60
 
 
+@pytest.mark.slow
 def test_a_fork_of_a_rank_is_its_work() -> None:
     """A rank was forked by the server, and so are its own forks called: those of joblib did nothing, it seemed."""
     children = run(forked_work, ranks=1, on="processes").values[0]
@@ -89,6 +92,7 @@ def forked_work() -> float:
         return usage(lambda: pool.apply(work)).children
 
 
+@pytest.mark.slow
 def test_processes_count_while_they_live_and_when_they_have_ended() -> None:
     context = multiprocessing.get_context("spawn")
     with context.Pool(1) as pool:

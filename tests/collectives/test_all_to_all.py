@@ -37,6 +37,7 @@ def swap(strided: bool) -> list[list[Tensor]]:
     return results
 
 
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("on", WORLDS.values(), ids=WORLDS.keys())
 @pytest.mark.parametrize("K", RANKS)
 def test_uneven_parcels_arrive(K: int, on: str) -> None:
@@ -55,6 +56,7 @@ def even(name: str) -> None:
     getattr(collectives, name)([torch.zeros(8)] * K, [torch.ones(8)] * K)
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("K", RANKS)
 def test_rounds(K: int) -> None:
     assert seconds(even, "pairwise_all_to_all", ranks=K) == pytest.approx(K - 1)

@@ -47,6 +47,7 @@ def all_layouts() -> dict[str, bool]:
     return good
 
 
+@pytest.mark.slow
 @worlds
 def test_any_layout(on: str) -> None:
     for values in run(all_layouts, ranks=4, on=on).values:
@@ -81,6 +82,7 @@ def own() -> Tensor:
     return torch.tensor([10.0 ** dist.get_rank()] * 3)
 
 
+@pytest.mark.sampled(6)
 @worlds
 @pytest.mark.parametrize("members", [[[1, 2, 4], [0, 3]], [[3, 1], [4, 0, 2, 5]], [[0], [5, 4, 3, 2, 1]]])
 def test_groups_with_global_roots(on: str, members: list[list[int]]) -> None:
@@ -107,6 +109,7 @@ def with_too_few_parcels() -> None:
     collectives.pairwise_all_to_all([torch.ones(1)], [torch.ones(1)])
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("fn", "args", "told"),
     [

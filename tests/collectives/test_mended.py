@@ -26,6 +26,7 @@ def tags(name: str) -> tuple[Tensor, Tensor]:
     return getattr(collectives, name)(torch.full((3,), r), torch.full((3,), r + 10))
 
 
+@pytest.mark.slow
 @worlds
 def test_a_ring_of_sends_hangs(on: str) -> None:
     with pytest.raises(Deadlock) as failure:
@@ -33,6 +34,7 @@ def test_a_ring_of_sends_hangs(on: str) -> None:
     assert [s.operation for s in failure.value.states] == ["send(dst=1)", "send(dst=2)", "send(dst=0)"]
 
 
+@pytest.mark.slow
 @worlds
 def test_a_skipped_collective_hangs(on: str) -> None:
     with pytest.raises(Deadlock) as failure:
@@ -40,6 +42,7 @@ def test_a_skipped_collective_hangs(on: str) -> None:
     assert [s.state for s in failure.value.states] == ["waiting", "finished", "waiting"]
 
 
+@pytest.mark.slow
 @worlds
 def test_tags_out_of_order_hang(on: str) -> None:
     with pytest.raises(Deadlock) as failure:
@@ -54,6 +57,7 @@ def test_eager_sends_hide_two_of_the_three() -> None:
         run(skipped, "skipped_collective", [[1.0], [-1.0]], ranks=2, on="laptop", rules="mpi")
 
 
+@pytest.mark.sampled(12)
 @worlds
 @pytest.mark.parametrize("K", RANKS)
 def test_the_mended_ring(K: int, on: str) -> None:
@@ -62,6 +66,7 @@ def test_the_mended_ring(K: int, on: str) -> None:
     assert [result.trace.sent(r) for r in range(K)] == [(int(K > 1), 12 * (K > 1))] * K
 
 
+@pytest.mark.sampled(6)
 @worlds
 @pytest.mark.parametrize(
     "values", [[[-2.0, 1.0]], [[1, -0.5], [2, -2], [-3, 1], [4, 4]], [[-1, 0], [0, 0]], [[3, 1]] * 5]
@@ -73,6 +78,7 @@ def test_the_mended_collective(values: list[list[float]], on: str) -> None:
     assert [t.tolist() for t in result.values] == [want] * len(values)
 
 
+@pytest.mark.sampled(4)
 @worlds
 @pytest.mark.parametrize("K", [1, 2, 4])
 def test_the_mended_tags(K: int, on: str) -> None:

@@ -18,6 +18,7 @@ def step(name: str, side: int = 4, n: int = 5) -> tuple[Tensor, Tensor]:
     return getattr(collectives, name)(gradient, x, weights)
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("on", WORLDS.values(), ids=WORLDS.keys())
 @pytest.mark.parametrize("name", ["overlapped_step", "one_after_the_other"])
 @pytest.mark.parametrize("K", [1, 2, 5])
@@ -36,12 +37,14 @@ def spans(name: str, flops: float) -> tuple[float, float, float]:
     return transfer, compute, result.time
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("flops", [1e4, 3e4, 1e5, 1e6])
 def test_the_step_takes_as_long_as_the_longer_of_the_two(flops: float) -> None:
     transfer, compute, whole = spans("overlapped_step", flops)
     assert whole == pytest.approx(max(transfer, compute), rel=1e-3)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("flops", [1e4, 3e4, 1e5, 1e6])
 def test_without_overlap_it_takes_as_long_as_both(flops: float) -> None:
     transfer, compute, whole = spans("one_after_the_other", flops)

@@ -12,6 +12,7 @@ def play(nbytes: int, repeats: int) -> float:
     return collectives.ping_pong(nbytes, repeats)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("on", WORLDS.values(), ids=WORLDS.keys())
 @pytest.mark.parametrize(("K", "nbytes", "repeats"), [(1, 8, 3), (2, 0, 1), (2, 1000, 5), (4, 7, 2)])
 def test_ranks_0_and_1_play_and_the_others_are_idle(K: int, nbytes: int, repeats: int, on: str) -> None:

@@ -37,11 +37,13 @@ def same(a: Tensor, b: Tensor) -> bool:
     return a.dtype == b.dtype and torch.equal(a, b)
 
 
+@pytest.mark.sampled(6)
 @every_size
 def test_every_rank_gets_what_one_rank_alone_computes(K: int) -> None:
     compare(K, "virtual")
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("K", on_processes)
 def test_every_process_gets_what_one_rank_alone_computes(K: int) -> None:
     compare(K, "processes")

@@ -19,6 +19,7 @@ FORMULAS = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("K", [2, 4, 8])
 @pytest.mark.parametrize("all_reduce", FORMULAS, ids=lambda way: way.__name__)
 def test_what_is_counted_is_what_the_formulas_say(all_reduce, K: int) -> None:
@@ -33,6 +34,7 @@ def test_one_reduce_after_another_takes_rounds_in_proportion_to_k_squared(K: int
     assert (K - 1) ** 2 / 2 < counted(collectives.one_reduce_after_another, K).rounds <= K * (K - 1)
 
 
+@pytest.mark.slow
 def test_the_notes_table_has_their_words_and_our_counts() -> None:
     table = all_reduce_table(2, 4)
     rows = {row[0]: row for row in table.rows}

@@ -31,6 +31,7 @@ def time_of(name: str, K: int, nbytes: int = BYTES) -> float:
 Model = Callable[..., algorithms.Cost]
 
 
+@pytest.mark.sampled(19)
 @pytest.mark.parametrize("K", [1, 2, 3, 4, 5, 8])
 @pytest.mark.parametrize(
     ("name", "model", "kind"),
@@ -49,12 +50,14 @@ def test_time_is_what_the_model_says(K: int, name: str, model: Model, kind: dict
     assert time_of(name, K) == pytest.approx(model(BYTES, K, ALPHA, BETA, **kind).seconds)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("K", [1, 2, 4, 8, 16])
 @pytest.mark.parametrize("name", ["recursive_doubling_all_reduce", "halving_doubling_all_reduce"])
 def test_time_for_powers_of_two(K: int, name: str) -> None:
     assert time_of(name, K) == pytest.approx(getattr(algorithms, name)(BYTES, K, ALPHA, BETA).seconds)
 
 
+@pytest.mark.slow
 def test_the_fast_ones_are_faster() -> None:
     ring, naive = time_of("ring_all_reduce", 8), time_of("unchunked_ring_all_reduce", 8)
     assert ring < naive / 2

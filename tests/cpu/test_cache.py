@@ -48,6 +48,7 @@ def misses(function: object, n: int, *more: int, size: int = 2048) -> int:
     return cache.misses
 
 
+@pytest.mark.slow
 def test_columns_rows_and_blocks_miss_as_theory_says() -> None:
     """n³, n³/8 and about 2n³/(8b) misses: a line has eight float64, and no column of 40 fits into 32 lines."""
     n = 40
@@ -56,6 +57,7 @@ def test_columns_rows_and_blocks_miss_as_theory_says() -> None:
     assert misses(blocked_matmul, n, 8) == pytest.approx(2 * n**3 / 8 / 8 + n**2 / 8, rel=0.15)
 
 
+@pytest.mark.slow
 def test_a_block_that_does_not_fit_gains_nothing() -> None:
     """Three blocks of 8 x 8 take 1,536 of 2,048 bytes; of 16 x 16 they take 6,144."""
     assert misses(blocked_matmul, 40, 16) > 2 * misses(blocked_matmul, 40, 8)

@@ -17,6 +17,7 @@ from lockstep.errors import UsageError
 X, Y = np.arange(64, dtype=np.float32), np.ones(64, np.float32)
 
 
+@pytest.mark.slow
 def test_the_naive_dot_waits_and_the_fast_one_does_not() -> None:
     slow, fast = inner_loop(naive.naive_dot, X, Y), inner_loop(dot, X, Y)
     assert (slow.accumulators, slow.chains[0].lanes) == (1.0, 1)
@@ -35,6 +36,7 @@ def test_what_is_not_compiled_is_told_how() -> None:
         machine_code(lambda x: x, X)
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("n", [0, 1, 5, 64, 1001])
 def test_fast_and_naive_agree(n: int) -> None:
     draw = np.random.default_rng(n)
@@ -50,6 +52,7 @@ def test_fast_and_naive_agree(n: int) -> None:
         assert parallel_sum(whole, workers) == naive.parallel_sum_in_shared_line(whole, workers) == whole.sum()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("n", "p", "m", "block"), [(1, 1, 1, 1), (5, 7, 3, 2), (8, 8, 8, 8), (9, 4, 6, 16)])
 def test_products_agree(n: int, p: int, m: int, block: int) -> None:
     draw = np.random.default_rng(n)

@@ -81,6 +81,7 @@ def test_between_sockets_a_stream_suffers_more_than_a_read(monkeypatch: pytest.M
 # ---- section 5
 
 
+@pytest.mark.slow
 def test_misses_are_those_that_the_lesson_derives() -> None:
     assert counted.misses(matmul_by_rows) == 5040
     assert counted.misses(matmul_by_columns) > 24 * 40 * 40

@@ -23,6 +23,7 @@ def normalised(sizes: tuple[int, ...]) -> Tensor:
     return sync_batch_norm(share(X, sizes), EPS)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("on", ["laptop", "processes"])
 @pytest.mark.parametrize("sizes", [(13,), (5, 0, 8)])
 def test_forward_is_that_of_the_whole_batch(sizes: tuple[int, ...], on: str) -> None:
@@ -46,6 +47,7 @@ def trained(sizes: tuple[int, ...]) -> tuple[list[Tensor], Tensor]:
     return [value.detach().double() for value in model.state_dict().values()], model(X[:1]).detach()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("sizes", [(13,), (4, 9), (1, 5, 2, 5)])
 def test_training_is_that_of_the_whole_batch(sizes: tuple[int, ...]) -> None:
     whole, answer = trained(())

@@ -21,11 +21,13 @@ def test_from_a_common_pool_a_slow_worker_takes_fewer_and_the_epoch_is_shorter()
     assert dynamic.time < 0.75 * even.time
 
 
+@pytest.mark.slow
 def test_among_equals_a_common_pool_gains_nothing() -> None:
     even, dynamic = epoch("even", "dgx-a100"), epoch("dynamic", "dgx-a100")
     assert dynamic.time > 0.95 * even.time
 
 
+@pytest.mark.slow
 def test_overlapping_shares_cost_twice_the_work() -> None:
     even, twice = epoch("even", "dgx-a100"), epoch("overlapping", "dgx-a100")
     assert [len(own) for own in twice.values[1:]] == [48] * 4
@@ -37,6 +39,7 @@ def test_a_rest_is_served_too() -> None:
     assert sorted(i for own in ran.values for i in own) == list(range(10))
 
 
+@pytest.mark.slow
 def test_the_table_has_a_row_for_each_split() -> None:
     rows = server_table().rows
     assert [(row[0], row[-2]) for row in rows] == [("even", "96"), ("overlapping", "96"), ("dynamic", "96")]

@@ -32,6 +32,7 @@ def batch(examples: int = 8, width: int = 6) -> Tensor:
 # ---- beside torch's DDP, and beside one rank
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("on", "ranks"), [("dgx-a100", (1, 2, 3, 4, 8)), ("processes", (3,))])
 def test_gradients_and_bytes_are_those_of_torch_and_of_one_rank(on: str, ranks: tuple[int, ...]) -> None:
     rows = beside_torch(ranks, on)
@@ -45,6 +46,7 @@ def test_gradients_and_bytes_are_those_of_torch_and_of_one_rank(on: str, ranks: 
         assert row["bytes"] == STEPS * 8 * sum(p.numel() for p in PROGRAMS[row["model"]].build().parameters()), row
 
 
+@pytest.mark.slow
 def test_several_backward_passes_are_sent_once() -> None:
     rows = {row["model"]: row for row in beside_torch((2,))}
     once, thrice = rows["two layers"], rows["three backward passes a step"]
@@ -87,6 +89,7 @@ def turned_round() -> list[list[float]]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("on", WORLDS)
 def test_ranks_whose_gradients_come_in_another_order_launch_in_the_same(on: str) -> None:
     (ours, short), (others, theirs) = run(turned_round, ranks=2, on=on).values
@@ -101,6 +104,7 @@ def deep_pass(bucket_bytes: float) -> None:
     BucketedDDP(mlp([8] * 7), bucket_bytes)(batch(4, 8)).square().mean().backward()
 
 
+@pytest.mark.slow
 def test_all_buckets_but_the_last_travel_beside_products_of_the_backward_pass() -> None:
     simulated = run(deep_pass, 288, ranks=3, on="dgx-a100")
     sent = all_reduces(simulated)
@@ -156,6 +160,7 @@ def accumulated_without_zeroing() -> bool:
     return all(torch.allclose(p.grad, 2 * g) for p, g in zip(model.parameters(), once, strict=True))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("on", WORLDS)
 def test_gradients_add_up_over_passes(on: str) -> None:
     assert run(accumulated_without_zeroing, ranks=3, on=on).values == [True] * 3
@@ -230,6 +235,7 @@ def in_a_group() -> list[float] | None:
     return [p.grad.sum().item() for p in model.parameters()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("on", WORLDS)
 def test_a_group_of_some_ranks(on: str) -> None:
     zero, one, two, three = run(in_a_group, ranks=4, on=on).values
@@ -242,6 +248,7 @@ def test_a_model_without_parameters_is_told() -> None:
         BucketedDDP(nn.ReLU())
 
 
+@pytest.mark.slow
 def test_the_table_has_a_row_for_each_program_and_says_what_has_no_one_rank_run() -> None:
     table = beside_torch_table(2)
     assert [row[0] for row in table.rows] == list(PROGRAMS)

@@ -15,12 +15,14 @@ def rows(model: str) -> list[Equality]:
     return [row for row in all_rows() if row.training.model == model]
 
 
+@pytest.mark.slow
 def test_every_training_is_tried_on_every_number_of_ranks() -> None:
     assert [(row.training, row.ranks) for row in all_rows()] == [(t, K) for t in TRAININGS for K in RANKS]
     assert {t.method for t in TRAININGS} == {"SGD", "momentum", "Adam"}
     assert all(any(t.batch % K for t in TRAININGS if t.method == method) for method in ("SGD", "Adam") for K in (2, 8))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("model", ["MLP", "tied weights", SYNC])
 def test_parameters_are_equal_up_to_rounding(model: str) -> None:
     assert len(rows(model)) >= 2 * len(RANKS)

@@ -18,12 +18,14 @@ def test_flat_has_the_flops_and_bytes_of_its_layers() -> None:
     assert Flat(layers=3, width=10, rows=7).flops == 3 * 2 * (7 * 2 * 10 * 10)  # two products a layer
 
 
+@pytest.mark.slow
 def test_the_batch_of_the_formula_hides_and_one_fewer_does_not() -> None:
     """The lab's cell: alpha and the cluster's own algorithms are in it, and move no example."""
     batch = smallest_batch_that_hides(*FLAT.asked)
     assert [exposure(b).hidden for b in (batch // 2, batch - 1, batch, 2 * batch)] == [False, False, True, True]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("ranks", [2, 3, 5, 8])
 def test_without_alpha_the_formula_is_exact_for_any_number_of_ranks(ranks: int) -> None:
     flat = small(ranks)
@@ -33,6 +35,7 @@ def test_without_alpha_the_formula_is_exact_for_any_number_of_ranks(ranks: int) 
     assert exposure(batch, flat).hidden
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("batch", [1, 7, 20])
 def test_a_step_takes_what_the_arithmetic_of_buckets_says(batch: int) -> None:
     """Three ranks: there the best all-reduce is a ring, also with alpha."""
@@ -53,6 +56,7 @@ def test_one_rank_exposes_nothing() -> None:
     assert found.hidden
 
 
+@pytest.mark.slow
 def test_a_function_is_asked_for_its_batch_and_the_table_has_half_and_twice_of_it() -> None:
     table = confirm(lambda *asked: 9 if asked == small(2).asked else 0, small(2))
     assert [row[0] for row in table.rows] == ["4", "8", "9", "18"]

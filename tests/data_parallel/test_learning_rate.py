@@ -24,6 +24,7 @@ def test_what_goyal_has_published_under_the_rules_of_the_sweep() -> None:
     assert {rule for _, rule, _ in rows} == {rule for _, rule, _ in sweep(batches=[1280])}
 
 
+@pytest.mark.slow
 def test_a_sweep_is_the_same_every_time_and_leaves_the_programs_random_numbers_alone() -> None:
     torch.manual_seed(1)
     expected = torch.rand(3)
@@ -46,6 +47,7 @@ def test_the_sweep_trains_by_the_warm_up_that_it_is_given() -> None:
     assert set(asked) == {(t, 10, 0.1, 40.0) for t in range(1, 41)}
 
 
+@pytest.mark.slow
 def test_a_larger_batch_takes_fewer_steps_and_more_examples() -> None:
     """Both sentences of the notes: larger batches converge faster, and so do smaller ones."""
     small, large = convergence(batches=(8, 512), seeds=1).values()

@@ -18,6 +18,7 @@ def mean(name: str, sizes: tuple[int, ...]) -> Tensor:
     return result
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("on", ["laptop", "processes"])
 def test_each_row_counts_once(on: str) -> None:
     assert [held.tolist() for held in run(mean, "mend_mean_of_means", SIZES, ranks=3, on=on).values] == [[3.0, 4.0]] * 3

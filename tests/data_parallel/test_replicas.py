@@ -16,6 +16,7 @@ def agree(odd: int | None) -> bool:
     return replicas_agree(model.parameters())
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("on", ["laptop", "processes"])
 @pytest.mark.parametrize("K", [1, 2, 3])
 def test_one_bit_of_one_rank_is_seen_by_all(K: int, on: str) -> None:
@@ -37,6 +38,7 @@ def test_a_fingerprint_sees_bits_and_not_numbers() -> None:
     assert fingerprint([torch.ones(2, dtype=torch.bfloat16), torch.ones(())]) < 2**56
 
 
+@pytest.mark.slow
 def test_the_odd_ones_loss_looks_like_the_others() -> None:
     rows = [[float(cell) for cell in row] for row in one_alone(ranks=4, steps=60, alone=2).rows]
     assert [rank for rank, *_ in rows] == [0, 1, 2, 3]

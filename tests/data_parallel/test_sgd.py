@@ -50,6 +50,7 @@ def exact(ranks: int) -> list[Fraction]:
     return w
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("on", ["laptop", "processes"])
 @pytest.mark.parametrize("K", [1, 2, 3, 4])
 def test_all_ranks_hold_the_exact_result(K: int, on: str) -> None:
@@ -77,6 +78,7 @@ def shares(sizes: tuple[int, ...]) -> list[list[float]]:
     return [p.grad.flatten().tolist() for p in model.parameters() if p.grad is not None]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("sizes", [(5, 2), (1, 3, 3), (4, 0, 3)])
 def test_each_example_counts_once_however_unequal_the_shares(sizes: tuple[int, ...]) -> None:
     [alone] = run(shares, (7,), ranks=1, on="laptop").values

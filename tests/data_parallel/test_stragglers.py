@@ -49,6 +49,7 @@ def program(backups: int) -> tuple[torch.Tensor, list[int]]:
     return train_with_backups(gradient, torch.zeros(2, dtype=torch.float64), 8, 0.5, backups)
 
 
+@pytest.mark.slow
 def test_a_backup_worker_makes_good_for_a_slow_one() -> None:
     """Three workers, of which one takes eight times as long: with one backup worker nobody waits for it."""
     cluster = find("dgx-a100").with_rank(3, speed=1 / 8)
@@ -70,6 +71,7 @@ def training(batches: int) -> None:
         burn(1e10)  # it saves the model: nobody waits
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("slow", [0, 2, 5])
 def test_the_straggler_is_who_is_waited_for(slow: int) -> None:
     trace = run(training, 5, ranks=6, on=find("dgx-a100").with_rank(slow, speed=0.8)).trace

@@ -21,6 +21,7 @@ from lockstep.experts.table import CASES, ONE_GROUP, REPLICAS, beside_one_rank
 ROUNDING = 1e-14
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("on", "grids"), [("dgx-a100", [(4, 2)]), ("processes", [(3, 3)])])
 def test_gradients_and_weights_are_those_of_one_rank(on: str, grids: list[tuple[int, int]]) -> None:
     """Rank 1 has no token, and in the last case all tokens want one expert, so that most ranks compute none."""
@@ -82,6 +83,7 @@ def test_ranks_have_to_divide_the_experts() -> None:
         run(uneven, ranks=2, on="dgx-a100")
 
 
+@pytest.mark.slow
 def test_the_layer_is_that_of_torchs_parts() -> None:
     for on in ("dgx-a100", "processes"):
         found = beside_torch(2, on)

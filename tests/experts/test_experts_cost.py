@@ -50,6 +50,7 @@ def adam_steps(factor: float | None) -> list[list[int]]:
     return found
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("W", "factor"), [(1, None), (3, None), (2, FACTOR)])
 def test_bytes_and_memory_are_those_of_the_formula(W: int, factor: float | None) -> None:
     result = run(adam_steps, factor, ranks=W, on="dgx-a100")

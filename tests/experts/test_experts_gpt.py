@@ -44,6 +44,7 @@ def test_the_model_on_ranks_is_the_model() -> None:
         torch.testing.assert_close(scores, model(torch.arange(16).view(1, 16) + rank).detach())
 
 
+@pytest.mark.slow
 def test_a_short_training_tells_what_each_expert_gets() -> None:
     done = trained(steps=12)
     assert done.losses[-1] < done.losses[0] - 1
@@ -133,6 +134,7 @@ def a_pass(share: float) -> None:
     MixtureOfDepths(Block(16, 2, 0, 1), 16, share)(torch.ones(1, 32, 16))
 
 
+@pytest.mark.slow
 def test_flops_of_an_eighth() -> None:
     for share in (0.125, 0.5, 1.0):
         trace = run(a_pass, share, ranks=1, on="dgx-a100").trace
@@ -148,6 +150,7 @@ def test_a_share_is_one() -> None:
 # ---- the model on ranks
 
 
+@pytest.mark.slow
 def test_a_step_of_the_small_gpt_on_ranks_has_the_gradients_of_one() -> None:
     one, two = (gpt_on_ranks.on(ranks) for ranks in (1, 2))
     assert max(one.apart, two.apart) <= 1e-15

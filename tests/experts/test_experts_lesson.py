@@ -120,6 +120,7 @@ def test_drops_by_the_line_are_those_that_are_counted() -> None:
 # ---- sections 6 and 7
 
 
+@pytest.mark.slow
 def test_four_all_to_alls_of_tokens_and_their_bytes() -> None:
     assert gpt_on_ranks.on(2).exchanged.number == 1 + 4
     even = even_loads(4, 8, 1024, 2)
@@ -192,6 +193,7 @@ def test_the_notes_beside_our_count() -> None:
         assert count in counts, count
 
 
+@pytest.mark.slow
 def test_a_shared_expert_shortens_the_wait_and_changes_nothing() -> None:
     then, first = shared_expert.overlap_table().rows
     assert float(first[2]) < float(then[2])

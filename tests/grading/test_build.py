@@ -248,5 +248,6 @@ def test_a_lab_that_was_only_run_is_brought_up_to_date(sample, find):
     assert (sample / RELEASED).read_bytes() == before
 
 
+@pytest.mark.slow
 def test_the_committed_notebooks_are_what_their_sources_make():
     assert build(root(), check=True) == []

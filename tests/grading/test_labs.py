@@ -115,7 +115,6 @@ def test_every_lesson_lets_the_learner_act():
 
 
 @pytest.mark.slow
-@pytest.mark.turns(2)
 @pytest.mark.parametrize("unit", ACTING, **named)
 def test_a_lesson_that_nobody_has_opened_runs_and_tells_nothing_that_is_behind(unit, learner):
     nb = executed(root() / unit.lesson)
@@ -135,7 +134,6 @@ def test_with_everything_open_all_of_it_runs(unit, learner, monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.turns(2)
 @pytest.mark.parametrize("unit", [u for u in ACTING if (root() / u.lesson).with_name("more.ipynb").exists()], **named)
 def test_what_more_there_is_of_a_lesson_runs(unit, learner, monkeypatch):
     monkeypatch.setenv("LOCKSTEP_OPEN", "all")

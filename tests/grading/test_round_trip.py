@@ -57,6 +57,7 @@ def classroom(sample_course, generated, tmp_path_factory) -> Classroom:
     return room
 
 
+@pytest.mark.slow
 def test_nbgrader_makes_the_same_lab_as_the_build(classroom, generated):
     assert (classroom.root / RELEASED).read_bytes() == generated
 
@@ -81,6 +82,7 @@ def test_the_published_inputs_can_be_learnt_by_heart_and_the_secret_ones_cannot(
     assert classroom.points("by_heart")["total"] == 0
 
 
+@pytest.mark.slow
 def test_a_working_folder_is_handed_in_by_plain_commands(classroom):
     """It is fetched into labs/ and handed in from there; a version that came beside the learner's own stays at home."""
     mine = classroom.home("in_a_copy")

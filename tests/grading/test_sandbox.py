@@ -128,6 +128,7 @@ def test_inside_there_is_python_and_nothing_of_anybody(whose, tmp_path):
     assert (seen["NoNewPrivs"], seen["Seccomp"]) == ("1", "2")
 
 
+@pytest.mark.slow
 def test_where_user_namespaces_are_forbidden_it_says_so():
     import os
 
@@ -139,6 +140,7 @@ def test_where_user_namespaces_are_forbidden_it_says_so():
     assert "--unsafe" in told[-1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("code", "said"), [(FOREVER, 3), pytest.param(WRAPPED, 1, marks=WRAPS)], ids=[FORK, BUBBLEWRAP]
 )
@@ -155,6 +157,7 @@ def test_the_whole_tree_ends_with_whoever_made_it(code, said):
     outer.stderr.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [FORK, pytest.param(BUBBLEWRAP, marks=WRAPS)])
 def test_a_run_sees_no_more_in_either_kind(kind, tmp_path, monkeypatch):
     """Also of a folder in /tmp: Lockstep was installed there once, and no sandbox came up."""

@@ -347,6 +347,7 @@ bring(Path(sys.argv[1]), Path(sys.argv[2]))
 """
 
 
+@pytest.mark.slow
 def test_killed_at_any_moment_it_goes_on_the_next_time(course, mine):
     """kill -9 before each of the files that it writes and each time with a newer version, until nothing stops it."""
     work = worked_in(mine / LAB, 1, "mine")
@@ -436,6 +437,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
+@pytest.mark.slow
 def test_a_wheel_carries_what_a_learner_needs(wheel, monkeypatch, tmp_path):
     packed = wheel / "lockstep" / "material"
     assert sorted(files(packed)) == sorted([*material(root()), *settings(root())])

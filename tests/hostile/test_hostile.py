@@ -55,7 +55,6 @@ def seed(few, monkeypatch):
 
 WRAPS = pytest.mark.skipif(shutil.which("bwrap") is None, reason="needs bubblewrap: apt-get install bubblewrap")
 KINDS = [FORK, pytest.param(BUBBLEWRAP, marks=[pytest.mark.slow, WRAPS])]
-SELDOM = [FORK, pytest.param(BUBBLEWRAP, marks=[pytest.mark.slow, WRAPS, pytest.mark.turns(3, of="wrapped")])]
 
 
 def made(tmp_path_factory, lab: str, names: list[str], kind: str) -> Class:
@@ -72,12 +71,12 @@ def few(request, tmp_path_factory) -> Class:
     return made(tmp_path_factory, "00_why_parallel", list(CHEAP), request.param)
 
 
-@pytest.fixture(scope="module", params=SELDOM)
+@pytest.fixture(scope="module", params=KINDS)
 def many(request, tmp_path_factory) -> Class:
     return made(tmp_path_factory, "00_why_parallel", [n for n in FILES if exercise_of(n) == "amdahl"], request.param)
 
 
-@pytest.fixture(scope="module", params=SELDOM)
+@pytest.fixture(scope="module", params=KINDS)
 def ranks(request, tmp_path_factory) -> Class:
     return made(tmp_path_factory, "04_communication", [n for n in FILES if exercise_of(n) != "amdahl"], request.param)
 
@@ -131,6 +130,7 @@ def test_who_has_left_its_parent_is_found():
     assert psutil.wait_procs([orphan], timeout=10)[1] == []
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", CHEAP)
 def test_a_cheap_one_changes_its_own_verdict_alone(few, name):
     judge(few, name)

@@ -100,6 +100,7 @@ PROGRAMS = [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled(13)
 @pytest.mark.parametrize("on", WORLDS)
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.__name__)
 def test_a_program_that_makes_its_group(on, program):
@@ -187,6 +188,7 @@ def test_a_group_is_called_what_was_asked_for(on):
     assert run(fn, ranks=2, on=on).values == [expected] * 2
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("on", WORLDS)
 @pytest.mark.parametrize("backend", ["gloo", "nccl"])
 def test_what_torch_does_with_either_name(on, backend):

@@ -6,6 +6,8 @@ import subprocess
 import sys
 import textwrap
 
+import pytest
+
 PROGRAM = """
     import os, signal, time
     from lockstep.launch import deadline
@@ -38,6 +40,7 @@ def ends(before: str = "pass") -> tuple[list[str], int]:
     return done.stdout.splitlines(), done.returncode
 
 
+@pytest.mark.slow
 def test_a_rank_tells_the_error_that_it_knows_and_then_it_ends() -> None:
     """torchrun sees the death of rank 0 when the others do: its SIGTERM came before they had told of it."""
     assert ends() == (["why", "why", "rank 0 is gone"], -15)

@@ -89,6 +89,7 @@ def test_an_exception_names_the_rank_and_the_line():
     assert error.states[0].operation == "all_reduce on ranks 0, 1, 2, 3"
 
 
+@pytest.mark.slow
 def test_an_exception_on_every_rank():
     error = error_of(RankRaised, cases.raise_on_all)
     assert "ZeroDivisionError: division by zero" in error.message.splitlines()[0]
@@ -206,6 +207,7 @@ def test_what_was_printed_before_is_kept(capsys):
     assert sorted(capsys.readouterr().out.splitlines()) == lines
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", [cases.computing_straggler, cases.blocked_on_a_pipe])
 def test_a_straggler_is_no_deadlock(case):
     assert run(case).values == [4.0] * 4
@@ -218,6 +220,7 @@ def test_a_sleeping_straggler_is_no_deadlock():
 # ---- collectives and messages that do not fit
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("case", "told"),
     [
@@ -248,6 +251,7 @@ def test_a_buffer_of_another_size(case, room):
     assert f"rank 1 has room for {room} elements of float32" in error.message
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("case", "told"),
     [
@@ -265,6 +269,7 @@ def test_unmatched(case, told):
 # ---- time
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("case", "line"),
     [
@@ -281,6 +286,7 @@ def test_an_endless_loop_is_named(case, line):
     assert error.states[1].state == "computing"
 
 
+@pytest.mark.slow
 def test_endless_communication_runs_out_of_time():
     error = error_of(TimeLimit, cases.endless_ping_pong, timeout=1.5)
     assert error.message == "The run did not end within 2 s."
@@ -291,6 +297,7 @@ def test_a_function_that_swallows_every_exception():
     error_of(Stuck, cases.swallow_everything, timeout=1.5)
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_the_ranks():
     server.warm_up()  # or else there is none yet whose ranks could be found
     found: list[int] = []
@@ -327,6 +334,7 @@ def refuse(*args, **kwargs):
     raise OSError(28, "No space left on device")
 
 
+@pytest.mark.slow
 def test_a_limit_of_processes_is_one_sentence():
     body = """
     import resource

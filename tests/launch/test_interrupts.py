@@ -93,6 +93,7 @@ def interrupted_after(seconds: float, on: str) -> bool:
     return False
 
 
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("on", ["processes", "dgx-a100"])
 @pytest.mark.parametrize("seed", range(6))
 def test_an_interrupt_at_a_random_moment(on: str, seed: int) -> None:
@@ -122,6 +123,7 @@ START = """
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seconds", [0.05, 0.8])
 def test_an_interrupt_while_the_server_starts(seconds: float, tmp_path: Path) -> None:
     script = tmp_path / "notebook.py"
@@ -135,6 +137,7 @@ def test_an_interrupt_while_the_server_starts(seconds: float, tmp_path: Path) ->
     assert done.stdout.splitlines() == ["interrupted", "[2.0, 2.0]"]
 
 
+@pytest.mark.slow
 def test_a_server_that_is_stopped_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
     """A fork that is never answered held the notebook for ever."""
     run(cases.good, ranks=2, on="processes")

@@ -43,6 +43,7 @@ def test_the_command_that_starts_ranks_is_their_server_too(tmp_path: Path) -> No
     assert told.count("run who.py:who") == 2
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_a_command_that_has_a_secret_is_no_server(tmp_path: Path) -> None:
     """What a process began with stays in its memory, and in that of its forks."""
@@ -55,6 +56,7 @@ def huge(pid: int) -> int:
     return int(told.partition("AnonHugePages:")[2].split()[0])
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/smaps_rollup").exists() or not forks(), reason="needs Linux")
 def test_huge_pages_are_made_once_they_pay() -> None:
     """They were made before the first run, and took half a second of it."""

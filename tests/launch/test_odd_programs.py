@@ -23,6 +23,7 @@ def on(request: pytest.FixtureRequest):
     assert run(odd.good, ranks=2, on=request.param).values == [2.0, 2.0]
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(
     ("program", "value"),
     [
@@ -43,6 +44,7 @@ def test_what_does_not_disturb(program, value, on) -> None:
     assert run(program, ranks=2, on=on).values == [value, value]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("program", "kind", "told"),
     [
@@ -65,6 +67,7 @@ def test_what_is_named(program, kind, told, on) -> None:
     assert len(str(caught.value)) < 20_000
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("program", "told"),
     [
@@ -104,6 +107,7 @@ def test_a_function_that_cannot_be_copied_is_named(on) -> None:
         run(lambda: lock, ranks=2, on=on)
 
 
+@pytest.mark.slow
 def test_a_value_of_500_megabytes(on) -> None:
     first, second = run(odd.a_large_value, 500, ranks=2, on=on).values
     assert first.numel() == 125_000_000

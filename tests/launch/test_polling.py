@@ -15,6 +15,7 @@ def error_of(kind, fn, *args, ranks=2):
     return caught.value
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pause", [0, 0.001])
 def test_ranks_that_ask_each_other_are_a_deadlock(pause):
     error = error_of(Deadlock, cases.asks_in_a_circle, pause, ranks=3)
@@ -23,22 +24,26 @@ def test_ranks_that_ask_each_other_are_a_deadlock(pause):
     assert all("asks_in_a_circle" in s.where for s in error.states)
 
 
+@pytest.mark.slow
 def test_a_rank_that_has_returned_is_asked_in_vain():
     error = error_of(Deadlock, cases.asks_a_rank_that_has_returned)
     assert error.message == "Deadlock: rank 1 waits for rank 0, whose function has already returned."
 
 
+@pytest.mark.slow
 def test_a_rank_asks_while_the_others_wait_for_it():
     error = error_of(Deadlock, cases.asks_while_the_others_wait, ranks=3)
     assert error.message == "Deadlock: rank 0 waits for rank 1, rank 1 waits for rank 0."
 
 
+@pytest.mark.slow
 def test_what_gloo_never_tells_to_be_there_is_no_deadlock():
     error = error_of(Stuck, cases.asks_for_what_has_come)
     assert error.message.startswith("Stuck: rank 1 has polled recv(src=0) for ")
     assert "call wait() instead" in error.remedy
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "case", [cases.asks_until_a_late_rank_comes, cases.asks_and_then_computes, cases.asks_between_computations]
 )

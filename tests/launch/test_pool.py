@@ -60,6 +60,7 @@ def test_what_comes_back_is_plain_data():
     assert not first["view"].is_shared()
 
 
+@pytest.mark.slow
 def test_closures_lambdas_and_classes_of_main_travel(tmp_path):
     """As from a notebook, where everything lives in __main__."""
     script = tmp_path / "notebook.py"
@@ -106,6 +107,7 @@ def test_prints_are_tagged_by_rank(capfd):
     assert err == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", [cases.print_much, cases.print_one_long_line])
 def test_a_hundred_megabytes_of_prints_are_cut(case, capfd):
     outcome = run(case, 100_000_000, output_limit=5000)
@@ -116,6 +118,7 @@ def test_a_hundred_megabytes_of_prints_are_cut(case, capfd):
     assert all(len(line) < 6000 for line in outcome.printed.splitlines())
 
 
+@pytest.mark.slow
 def test_what_c_code_writes_stays_out_of_the_notebook(capfd):
     assert run(cases.write_below_python).printed == ""
     assert capfd.readouterr() == ("", "")
@@ -147,6 +150,7 @@ def test_ranks_may_fork():
     assert run(cases.forks).values == ["ok", "ok"]
 
 
+@pytest.mark.slow
 def test_a_large_value_and_a_large_message():
     first, second, third = run(cases.send_large, 30, ranks=3).values
     assert first.numel() == second.numel() == third.numel() == 7_500_000
@@ -195,6 +199,7 @@ def test_nothing_is_left_behind(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_spawned_ranks(monkeypatch):
     """What serves on macOS, tried here."""
     fresh = server.Starter()

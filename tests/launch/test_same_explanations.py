@@ -23,6 +23,7 @@ def error_of(program, on) -> RunError:
     return caught.value
 
 
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("program", explained_cases.PROGRAMS, ids=lambda p: p.__name__)
 def test_both_worlds_explain_alike(program) -> None:
     """A mismatch or an exception is told on the virtual cluster at once, where others have not come to it yet: then the

@@ -148,6 +148,7 @@ def test_a_dropped_child_is_killed(begin):
     assert gone(pid)
 
 
+@pytest.mark.slow
 def test_the_server_comes_back_after_it_was_killed(begin):
     (child,) = begin("sleep")
     pid = child.conn.recv()
@@ -177,6 +178,7 @@ def test_many_threads_may_call(begin):
     assert sorted(answers) == list(range(6))
 
 
+@pytest.mark.slow
 def test_a_fork_of_the_caller_starts_a_server_of_its_own(begin):
     (mine,) = begin("echo")
     pid = os.fork()
@@ -218,6 +220,7 @@ def test_everything_ends_with_a_parent_that_is_killed(way):
     assert [gone(p) for p in pids] == [True, True, True]
 
 
+@pytest.mark.slow
 def test_a_machine_that_refuses_a_process_says_so():
     limit = "import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (40, 40))\n"
     body = """
@@ -243,6 +246,7 @@ def test_a_server_that_cannot_start_is_one_sentence(monkeypatch):
         start(f"{HERE}:echo", 1)
 
 
+@pytest.mark.slow
 def test_spawned_spares_serve_behind_the_same_call(begin, monkeypatch):
     fresh = server.Starter()
     monkeypatch.setattr(server, "_starter", fresh)
@@ -277,6 +281,7 @@ def starter() -> Iterator[server.Starter]:
 class TestAhead:
     """``begin``: the server loads torch while nobody waits for it."""
 
+    @pytest.mark.slow
     def test_the_first_children_are_the_servers_that_has_begun(self, starter):
         starter.begin()
         begun = starter._server.pid
@@ -291,6 +296,7 @@ class TestAhead:
         starter.close()
         assert gone(begun)
 
+    @pytest.mark.slow
     def test_one_that_was_killed_meanwhile_is_replaced(self, starter):
         starter.begin()
         begun = starter._server.pid
@@ -300,6 +306,7 @@ class TestAhead:
         assert child.conn.recv()["parent"] not in (begun, os.getpid())
         child.close()
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("python", ["/nowhere/python", "/bin/false"])
     def test_what_cannot_start_is_told_by_the_first_run_and_not_before(self, starter, monkeypatch, capfd, python):
         with monkeypatch.context() as broken:
@@ -310,6 +317,7 @@ class TestAhead:
         assert capfd.readouterr() == ("", "")
         starter.warm_up()
 
+    @pytest.mark.slow
     def test_what_a_check_needs_is_loaded_once_and_its_children_have_it(self, starter):
         """Each run of a check imported numba anew, 0.7 s of the CPU."""
         (plain,) = starter.start(f"{HERE}:told_modules", 1)
@@ -324,6 +332,7 @@ class TestAhead:
         plain.close()
         child.close()
 
+    @pytest.mark.slow
     def test_one_that_ends_while_it_loads_is_replaced_by_one_that_has_not_loaded_it(
         self, starter, tmp_path, monkeypatch
     ):
@@ -336,6 +345,7 @@ class TestAhead:
         assert child.conn.recv()["parent"] not in (ended, os.getpid())
         child.close()
 
+    @pytest.mark.slow
     def test_an_answer_that_nobody_waited_for_is_not_taken_for_the_next_one(self, starter, monkeypatch):
         """Ctrl-C while the server loads."""
         starter.warm_up()

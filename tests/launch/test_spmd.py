@@ -61,6 +61,7 @@ def told(directory):
     return [json.loads(Path(directory, f"rank-{r}.json").read_text()) for r in range(2)]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("launcher", [torchrun, mpirun, srun])
 def test_a_launcher_gives_what_processes_give(launcher, tmp_path):
     if launcher is mpirun and not shutil.which("mpirun"):
@@ -78,6 +79,7 @@ def test_a_launcher_gives_what_processes_give(launcher, tmp_path):
         assert one["places"] == [[[r, 2, r, 2], r] for r in range(2)]
 
 
+@pytest.mark.slow
 def test_every_rank_raises_the_same_error_and_goes_on(tmp_path):
     torchrun(tmp_path, "--fail")
     for one in told(tmp_path):

@@ -97,6 +97,7 @@ def test_typical_values_are_tried_again_after_a_while(made: list[int], monkeypat
     assert len(made) == 2
 
 
+@pytest.mark.slow
 def test_this_machine_measured_for_real(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LOCKSTEP_HOME", str(tmp_path))
     threads = torch.get_num_threads()

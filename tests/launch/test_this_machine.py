@@ -48,6 +48,7 @@ def with_little_room(body: str, directory: Path, size: int, *fill: str) -> str:
     return said(notebook(body, *shell, TMPDIR=str(directory / "tmp")))
 
 
+@pytest.mark.slow
 def test_a_full_dev_shm_does_not_matter(tmp_path: Path) -> None:
     body = 'print(*(run(odd.good, ranks=2, on=on).values for on in ("processes", "dgx-a100")))'
     assert with_little_room(body, tmp_path, 1000, "/dev/shm") == "[2.0, 2.0] [2.0, 2.0]\n"
@@ -69,6 +70,7 @@ def test_no_room_at_all_is_one_sentence(tmp_path: Path) -> None:
     assert told[1:] == ["[2.0, 2.0] []"]
 
 
+@pytest.mark.slow
 def test_room_that_runs_out_is_not_blamed_on_the_function(tmp_path: Path) -> None:
     """An all_reduce seemed to raise OSError: No space left on device."""
     told = with_little_room(NO_ROOM, tmp_path, 300).splitlines()
@@ -80,6 +82,7 @@ def test_room_that_runs_out_is_not_blamed_on_the_function(tmp_path: Path) -> Non
 # ---- the notebook's own output
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("on", ["processes", "dgx-a100"])
 def test_a_closed_stdout(on: str) -> None:
     body = f"""
@@ -100,6 +103,7 @@ def test_a_closed_stdout(on: str) -> None:
     assert err == "([2.0, 2.0], 2)" * 3
 
 
+@pytest.mark.slow
 def test_two_notebooks_at_once() -> None:
     body = """
         for _ in range(5):

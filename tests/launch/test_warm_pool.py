@@ -57,12 +57,14 @@ def pool() -> Iterator[list[int]]:
     assert run(cases.environment) == [([r, r, 2, 2], r, 2, "gloo") for r in (0, 1)]
 
 
+@pytest.mark.slow
 def test_the_next_run_takes_the_spares_by_rank(pool) -> None:
     assert run(cases.process) == pool
     assert ranks() == []
     assert set(settled(2)).isdisjoint(pool)
 
 
+@pytest.mark.slow
 def test_a_spare_is_used_once(pool) -> None:
     """What a run leaves behind in its process, the next one does not find."""
     assert run(cases.mark) == [False, False]
@@ -70,6 +72,7 @@ def test_a_spare_is_used_once(pool) -> None:
     assert run(cases.mark) == [False, False]
 
 
+@pytest.mark.slow
 def test_a_spare_is_like_a_fresh_fork(pool, monkeypatch) -> None:
     of_spares = run(cases.state)
     monkeypatch.setenv("FRUIT", "apple")
@@ -83,6 +86,7 @@ def test_a_spare_communicates_without_a_record(pool) -> None:
     assert run(cases.total, record=False) == [1.0, 1.0]
 
 
+@pytest.mark.slow
 def test_the_virtual_cluster_has_a_spare_of_its_own(monkeypatch) -> None:
     """One process for all its ranks; and both kinds wait side by side."""
     os.environ.pop("PYTEST_CURRENT_TEST")
@@ -97,6 +101,7 @@ def test_the_virtual_cluster_has_a_spare_of_its_own(monkeypatch) -> None:
     fresh.close()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(host.cores().affinity == 1, reason="this machine gives one core")
 def test_a_spare_may_use_all_cores_after_a_virtual_cluster_that_moved(monkeypatch) -> None:
     """It sent the fork server to its own core (virtual/test_core.py), where the spares of all later runs began."""
@@ -110,6 +115,7 @@ def test_a_spare_may_use_all_cores_after_a_virtual_cluster_that_moved(monkeypatc
     fresh.close()
 
 
+@pytest.mark.slow
 def test_another_environment_gets_fresh_forks(pool, monkeypatch) -> None:
     monkeypatch.setenv("FRUIT", "apple")
     (first, second) = run(cases.variable, "FRUIT")
@@ -128,6 +134,7 @@ def test_the_directory_and_the_import_path_are_those_of_the_run(pool, monkeypatc
     assert all(map(killed, pool))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [1, 3])
 def test_another_number_of_ranks_gets_fresh_forks(pool, number: int) -> None:
     assert len(set(run(cases.process, ranks=number)) - set(pool)) == number
@@ -139,6 +146,7 @@ def test_many_ranks_have_no_spares() -> None:
     settled(0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sign", [signal.SIGKILL, signal.SIGSTOP])
 def test_a_spare_that_was_killed_or_stopped_is_no_harm(pool, sign) -> None:
     os.kill(pool[1], sign)
@@ -227,6 +235,7 @@ time.sleep(600)
 """
 
 
+@pytest.mark.slow
 def test_spares_end_with_the_notebook() -> None:
     env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(HERE), str(PKG)])}
     parent = subprocess.Popen([sys.executable, "-c", PARENT], stdout=subprocess.PIPE, env=env, text=True)
@@ -313,6 +322,7 @@ def test_a_company_that_is_gone_is_told_by_the_hand_over() -> None:
     pool.close()
 
 
+@pytest.mark.slow
 def test_a_process_that_has_ended_does_not_wait() -> None:
     child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
     assert waits(child.pid)

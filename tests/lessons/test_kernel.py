@@ -36,6 +36,7 @@ def opened(sample: Path) -> Iterator[Callable[[], Front]]:
         front.close()
 
 
+@pytest.mark.slow
 def test_run_all_goes_to_the_end_and_tells_nothing_that_is_behind(opened: Callable[[], Front], sample: Path) -> None:
     front = opened()
     assert front.errors == {}
@@ -52,6 +53,7 @@ def test_run_all_goes_to_the_end_and_tells_nothing_that_is_behind(opened: Callab
     assert [text for text in hidden if json.dumps(text, ensure_ascii=False)[1:-1] in seen] == []
 
 
+@pytest.mark.slow
 def test_what_waits_runs_under_its_own_cell_when_the_learner_commits(opened: Callable[[], Front]) -> None:
     front = opened()
     front.run(front.find(PREDICT), COMMIT)
@@ -69,6 +71,7 @@ def test_what_waits_runs_under_its_own_cell_when_the_learner_commits(opened: Cal
     assert front.errors == {}
 
 
+@pytest.mark.slow
 def test_a_second_run_all_keeps_the_order_and_says_why_again(opened: Callable[[], Front]) -> None:
     """The sentence vanished: cells of the first run still waited, and so no cell was the first."""
     front = opened()
@@ -81,6 +84,7 @@ def test_a_second_run_all_keeps_the_order_and_says_why_again(opened: Callable[[]
     assert front.errors == {}
 
 
+@pytest.mark.slow
 def test_a_turn_is_judged_in_words_and_then_used(opened: Callable[[], Front]) -> None:
     front = opened()
     turn, use = front.find(TURN), front.find(USE)
@@ -97,6 +101,7 @@ def test_a_turn_is_judged_in_words_and_then_used(opened: Callable[[], Front]) ->
     assert front.errors == {}
 
 
+@pytest.mark.slow
 def test_all_of_it_stays_open_after_a_restart_and_what_was_shown_serves(opened: Callable[[], Front]) -> None:
     progress.lock_prediction("acting.star-over-tree", 8, "times", "64 ranks. …?")
     progress.open_up("acting.tree_rounds", how="shown")
@@ -114,6 +119,7 @@ def test_all_of_it_stays_open_after_a_restart_and_what_was_shown_serves(opened: 
     assert front.errors == {}
 
 
+@pytest.mark.slow
 def test_who_has_it_shown_sees_two_bars_and_our_reason(opened: Callable[[], Front]) -> None:
     front = opened()
     front.run(front.find(PREDICT), f"field = {front.cells[front.find(PREDICT)].source}")
@@ -130,6 +136,7 @@ def test_who_has_it_shown_sees_two_bars_and_our_reason(opened: Callable[[], Fron
     assert "acting.star-over-tree" not in progress.predictions(), "after the answer a number is no prediction"
 
 
+@pytest.mark.slow
 def test_a_button_that_is_heard_in_another_thread_keeps_the_order(opened: Callable[[], Front]) -> None:
     """ipykernel 7 hears widgets in a thread of their own: the next cell was run before those that waited above it."""
     front = opened()
@@ -142,6 +149,7 @@ def test_a_button_that_is_heard_in_another_thread_keeps_the_order(opened: Callab
     assert front.errors == {}
 
 
+@pytest.mark.slow
 def test_a_solution_that_is_shown_runs_what_waits_and_stands_below_the_learners_cell(
     opened: Callable[[], Front],
 ) -> None:
@@ -155,6 +163,7 @@ def test_a_solution_that_is_shown_runs_what_waits_and_stands_below_the_learners_
     assert progress.opened() == {"acting.tree_rounds": "shown"}
 
 
+@pytest.mark.slow
 def test_a_function_that_the_lesson_does_not_ask_for(opened: Callable[[], Front]) -> None:
     front = opened()
     front.run(0, "your_turn(len)")
@@ -163,6 +172,7 @@ def test_a_function_that_the_lesson_does_not_ask_for(opened: Callable[[], Front]
     assert said.startswith("Right: ")
 
 
+@pytest.mark.slow
 def test_with_everything_open_all_of_it_runs(opened: Callable[[], Front], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LOCKSTEP_OPEN", "all")
     front = opened()
@@ -175,6 +185,7 @@ def test_with_everything_open_all_of_it_runs(opened: Callable[[], Front], monkey
     assert "The answer is 5 messages." in seen
 
 
+@pytest.mark.slow
 def test_a_cell_that_fails_stops_those_that_need_it(opened: Callable[[], Front]) -> None:
     front = opened()
     front.run(front.find(FIRST), "%%after star-over-tree\nratio = missing")

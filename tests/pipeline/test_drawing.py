@@ -44,6 +44,7 @@ def test_the_own_drawing_is_as_short_as_any(p: int, m: int) -> None:
         assert slots(drawing(p, m, cap)) == best_slots(p, m, cap)
 
 
+@pytest.mark.slow
 def test_the_search_finds_what_trying_every_drawing_finds() -> None:
     """Two stages, two micro-batches: all ways to fill rows of up to 6 and 8 slots."""
     for cap, best in ((1, 8), (2, 6)):

@@ -18,6 +18,7 @@ def exchanged(fn, micro_batches: int) -> list[torch.Tensor]:
     return fn(passes.forward, passes.backward, micro_batches, SHAPE)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("rules", [RENDEZVOUS, STRICT], ids=str)
 @pytest.mark.parametrize(("p", "m"), [(1, 2), (2, 3), (3, 2), (4, 6), (5, 1)])
 def test_the_mended_one_ends_under_all_rules(p: int, m: int, rules: Rules) -> None:

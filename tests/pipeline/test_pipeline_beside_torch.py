@@ -12,6 +12,7 @@ ROUNDING = 1e-15
 SLOW = pytest.mark.slow
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("K", "on"), [pytest.param(2, "dgx-a100", marks=SLOW), (4, "dgx-a100"), pytest.param(2, "processes", marks=SLOW)]
 )

@@ -42,6 +42,7 @@ def alone(K: int) -> tuple[list[nn.Module], list[Tensor]]:
     return branches, [out.detach(), x.grad if x.grad is not None else out]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("K", "on"), [(1, "dgx-a100"), (2, "dgx-a100"), (4, "dgx-a100"), (3, "processes")])
 def test_gradients_are_those_of_one_rank(K: int, on: str) -> None:
     result = run(trained, ranks=K, on=on)

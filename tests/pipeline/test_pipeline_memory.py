@@ -18,6 +18,7 @@ SIZES = [
 SCALARS = 64  # bytes: the loss of a micro-batch, its share, their sum
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("schedule", MEASURED)
 @pytest.mark.parametrize(("p", "m", "layers"), SIZES)
 def test_resident_bytes_by_kind(schedule: str, p: int, m: int, layers: int) -> None:
@@ -48,6 +49,7 @@ def test_what_has_no_formula_is_told() -> None:
         resident("zb_h1", 0, 2, 2, 1, A, 1)
 
 
+@pytest.mark.slow
 def test_tables_stand_beside_their_formulas() -> None:
     memory = memory_table(2, 4, ["one_f_one_b"])
     assert [row[:2] for row in memory.rows] == [["one_f_one_b", "0"], ["", "1"]]

@@ -35,6 +35,7 @@ UNDER_TORCHRUN = Path(__file__).with_name("pipeline_under_torchrun.py")
 SLOW = pytest.mark.slow
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("K", [1, pytest.param(2, marks=SLOW), 3, pytest.param(4, marks=SLOW), 8])
 def test_gradients_and_weights_are_those_of_one_rank(K: int) -> None:
     rows = beside_one_rank((K,))
@@ -43,6 +44,7 @@ def test_gradients_and_weights_are_those_of_one_rank(K: int) -> None:
         assert row["apart"] <= ROUNDING, row
 
 
+@pytest.mark.slow
 def test_on_processes_too() -> None:
     for row in beside_one_rank((3,), "processes"):
         assert row["apart"] <= ROUNDING, row
@@ -58,6 +60,7 @@ def test_under_torchrun_too() -> None:
     assert all(row["apart"] <= ROUNDING for row in rows), rows
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("K", [2, pytest.param(4, marks=SLOW)])
 def test_under_nccls_rules_too(K: int) -> None:
     """Without tags, with messages carried out in order, without buffers."""
@@ -167,6 +170,7 @@ def frozen_and_empty(schedule: str) -> list[Tensor]:
     return [p.grad.clone() for p in weights if p.grad is not None]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("schedule", ["one_f_one_b", "zb_h1", "gpipe, re-materialised", "pipedream"])
 def test_stages_without_parameters_and_frozen_ones(schedule: str) -> None:
     found = run(frozen_and_empty, schedule, ranks=3, on="dgx-a100").values

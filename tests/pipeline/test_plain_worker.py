@@ -45,6 +45,7 @@ def apart(streams: list[list[Pair]], examples: int) -> float:
     return max((a - b).abs().max().item() for a, b in zip(mine, wanted, strict=True))
 
 
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("rules", [RENDEZVOUS, STRICT], ids=["rendezvous", "strict"])
 @pytest.mark.parametrize(("p", "m"), [(1, 3), (2, 1), (2, 3), (3, 5), (4, 2)])
 def test_gradients_are_those_of_one_rank(p: int, m: int, rules: Rules) -> None:

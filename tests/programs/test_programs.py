@@ -29,6 +29,7 @@ def one_rank() -> tuple[float, dict[int, tuple[torch.Tensor, torch.Tensor]]]:
     return loss.item(), {layer: (up.grad, down.grad) for layer, (up, down) in enumerate(weights)}
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("on", WORLDS)
 @pytest.mark.parametrize("sizes", [(2, 2, 2), (1, 4, 2)], ids=str)
 def test_3d_parallelism_with_a_module_level_group_manager(on, sizes):
@@ -46,6 +47,7 @@ def test_3d_parallelism_with_a_module_level_group_manager(on, sizes):
     assert "[rank 3] rank 3 of 8, at 127.0.0.1" in result.printed
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("on", WORLDS)
 @pytest.mark.parametrize("causal", [False, True])
 def test_ring_attention_with_a_cached_rank(on, causal):

@@ -6,6 +6,7 @@ from lockstep.cost.sharding import hybrid, published_across
 from lockstep.sharded.across_nodes import SCHEMES, G, M, W, across_table, counted
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_a_trace_sends_what_the_formula_says(scheme: str) -> None:
     ours = hybrid(M, W, G)
@@ -13,6 +14,7 @@ def test_a_trace_sends_what_the_formula_says(scheme: str) -> None:
     assert counted(scheme) == expected
 
 
+@pytest.mark.slow
 def test_the_paper_s_hybrid_is_a_little_more() -> None:
     rows = across_table().rows
     assert [row[1:] for row in rows] == [

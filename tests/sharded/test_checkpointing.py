@@ -17,6 +17,7 @@ from lockstep.sharded.checkpointing import alive_at_peak, best_segments, checkpo
 from lockstep.sharded.recomputed import by_torch, recomputed_table, step
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("L", "S"), [(9, 1), (9, 3), (9, 9), (10, 4)])
 def test_gradients_peak_and_work_are_torchs(L: int, S: int) -> None:
     plain, ours = step(in_segments, L, 1), step(in_segments, L, S)
@@ -92,6 +93,7 @@ def in_ddp() -> tuple[list[Tensor], list[Tensor], int]:
     return [p.grad for p in model.parameters()], [p.grad for p in plain.parameters()], len(list(plain))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("on", ["dgx-a100", "processes"])
 def test_gradients_are_complete_once_and_travel_once(on: str) -> None:
     """torch's re-entrant form sends them twice, and forgets a first segment whose input needs no gradient."""
@@ -107,6 +109,7 @@ def test_without_gradients_nothing_is_kept() -> None:
         assert not checkpoint(F.relu, torch.ones(2)).requires_grad
 
 
+@pytest.mark.slow
 def test_the_table() -> None:
     table = recomputed_table(9)
     assert [row[0] for row in table.rows] == ["1", "3", "9"]

@@ -38,6 +38,7 @@ def load(folder: str) -> checkpoints.Loaded:
     return checkpoints.load(folder)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("old", "some"), [(3, (1, 2, 8)), (4, (3,))])
 def test_any_number_of_ranks_loads_it(old: int, some: tuple[int, ...], tmp_path: Path) -> None:
     folder = str(tmp_path / "saved")
@@ -56,6 +57,7 @@ def test_any_number_of_ranks_loads_it(old: int, some: tuple[int, ...], tmp_path:
         assert not result.trace.communication
 
 
+@pytest.mark.slow
 def test_files_are_safetensors_that_others_can_read(tmp_path: Path) -> None:
     run(save, str(tmp_path), ranks=2, on="processes")
     assert torch.equal(load_file(tmp_path / "00001.safetensors")["a"], shard_of(VECTORS["a"], 1, 2))
@@ -103,6 +105,7 @@ def train(folder: str, stage: int, first: int, last: int) -> list[Tensor]:
     return [p.detach() for p in model.parameters()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("on", "stage"), [("dgx-a100", 1), ("processes", 2)])
 def test_another_number_of_ranks_goes_on_as_if_nothing_had_happened(on: str, stage: int, tmp_path: Path) -> None:
     model = mlp([7, 5, 3], dtype=torch.float64)

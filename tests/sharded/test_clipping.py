@@ -29,6 +29,7 @@ def clipped(max_norm: float) -> tuple[Tensor, list[Tensor]]:
     return norm, [gathered(s, g.numel()).view_as(g) for s, g in zip(shards, gradients(), strict=True)]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("on", "K", "max_norm"), [("dgx-a100", 1, 1.0), ("dgx-a100", 5, 1.0), ("dgx-a100", 4, 1e3), ("processes", 3, 1.0)]
 )

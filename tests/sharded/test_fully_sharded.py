@@ -77,6 +77,7 @@ def times(steps: int, booked: dict[str, Count]) -> dict[str, Count]:
     return {kind: Count(steps * count.number, steps * count.nbytes) for kind, count in booked.items()}
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("ranks", [1, 3, 4])
 @pytest.mark.parametrize("prefetch", [False, True])
 def test_bytes_and_peaks_are_those_of_the_formulas(ranks: int, prefetch: bool) -> None:
@@ -94,6 +95,7 @@ def test_bytes_and_peaks_are_those_of_the_formulas(ranks: int, prefetch: bool) -
         assert memory.peaks["gradients"] == 4 * max(moments)
 
 
+@pytest.mark.slow
 def test_what_each_option_gathers() -> None:
     """Three micro-batches: gradients travel for each."""
     kept = by_kind(run(adam, 3, reshard_after_forward=False, ranks=2, on="dgx-a100"))
@@ -106,6 +108,7 @@ def without_data() -> None:
     model(torch.ones(8, 4096)).square().mean().backward()
 
 
+@pytest.mark.slow
 def test_a_large_model_without_data() -> None:
     (memory, *_) = run(without_data, ranks=8, on="dgx-a100", fake=True).memory
     sizes = [4096 * 4097] * 6
@@ -176,6 +179,7 @@ def hidden(result: Any, kind: str) -> list[int]:
     return [e.meanwhile for e in result.trace.of_rank(0) if e.kind == kind]
 
 
+@pytest.mark.slow
 def test_products_are_computed_while_it_travels() -> None:
     product = [2 * 2 * a * b for a, b in SIZES]
     result = run(one_pass, ranks=3, on="processes")
@@ -276,6 +280,7 @@ def losses(build: Any) -> list[float]:
     return found
 
 
+@pytest.mark.slow
 def test_a_small_gpt_learns_as_on_one_rank() -> None:
     alone = run(losses, lambda: GPT(**SMALL), ranks=1, on="dgx-a100").values[0]
     for found in run(losses, lambda: FullySharded(gpt_layers(**SMALL)), ranks=3, on="dgx-a100").values:
@@ -378,6 +383,7 @@ def in_half_the_bytes() -> list[Any]:
     return [out.dtype, {p.dtype for p in ours.parameters()}, {p.grad.dtype for p in ours.parameters()}, all(near), same]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("on", ["dgx-a100", "processes"])
 def test_half_precision_travels_and_the_master_keeps_float32(on: str) -> None:
     result = run(in_half_the_bytes, ranks=2, on=on)

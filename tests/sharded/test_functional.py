@@ -28,6 +28,7 @@ def trained(layers, width, examples):
     return {level: (shards, held["peak"]) for level, (shards, held) in found.items()}
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("ranks", [1, 2, 3])
 def test_every_level_trains_as_one_rank_does(ranks):
     layers = [Block(5, 7, 0, 0), Block(5, 3, 0, 1)]  # 87 and 38 numbers
@@ -41,6 +42,7 @@ def test_every_level_trains_as_one_rank_does(ranks):
                 torch.testing.assert_close(shard, shard_of(flat, r, ranks), msg=level)
 
 
+@pytest.mark.slow
 def test_each_level_holds_less_than_the_one_before():
     layers = [Block(8, 32, 0, i) for i in range(8)]
     small, large = (run(trained, layers, 8, examples, ranks=4, on="dgx-a100").values[0] for examples in (2, 64))
@@ -60,6 +62,7 @@ def gradients(layers, of):
     return getattr(functional, of)(layers, own, x, y, group)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("on", ["dgx-a100", "processes"])
 @pytest.mark.parametrize("of", ["fully_shard_model", "recomputed"])
 def test_gradients_are_the_mean_over_a_group(of, on):

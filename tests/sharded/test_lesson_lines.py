@@ -24,6 +24,7 @@ def alone() -> list[torch.Tensor]:
     return list(torch.autograd.grad(torch.nn.functional.mse_loss(x, y), flats))
 
 
+@pytest.mark.slow
 def test_a_step_in_the_right_order_gives_the_mean_gradient() -> None:
     done = driven.ordered(lambda layers: ORDER)
     for found, expected in zip(zip(*done.values, strict=True), alone(), strict=True):
@@ -46,6 +47,7 @@ def test_another_order_is_told_and_does_not_hang(order: list[int]) -> None:
         driven.check_next(None, 0)
 
 
+@pytest.mark.slow
 def test_what_is_fetched_ahead_is_whole_as_the_line_says() -> None:
     table = driven.ahead_table(lambda sizes, ahead: max(sum(sizes[i : i + ahead + 1]) for i in range(len(sizes))))
     assert [row[1] for row in table.rows] == [row[2] for row in table.rows]
@@ -70,6 +72,7 @@ def test_more_units_hold_less_and_one_sends_what_ddp_sends() -> None:
     assert [float(row[3]) for row in rows[1:]] == pytest.approx([1.5 * float(rows[0][3])] * 3, rel=0.02)
 
 
+@pytest.mark.slow
 def test_stage_2_sends_what_ddp_sends_and_stage_3_half_as_much_again() -> None:
     ddp, two, three = (trainings.port(trainings.STAGES[stage]) for stage in (0, 2, 3))
     assert two == pytest.approx(ddp)

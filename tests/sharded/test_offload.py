@@ -43,6 +43,7 @@ def test_the_hosts_memory_is_not_the_devices() -> None:
     assert run(held, ranks=1, on="dgx-a100").memory[0].peak <= 2 * 4000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["the state comes", "Adam on the host"])
 def test_parameters_peak_and_bytes(name: str) -> None:
     wanted, _, _ = trained("on the device")
@@ -92,6 +93,7 @@ def sharded(host_computes: bool) -> tuple[Tensor, int]:
     return torch.cat([p.detach().flatten() for p in model.parameters()]), host.up
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("host_computes", [False, True])
 def test_each_rank_offloads_its_shards(host_computes: bool) -> None:
     wanted, _, _ = trained("on the device")

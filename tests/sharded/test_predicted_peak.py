@@ -116,6 +116,7 @@ def second_steps():
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ranks", [1, 3])
 def test_the_formula_is_what_a_rank_holds(ranks):
     for found in run(second_steps, ranks=ranks, on="dgx-a100").values:

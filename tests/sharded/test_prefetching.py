@@ -28,12 +28,14 @@ def alone(x):
     return x
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("world", ["dgx-a100", "processes"])
 def test_the_output_is_that_of_the_whole_model(world):
     for out, _, x in run(forward, prefetch, ranks=3, on=world).values:
         assert torch.allclose(out, alone(x), atol=1e-5)
 
 
+@pytest.mark.slow
 def test_less_time_and_as_many_bytes_on_the_link():
     ahead, after = (run(forward, gather, ranks=4, on="dgx-a100") for gather in (prefetch, one_after_the_other))
     assert ahead.trace.counts() == after.trace.counts()

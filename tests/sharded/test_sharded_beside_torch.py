@@ -26,6 +26,7 @@ def by_method() -> dict[str, Beside]:
     return {row.method: row for row in beside_torch(4)}
 
 
+@pytest.mark.slow
 def test_numbers_are_those_of_one_rank_and_of_torch(by_method: dict[str, Beside]) -> None:
     assert len(by_method) == len(METHODS) - 1
     assert all(row.difference <= ROUNDING for row in by_method.values())

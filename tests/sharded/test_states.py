@@ -40,6 +40,7 @@ def test_all_stages_and_ranks_are_recorded() -> None:
     assert list(csv.DictReader(io.StringIO(text.split("anew.\n")[1]))) == published("sharded", FILE)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("stage", STAGES)
 def test_a_run_gives_what_is_recorded(stage: int) -> None:
     assert held(stage, 3) == next(run for run in recorded() if (run.stage, run.ranks) == (stage, 3))

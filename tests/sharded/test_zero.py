@@ -83,6 +83,7 @@ def all_trained() -> dict[Any, list[Tensor]]:
     return {(n, o, stage): trained(PROGRAMS[n], o, stage) for n, o in TRAININGS for stage in (0, 1, 2)}
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     ("on", "K"), [("dgx-a100", 1), ("dgx-a100", 2), ("dgx-a100", 3), ("dgx-a100", 4), ("dgx-a100", 8), ("processes", 3)]
 )
@@ -116,6 +117,7 @@ def sent(result: Any, kind: str) -> int:
     return sum(event.nbytes for event in result.trace.of_rank(0) if event.kind == kind)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("K", [1, 3])
 @pytest.mark.parametrize("stage", [0, 1, 2])
 def test_bytes_and_memory_are_those_of_the_formula(stage: int, K: int) -> None:
@@ -132,6 +134,7 @@ def test_bytes_and_memory_are_those_of_the_formula(stage: int, K: int) -> None:
         assert (len(found), sum(found)) == (2 * number, 2 * nbytes), kind
 
 
+@pytest.mark.slow
 def test_micro_batches_are_sent_once_or_each() -> None:
     once, thrice = (4 * sum(IN_BUCKETS) * steps_ for steps_ in (2, 6))
     for stage, kind, nbytes in ((0, "all_reduce", once), (1, "reduce_scatter", once), (2, "reduce_scatter", thrice)):
@@ -223,6 +226,7 @@ def in_a_group() -> list[float] | None:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("on", ["dgx-a100", "processes"])
 def test_a_group_of_some_ranks(on: str) -> None:
     zero, one, two, three = run(in_a_group, ranks=4, on=on).values

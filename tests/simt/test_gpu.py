@@ -33,6 +33,7 @@ def test_without_a_gpu_there_is_one_sentence() -> None:
         on_gpu(vector_add, 1, 32, *(np.zeros(32) for _ in range(3)))
 
 
+@pytest.mark.slow
 def test_arrays_are_changed_once_however_often_the_launch_is_timed() -> None:
     environment = {**os.environ, "NUMBA_ENABLE_CUDASIM": "1"}
     command = [sys.executable, "-c", SIMULATED]

@@ -42,6 +42,7 @@ def test_four_sums_agree_and_differ_in_cost() -> None:
     assert [rows[name][1] for name in ("one_by_one", "reduce_divergent", "reduce_shuffle")] == ["1,024", "8", "32"]
 
 
+@pytest.mark.slow
 def test_tiles_load_a_sixteenth() -> None:
     naive, tiled = driven.products()
     assert driven.of_factors(naive) == 16 * driven.of_factors(tiled) == 4 * 2 * driven.SIDE**3

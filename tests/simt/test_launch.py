@@ -516,6 +516,7 @@ def test_errors_travel_between_processes() -> None:
     assert (error.line, str(error)) == (7, "Line 7: no.\nDo.")
 
 
+@pytest.mark.slow
 def test_nothing_imports_a_driver_or_asks_for_a_gpu() -> None:
     """The machine is imported in a process that cannot load CUDA, and stays quick to import."""
     code = (

@@ -39,6 +39,7 @@ def numbas_type(function: Any, *kinds: np.dtype) -> np.dtype:
     return as_dtype(found.return_type)
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("name", list(OPERATORS))
 def test_results_have_the_type_that_numba_gives_them(name: str) -> None:
     for left, right in itertools.product(KINDS, KINDS):

@@ -17,6 +17,7 @@ MODEL = (EXAMPLES, T, h, L, T)
 PLAIN, SEQUENCE = list(METHODS)[:2], list(METHODS)[2:]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("K", "on"), [(2, "dgx-a100"), pytest.param(4, "dgx-a100", marks=SLOW), pytest.param(2, "processes", marks=SLOW)]
 )

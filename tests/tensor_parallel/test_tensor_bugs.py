@@ -17,11 +17,13 @@ from lockstep.tensor_parallel.trainings import SIZES
 SIZE = SIZES | {"layers": 1, "width": 12, "vocabulary": 16, "context": 6, "dtype": torch.float64}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", RIGHT)
 def test_right_ones_pass(name: str) -> None:
     assert is_right(RIGHT[name], serial)
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", WRONG)
 def test_wrong_ones_are_found(name: str) -> None:
     assert not is_right(WRONG[name], serial)
@@ -62,6 +64,7 @@ def gradients_of_three(name: str) -> list[tuple[torch.Tensor, torch.Tensor]]:
     return [(found[name], wanted[name]) for name in wanted]
 
 
+@pytest.mark.slow
 def test_one_has_right_norms_and_sums() -> None:
     """A test that compared norms, or sums, found all ten."""
     pairs = run(gradients_of_three, "in_order_of_ranks", ranks=3, on="dgx-a100").values[2]

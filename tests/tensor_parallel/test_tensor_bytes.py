@@ -59,6 +59,7 @@ def by_kind(result: Any, rank: int = 0) -> dict[str, Count]:
     return {kind: count for (r, kind), count in result.trace.counts().items() if r == rank}
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("way", WAYS)
 def test_collectives_of_a_block(way: str) -> None:
     n = 4 * b * T * h

@@ -72,6 +72,7 @@ def weights(name: str) -> Tensor:
     return torch.randn(shape, generator=torch.Generator().manual_seed(2), dtype=F64)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("ranks", [1, 4])
 def test_values_and_gradients_are_those_of_one_rank(name: str, ranks: int) -> None:
@@ -94,6 +95,7 @@ def test_values_and_gradients_are_those_of_one_rank(name: str, ranks: int) -> No
             torch.testing.assert_close(sum(found), argument.grad)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ["parallel_mlp", "parallel_attention", "parallel_conv2d"])
 def test_one_all_reduce_forward_and_one_backward(name: str) -> None:
     result = run(parallel, name, ranks=2, on="dgx-a100")
@@ -140,6 +142,7 @@ def mended(name: str) -> tuple[Tensor, list[Tensor]]:
     return out.detach(), [a.grad for a in arguments]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("broken", "repaired"), [("bias_added_k_times", "bias_added_once"), ("unsynced_layernorm", "synced_layernorm")]
 )

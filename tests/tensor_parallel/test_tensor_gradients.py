@@ -44,6 +44,7 @@ def in_a_group() -> dict[str, float]:
     return differences([name for name, case in CASES.items() if case.possible(4)], group)
 
 
+@pytest.mark.slow
 def test_in_a_group() -> None:
     found = run(in_a_group, ranks=6, on="dgx-a100").values
     assert [len(of_rank) > 0 for of_rank in found] == [False, True, True, False, True, True]

@@ -53,6 +53,7 @@ def grouped(shared: bool) -> list[float]:
     return layer.qkv.weight.grad[-4:].flatten().tolist()
 
 
+@pytest.mark.slow
 def test_a_kv_head_of_several_ranks_needs_a_group_of_them() -> None:
     first, second = run(grouped, True, ranks=2, on="dgx-a100").values
     assert first == second

@@ -34,6 +34,7 @@ def test_lines_stand_beside_what_is_cut_and_counted() -> None:
     assert ["tensor", "8", "13", "1,325", "1,325", "1,330"] in kept
 
 
+@pytest.mark.slow
 def test_a_block_all_reduces_four_numbers_for_each_of_its_input() -> None:
     rows = driven.block_table(lambda examples, positions, width: 4 * examples * positions * width).rows
     assert [row[2] for row in rows] == [row[3] for row in rows]
@@ -62,6 +63,7 @@ def test_three_numbers_for_each_token() -> None:
     assert whole // sent == 17_066
 
 
+@pytest.mark.slow
 def test_waiting_is_eleven_times_as_long_across_nodes_and_computing_as_long() -> None:
     inside, across = spent(8), spent(1)
     assert across.seconds / inside.seconds == pytest.approx(2.13, abs=0.01)
@@ -129,6 +131,7 @@ def test_what_is_recorded_is_what_runs_give() -> None:
 # ---- the notes
 
 
+@pytest.mark.slow
 def test_slides_beside_our_count() -> None:
     rows = {row[0].split(" … ")[0]: row for row in the_notes.slides_table().rows}
     assert len(rows) == 9
@@ -138,6 +141,7 @@ def test_slides_beside_our_count() -> None:
     assert str(the_notes.all_reduces(the_notes.attention)) == "all-reduces: 1 forward, 1 backward"
 
 
+@pytest.mark.slow
 def test_corrections_beside_our_count() -> None:
     counts = [row[1] for row in the_notes.corrections_table().rows]
     assert counts[0] == "503 of 1,325 MB of a layer’s activations are alike on all 8 ranks"

@@ -13,6 +13,7 @@ from lockstep.tensor_parallel.scaling import weak_scaling, weak_scaling_table
 SMALL = Size(1, 512, 4096, 32)
 
 
+@pytest.mark.slow
 def test_the_same_step_stands_still_longer_between_nodes() -> None:
     inside, across = spent(8, size=SMALL), spent(1, size=SMALL)
     bytes_of_a_step = booked_block(1, 512, 4096, e=2)["all_reduce"].nbytes
@@ -21,6 +22,7 @@ def test_the_same_step_stands_still_longer_between_nodes() -> None:
     assert across.waiting > 3 * inside.waiting
 
 
+@pytest.mark.slow
 def test_chunks_hide_until_they_cost_more_than_they_hide() -> None:
     plain, one, four, many = (measured(chunks, DGX) for chunks in (0, 1, 4, 32))
     assert four.forward < one.forward < plain.forward

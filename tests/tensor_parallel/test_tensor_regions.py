@@ -57,6 +57,7 @@ WANTED = {
 }  # fmt: skip
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", WANTED)
 def test_what_a_region_gives_and_what_comes_back(name: str) -> None:
     arguments, outputs, gradients, counts = WANTED[name]

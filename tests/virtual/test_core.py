@@ -45,6 +45,7 @@ def cores() -> int:
     return len(os.sched_getaffinity(0))
 
 
+@pytest.mark.slow
 def test_all_ranks_are_on_one_core_and_the_caller_is_not() -> None:
     before = cores()
     assert run(cores, ranks=3, on="virtual").values == [1, 1, 1]
@@ -118,6 +119,7 @@ def move(allowed: Set[int]) -> None:
         pass
 
 
+@pytest.mark.slow
 @several_cores
 def test_after_a_cluster_that_moved_the_next_runs_have_all_cores(monkeypatch: pytest.MonkeyPatch) -> None:
     """In a fork, Python's main thread keeps the number of its parent's (cpython#132542). So the first cluster that had

@@ -86,6 +86,7 @@ def test_attention():
     both(fn, ranks=1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("out", [16, 10])  # divided evenly, and not
 def test_fully_shard(out):
     def fn():
@@ -103,6 +104,7 @@ def test_fully_shard(out):
     both(fn)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reshard", [True, 2])
 def test_fully_shard_makes_its_own_mesh(reshard):
     """It asks for one in a module that had taken ``init_device_mesh`` before the fake run could lead it elsewhere."""
@@ -135,6 +137,7 @@ def test_meshes_of_every_make():
     assert real.values == shapes.values
 
 
+@pytest.mark.slow
 def test_parallelize_module():
     def fn():
         from torch.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel, parallelize_module
@@ -148,6 +151,7 @@ def test_parallelize_module():
     assert [sum(e.flops for e in shapes.trace.of_rank(r)) for r in range(4)] == [local] * 4
 
 
+@pytest.mark.slow
 def test_sequence_parallel():
     def fn():
         from torch.distributed.tensor import Shard
@@ -167,6 +171,7 @@ def test_sequence_parallel():
     both(fn)
 
 
+@pytest.mark.slow
 def test_both_dimensions_of_a_mesh():
     def fn():
         from torch.distributed.fsdp import fully_shard
@@ -182,6 +187,7 @@ def test_both_dimensions_of_a_mesh():
     both(fn)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("init_sync", [False, True])
 def test_ddp(init_sync):
     def fn():
@@ -350,6 +356,7 @@ MOVES = {
 }
 
 
+@pytest.mark.sampled(11)
 @pytest.mark.parametrize("made", ["inside", "outside"])
 @pytest.mark.parametrize("move", MOVES)
 def test_a_module_is_moved_as_with_data(move, made):
@@ -383,6 +390,7 @@ def test_a_module_that_is_moved_after_it_was_trained_keeps_its_gradients_and_its
     assert real.values == shapes.values == [True]
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(
     "move",
     [

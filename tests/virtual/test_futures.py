@@ -15,6 +15,7 @@ def sums(n):
     return [dist.all_reduce(t, async_op=True).get_future() for t in tensors]
 
 
+@pytest.mark.slow
 def test_all_values_at_once():
     def fn():
         return [value[0] for value in torch.futures.wait_all(sums(3))]

@@ -12,6 +12,7 @@ from lockstep.launch import server
 from lockstep.without_waiting.problems import Digits, Recorded, cluster
 
 PACKAGE = Path(__file__).parents[2] / "pkg" / "lockstep"
+pytestmark = pytest.mark.reads("pkg/")
 ROUTED = {"time": {"perf_counter", "perf_counter_ns", "time", "time_ns", "monotonic_ns", "sleep"}, "os": {"environ"}}
 ROUTED |= {"random": {"random", "randint", "choice", "shuffle", "sample", "uniform"}}
 
@@ -30,6 +31,7 @@ def test_a_module_that_was_loaded_before_tells_the_simulations_time() -> None:
     assert run(record, ranks=2, on=cluster()).values[0] == pytest.approx([0.0, 1e-3, 2e-3], abs=1e-9)
 
 
+@pytest.mark.slow
 def test_no_module_binds_by_name_what_a_simulation_routes_to_its_ranks() -> None:
     bound = []
     for path in PACKAGE.rglob("*.py"):

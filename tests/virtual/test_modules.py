@@ -123,6 +123,7 @@ def ways():
     return set(found), [pair.number for pair in told], same, "lk_pkg.inner.first" in list(sys.modules)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("on", WORLDS)
 def test_every_way_to_import_leads_to_the_ranks_own(on, beside):
     beside(

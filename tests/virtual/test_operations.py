@@ -76,6 +76,7 @@ def flops(program, kind=Clock):
 # ---- none is forgotten
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_whatever_torch_computes_with_has_a_cost(name):
     """An operation that neither has a formula nor is known to move bytes only is told here. Give it a formula in
@@ -86,6 +87,7 @@ def test_whatever_torch_computes_with_has_a_cost(name):
     assert all(s > A100.launch_overhead for _, _, s in costs)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("make", [layers, attention, products])
 def test_without_data_it_computes_as_much(make):
     """Formulas look at shapes only."""
@@ -210,6 +212,7 @@ def test_products_are_counted_as_torch_counts_them(name):
     assert sum(ours.values()) == counted_by_torch(PROGRAMS[name]) > 0
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("groups", [1, 2])
 @pytest.mark.parametrize("dims", [1, 2, 3])
 @pytest.mark.parametrize("kind", ["Conv", "ConvTranspose"])

@@ -56,6 +56,7 @@ def ranks_and_orders() -> list[object]:
     return [pytest.param(*row, marks=() if fast else pytest.mark.slow) for row, fast in zip(every, often, strict=True)]
 
 
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize(("K", "order"), ranks_and_orders())
 def test_an_all_to_all_takes_as_many_turns_as_there_are_peers(K, order):
     """Whichever way it is posted: exactly (K - 1)(alpha + n·beta)."""
@@ -141,6 +142,7 @@ def exchange(seed):
         work.wait()
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("seed", range(8))
 def test_the_same_trace_when_ranks_of_one_time_act_in_another_order(seed):
     traces = [run(exchange, seed, ranks=6, on=NODES, ties=ties).trace for ties in (None, 1, 2, 3)]
@@ -164,6 +166,7 @@ def step(n):
         work.wait()
 
 
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("rules", ["rendezvous", "mpi", "nccl"])
 @pytest.mark.parametrize("cluster", [NODES, UNEQUAL, JITTERY], ids=["equal", "unequal", "jitter"])
 def test_the_same_trace_whatever_the_rules_and_the_ranks_are(cluster, rules):
@@ -265,6 +268,7 @@ PROGRAMS = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("program", "K", "on"), AS_EVER)
 def test_algorithms_without_contention_take_what_they_took(program, K, on):
     assert run(PROGRAMS[program], ranks=K, on=on).time == AS_EVER[program, K, on]
@@ -311,6 +315,7 @@ def ends_by_appending(sends, cluster):
     return ends
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("seed", range(30))
 def test_open_sets_of_messages_are_booked_well(seed):
     """A hundred a seed: no overlap on a port, order within a pair, left-justified, none later than by appending."""

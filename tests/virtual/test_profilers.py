@@ -45,6 +45,7 @@ def around_ddp():
     return names(profiler)
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("options", WORLDS, ids=str)
 @pytest.mark.parametrize(
     ("program", "expected"),

@@ -25,6 +25,7 @@ def test_a_key_that_the_last_rank_leaves():
     assert both(fn, ranks=3) == [(b"42", False)] * 3
 
 
+@pytest.mark.slow
 def test_ranks_that_count_themselves():
     def fn():
         total = store().add("here", 1)

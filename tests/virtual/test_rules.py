@@ -49,6 +49,7 @@ def sends_first(n):
     return y.sum().item()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("rule", [RENDEZVOUS, MPI, NCCL], ids=lambda r: r.name)
 def test_short_sends_are_buffered_by_mpi_and_nccl_and_long_ones_by_nobody(rule):
     """pytorch#129341, nccl#544, nccl#1456. What was sent is what was there when it was sent."""
@@ -73,6 +74,7 @@ def test_a_buffered_send_is_over_at_once_and_its_message_travels_when_it_is_rece
     assert receiver > 1.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", [MPI, NCCL], ids=lambda r: r.name)
 def test_whether_a_send_is_buffered_is_no_question_of_who_came_first(rule):
     """It was over at once only if its receiver had not posted yet: at one time that is luck, and ``ties`` showed it."""
@@ -104,6 +106,7 @@ def two_tags(tags):
     return x.tolist()
 
 
+@pytest.mark.slow
 def test_nccl_ignores_tags():
     """pytorch#94819, #125079: messages arrive in the order of posting, whatever they are called."""
     assert run(two_tags, (2, 1), ranks=2, on="dgx-a100").values[1] == [20, 10]
@@ -372,6 +375,7 @@ def test_who_waits_is_told_to_be_behind_what_stands_first_in_the_queue():
 # ---- short sends and time
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", ["mpi", "nccl"])
 def test_a_short_send_is_over_at_once_whoever_came_first(rule):
     """It took the message's time if its receive was there already. So at one time the order of ranks decided."""

@@ -25,6 +25,7 @@ def compute() -> None:
         x.neg_()  # read and written: 2 ms
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("ranks", "cores", "seconds"), [(2, None, 2), (2, 2, 2), (4, 4, 2), (4, 2, 4), (4, 1, 8)])
 def test_computations_take_turns(ranks: int, cores: int | None, seconds: float) -> None:
     assert run(compute, ranks=ranks, on=machine(cores)).time == pytest.approx(seconds)
@@ -46,6 +47,7 @@ def shift() -> float:
     return time.perf_counter() - begin
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("cores", "messages_in_a_row"), [(None, 1), (8, 1), (4, 2), (2, 4)])
 def test_two_cores_carry_one_message_at_a_time(cores: int | None, messages_in_a_row: int) -> None:
     """Found: `lockstep bench predict` was off by 44 to 134 %, because all messages of a round went at once here."""
@@ -53,6 +55,7 @@ def test_two_cores_carry_one_message_at_a_time(cores: int | None, messages_in_a_
     assert max(result.values) == pytest.approx(messages_in_a_row * (1 + 4e-3), rel=1e-6)
 
 
+@pytest.mark.slow
 def test_on_two_cores_the_bytes_in_all_count_so_star_and_ring_take_the_same_time() -> None:
     def timed(way: str) -> float:
         x = torch.ones(40_000)

@@ -54,6 +54,7 @@ def in_a_custom_operator():
     return torch.ops.lockstep_tests.noise(torch.zeros(3)).tolist()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("draw", [dropout, attention, weights, order, in_a_custom_operator])
 def test_whatever_draws_draws_from_the_ranks_own_stream(draw):
     values = run(meeting, draw, ranks=3, on="dgx-a100", seed=5).values

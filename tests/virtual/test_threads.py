@@ -23,6 +23,7 @@ def in_thread(function):
         return pool.submit(function).result()
 
 
+@pytest.mark.slow
 def test_a_thread_knows_its_rank_and_its_groups():
     def fn():
         pair = dist.new_group([0, 2])
@@ -31,6 +32,7 @@ def test_a_thread_knows_its_rank_and_its_groups():
     assert both(fn, ranks=3) == [("0", 0, 3, 0), ("1", 1, 3, -1), ("2", 2, 3, 1)]
 
 
+@pytest.mark.slow
 def test_a_thread_draws_what_the_rank_would_have_drawn():
     def fn():
         drawn = in_thread(lambda: (random.random(), float(numpy.random.rand()), float(torch.rand(()))))
@@ -39,12 +41,14 @@ def test_a_thread_draws_what_the_rank_would_have_drawn():
     both(fn, ranks=3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("on", ["processes", "dgx-a100"])
 def test_prints_of_a_thread_are_tagged(on):
     result = run(lambda: in_thread(lambda: print("hello")), ranks=2, on=on)
     assert sorted(result.printed.splitlines()) == ["[rank 0] hello", "[rank 1] hello"]
 
 
+@pytest.mark.slow
 def test_what_a_thread_makes_is_memory():
     def fn():
         kept = in_thread(lambda: torch.ones(100_000))
@@ -94,6 +98,7 @@ def catches_everything():
         return "nothing was wrong"
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "program", [serves, beside_the_rank, waits_for_the_rank, polls_for_the_rank, catches_everything]
 )

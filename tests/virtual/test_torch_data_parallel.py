@@ -67,6 +67,7 @@ def accumulate(model, x):
     (loss(model, last) / MICRO).backward()
 
 
+@pytest.mark.slow
 def test_gradients_and_training_are_those_of_one_rank():
     def train():
         model = DistributedDataParallel(network(), bucket_cap_mb=TINY_BUCKETS)
@@ -106,6 +107,7 @@ class Recomputed(nn.Module):
         return checkpoint(nn.Sequential(*rest), first(x), use_reentrant=True)
 
 
+@pytest.mark.slow
 def test_the_ways_of_using_ddp():
     def use():
         quietly()
@@ -130,6 +132,7 @@ def test_the_ways_of_using_ddp():
             same(value, alone()[0])
 
 
+@pytest.mark.slow
 def test_parameters_that_a_rank_does_not_use():
     def use():
         model = DistributedDataParallel(TwoWays(), find_unused_parameters=True)
@@ -142,6 +145,7 @@ def test_parameters_that_a_rank_does_not_use():
     assert all(torch.equal(first, other) for first, *others in by_parameter for other in others)
 
 
+@pytest.mark.slow
 def test_ranks_that_have_more_batches_than_others():
     def use():
         model = DistributedDataParallel(network())
@@ -165,6 +169,7 @@ def test_a_program_that_shows_all_warnings_sees_none_of_lockstep():
         assert run(fn, ranks=2, on=on).printed == ""
 
 
+@pytest.mark.slow
 def test_hooks_may_sleep_and_print():
     def use():
         model = network()
@@ -194,6 +199,7 @@ def failing(state, bucket):
 failing.__annotations__ = averaged.__annotations__
 
 
+@pytest.mark.slow
 def test_communication_hooks():
     def use():
         found = []
@@ -210,6 +216,7 @@ def test_communication_hooks():
         same([g.float() for g in half], alone()[0], rtol=1e-2, atol=1e-3)
 
 
+@pytest.mark.slow
 def test_a_hook_that_communicates_in_its_callbacks():
     """PowerSGD's later all-reduces run in threads of gloo: the Recorder of processes did not see them, or saw them on
     some ranks only and then called them unmatched."""
@@ -236,6 +243,7 @@ def test_a_hook_that_fails_is_the_learners_error():
         virtual(use, ranks=2)
 
 
+@pytest.mark.slow
 def test_ddp_communicates_while_it_computes():
     def use():
         model = DistributedDataParallel(nn.Sequential(*[nn.Linear(64, 64) for _ in range(4)]), bucket_cap_mb=0.017)
@@ -278,6 +286,7 @@ def test_polling_a_future_ends():
     assert virtual(use, ranks=2).values == [[2, 2, 2]] * 2
 
 
+@pytest.mark.slow
 def test_optimizer_states_cut_among_the_ranks():
     def train():
         model = DistributedDataParallel(network())

@@ -28,6 +28,7 @@ def everyone(n=6):
     return [ramp(r, n) for r in range(K)]
 
 
+@pytest.mark.slow
 def test_functional_collectives():
     def use():
         quietly()
@@ -60,6 +61,7 @@ def gradient_of(collective, n):
     return x.grad
 
 
+@pytest.mark.slow
 def test_gradients_through_functional_collectives():
     def use():
         quietly()
@@ -100,6 +102,7 @@ def test_gradients_through_the_older_functions():
         same(value[4], ramp(r) * torch.tensor([1.0, 1, 2, 2, 3, 3]))
 
 
+@pytest.mark.slow
 def test_the_older_all_to_all_of_lists():
     """torch makes K scatters of it where the backend is gloo. So it does on the virtual cluster, whose backend is gloo
     until a program asks for another."""
@@ -120,6 +123,7 @@ DTYPES = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_dtypes():
     def use():
         rank, found = dist.get_rank(), []
@@ -143,6 +147,7 @@ def test_dtypes():
             same(value[6 * i : 6 * i + 2], [(3 * torch.arange(4) + 3).to(dtype), (torch.arange(4) + 1).to(dtype)])
 
 
+@pytest.mark.slow
 def test_reductions():
     def use():
         rank, op = dist.get_rank(), dist.ReduceOp
@@ -180,6 +185,7 @@ def test_reductions_that_only_nccl_has():
         same(uneven, [torch.full((i + 1,), 10.0 * i + r) for i in range(K)])
 
 
+@pytest.mark.slow
 def test_lists():
     def use():
         rank = dist.get_rank()
@@ -229,6 +235,7 @@ def test_a_piece_that_does_not_fit_its_output():
         virtual(use, ranks=2)
 
 
+@pytest.mark.slow
 def test_several_at_once():
     def use():
         x = ramp(dist.get_rank())

@@ -24,6 +24,7 @@ def summed(group):
     return int(x[0])
 
 
+@pytest.mark.slow
 def test_a_mesh_of_two_dimensions():
     def use():
         mesh = dist.init_device_mesh("cpu", (2, 2), mesh_dim_names=("row", "column"))
@@ -34,6 +35,7 @@ def test_a_mesh_of_two_dimensions():
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_mesh_of_three_dimensions_its_parts_and_what_lies_on_them():
     def use():
         mesh = dist.init_device_mesh("cpu", (2, 2, 2), mesh_dim_names=("pipeline", "data", "tensor"))
@@ -52,6 +54,7 @@ def test_a_mesh_of_three_dimensions_its_parts_and_what_lies_on_them():
     assert values[7] == [10001000, 10100000, 11000000, 11110000, 4]
 
 
+@pytest.mark.slow
 def test_groups_of_some_ranks():
     def use():
         rank = dist.get_rank()
@@ -73,6 +76,7 @@ def test_groups_of_some_ranks():
     assert values[2][-1] == ([2, 2], 2, 1)
 
 
+@pytest.mark.slow
 def test_groups_that_only_their_members_make():
     def use():
         first = dist.get_rank() // 2 * 2
@@ -148,6 +152,7 @@ def watched():
     dist.monitored_barrier()
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("on", WORLDS)
 @pytest.mark.parametrize(
     ("wrong", "told"),
@@ -214,6 +219,7 @@ def test_a_group_is_not_the_same_for_one_who_does_not_belong_to_it(on):
         run(fn, ranks=3, on=on)
 
 
+@pytest.mark.slow
 def test_halves_that_make_only_their_own_groups():
     """The groups of both halves bear the same names. It was a Mismatch on the virtual cluster, and on gloo the halves
     met each other."""

@@ -62,6 +62,7 @@ def step(schedule, per_rank, micro, placed):
     return {i: gradients(modules[i]) for i in mine}, losses
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize(
     ("schedule", "ranks", "per_rank", "micro", "placed"),
     [
@@ -99,6 +100,7 @@ class Halves(nn.Module):
         return self.second(x)
 
 
+@pytest.mark.slow
 def test_a_model_that_torch_cuts_into_stages():
     def use():
         quietly()

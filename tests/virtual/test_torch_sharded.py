@@ -6,6 +6,7 @@ with the computation that it has on GPUs, be it virtual or of processes.
 
 from __future__ import annotations
 
+import pytest
 import torch
 import torch.distributed as dist
 from both_worlds import both, gradients, quietly, same, weights
@@ -57,6 +58,7 @@ def mine(x):
     return x.chunk(dist.get_world_size())[dist.get_rank()]
 
 
+@pytest.mark.slow
 def test_training_is_that_of_one_rank():
     def use():
         return [
@@ -70,6 +72,7 @@ def test_training_is_that_of_one_rank():
             same(value, train(network(), batch()), rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_sharded_within_groups_and_replicated_between_them():
     def use():
         return train(sharded(mesh(2, 2, names=("replicate", "shard"))), mine(batch()))
@@ -78,6 +81,7 @@ def test_sharded_within_groups_and_replicated_between_them():
         same(value, train(network(), batch()), rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_mixed_precision():
     def use():
         found = []
@@ -95,6 +99,7 @@ def test_mixed_precision():
             same(found, gradients(model), rtol=0.1, atol=0.02)
 
 
+@pytest.mark.slow
 def test_prefetch_a_factor_of_its_own_and_clipping():
     def use():
         model = sharded(mesh())
@@ -125,6 +130,7 @@ def test_whole_state_dicts_go_out_and_in():
         same(value, [2 * w for w in weights(network())])
 
 
+@pytest.mark.slow
 def test_the_older_wrapper():
     def use():
         quietly()

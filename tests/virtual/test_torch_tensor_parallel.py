@@ -5,6 +5,7 @@ On CPU tensors DTensor redistributes as it needs the result: traces show no over
 
 from __future__ import annotations
 
+import pytest
 import torch
 import torch.distributed as dist
 from both_worlds import both, gradients, same, virtual
@@ -41,6 +42,7 @@ def mesh():
     return dist.init_device_mesh("cpu", (dist.get_world_size(),))
 
 
+@pytest.mark.slow
 def test_columns_then_rows():
     def use():
         plan = {"0": ColwiseParallel(), "2": RowwiseParallel(), "4": ColwiseParallel(output_layouts=Replicate())}
@@ -83,6 +85,7 @@ def cross_entropy(model):
     return loss.detach()
 
 
+@pytest.mark.slow
 def test_sequence_parallel_and_a_loss_on_the_cut_vocabulary():
     def use():
         model = parallelize_module(Block(), mesh(), PLAN)
@@ -111,6 +114,7 @@ def test_the_first_rank_to_leave_loss_parallel_leaves_it_to_the_others():
     assert virtual(use, ranks=2).values == [True, True]
 
 
+@pytest.mark.slow
 def test_two_dimensions_tensor_parallel_within_data_parallel():
     def use():
         mesh = dist.init_device_mesh("cpu", (2, 2), mesh_dim_names=("data", "tensor"))
@@ -124,6 +128,7 @@ def test_two_dimensions_tensor_parallel_within_data_parallel():
         same(value, accumulate(network(), batch()))
 
 
+@pytest.mark.slow
 def test_tensors_that_are_cut_copied_and_partial():
     a, b, uneven = torch.arange(24.0).view(6, 4), torch.arange(20.0).view(4, 5), torch.arange(10.0).view(5, 2)
 

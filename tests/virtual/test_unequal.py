@@ -49,6 +49,7 @@ def steps() -> list[float]:
     return done
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("speed", "seconds"), [(0.5, 2.0), (0.25, 4.0), (1.0, 1.0), (4.0, 1.0)])
 def test_a_synchronous_step_is_as_slow_as_its_slowest_rank(speed: float, seconds: float) -> None:
     """Found: all ranks had one Device, so that there was no straggler. A fast rank among slow ones helps nobody."""
@@ -70,6 +71,7 @@ def test_without_data_a_straggler_is_as_slow() -> None:
     assert run(steps, ranks=4, on=on, fake=True).values == run(steps, ranks=4, on=on).values
 
 
+@pytest.mark.slow
 def test_a_rank_that_the_run_has_not_makes_no_difference() -> None:
     plain, unequal = (run(steps, ranks=4, on=c) for c in (CLUSTER, CLUSTER.with_rank(4, speed=0.1)))
     assert unequal.trace == plain.trace
@@ -91,6 +93,7 @@ def token() -> list[float]:
     return time.perf_counter() - begin
 
 
+@pytest.mark.slow
 def test_a_slow_link_makes_exactly_the_messages_on_it_slow() -> None:
     """0 → 1 → 2 → 3 ⇒ 4 → 5 → 6 → 7 ⇒ 0, with 1 – 2 at a tenth of the bandwidth and 3 – 4 at three times the alpha."""
     on = CLUSTER.with_link(2, 1, bandwidth=1e5).with_link(3, 4, latency=3e-2)
@@ -109,6 +112,7 @@ def ring(n: int) -> float:
     return time.perf_counter() - begin
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("ranks", [2, 3, 4])
 def test_a_ring_runs_at_its_slowest_link(ranks: int) -> None:
     """2(K-1)·(alpha + n/K·beta) with alpha and beta of the slow link: every chunk must pass it."""
@@ -159,6 +163,7 @@ def durations(trace: Trace, rank: int, kind: str) -> list[float]:
     return [e.duration for e in trace.of_rank(rank) if e.kind == kind]
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_run_and_another_seed_another() -> None:
     first, again = (run(pairs, ranks=4, on=JITTERY) for _ in range(2))
     assert first.trace == again.trace
@@ -261,6 +266,7 @@ def test_only_the_rank_with_a_small_device_is_full() -> None:
     assert run(lambda: tensor(0), ranks=1, on=on).trace.unequal == ()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("caught", [RuntimeError, MemoryError, Exception, BaseException])
 def test_no_except_swallows_it(caught: type[BaseException]) -> None:
     """Of a real GPU a program may catch it; here it is the whole run's failure, as a mismatch is."""
@@ -367,6 +373,7 @@ def test_shapes_that_a_program_makes_may_be_larger_than_the_device(mode, fake: b
     assert (result.values, result.peak_memory) == ([0.0], [0])
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("fake", [False, True])
 @pytest.mark.parametrize("swap", [False, True])
 def test_parameters_of_which_others_take_the_place_are_given_back(swap: bool, fake: bool) -> None:
@@ -380,6 +387,7 @@ def test_parameters_of_which_others_take_the_place_are_given_back(swap: bool, fa
     assert run(change, ranks=1, on=SMALL, fake=fake).peak_memory == [95 * MB]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fake", [False, True])
 def test_who_is_out_of_memory_is_no_luck(fake: bool) -> None:
     def hoard():

@@ -419,6 +419,7 @@ def test_ranks_that_leave_are_named():
     assert "rank 1 was killed by SIGKILL: out of memory?" in str(killed)
 
 
+@pytest.mark.slow
 def test_an_endless_loop_is_stopped_and_named():
     def fn():
         while dist.get_rank() == 1:
@@ -441,6 +442,7 @@ def test_endless_communication_runs_out_of_time():
     assert "did not end within" in str(explained(fn, 2, TimeLimit, timeout=0.5))
 
 
+@pytest.mark.slow
 def test_a_loop_in_c_that_holds_the_interpreter_is_stopped_too(monkeypatch):
     from lockstep.virtual import child
 
@@ -486,6 +488,7 @@ def test_distributed_data_parallel_runs_unchanged():
         torch.testing.assert_close(2 * gradient, serial[0].weight.grad)
 
 
+@pytest.mark.slow
 def test_fully_shard_and_tensor_parallel_run_unchanged():
     def sharded():
         from torch.distributed.device_mesh import init_device_mesh
@@ -513,6 +516,7 @@ def test_fully_shard_and_tensor_parallel_run_unchanged():
             torch.testing.assert_close(gradient, serial[0].weight.grad)
 
 
+@pytest.mark.slow
 def test_many_ranks():
     def fn():
         x = torch.ones(4)

@@ -128,6 +128,7 @@ def test_the_lesson_says_how_vgg_16_compares_with_resnet_101() -> None:
     assert float(vgg[5]) / float(resnet[5]) == pytest.approx(2, abs=0.1)
 
 
+@pytest.mark.slow
 def test_most_of_what_comes_in_at_the_coordinator_is_names() -> None:
     (row,) = (row for row in tell.negotiation_table(ranks=8, gradients=40).rows if row[0] == "coordinator")
     names = 7 * sum(len(f"layer{n}.weight") for n in range(40))

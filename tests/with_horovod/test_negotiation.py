@@ -41,6 +41,7 @@ def negotiated(members: list[int] | None) -> Any:
     return order, sums, {name: at for at, cycle in enumerate(cycles) for name in cycle}
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("ranks", "members", "on"),
     [
@@ -112,6 +113,7 @@ def cached(steps: int) -> Any:
     return orders, sums
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("on", ["virtual", "processes"])
 def test_with_a_cache_nobody_is_asked_from_the_second_step_on(on: str) -> None:
     outcome = lockstep.run(cached, 3, ranks=3, on=on)
@@ -153,6 +155,7 @@ def sums_by(program: Any, lengths: tuple[int, int]) -> list[list[float]]:
     return [tensor[:1].tolist() for tensor in program(a, b)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("on", ["virtual", "processes"])
 def test_out_of_order_all_reduces_are_a_mismatch_or_silently_wrong(on: str) -> None:
     with pytest.raises(Mismatch):
@@ -161,6 +164,7 @@ def test_out_of_order_all_reduces_are_a_mismatch_or_silently_wrong(on: str) -> N
     assert outcome.values == [[[21.0], [12.0]], [[12.0], [21.0]], [[12.0], [21.0]]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lengths", [(3, 5), (3, 3)])
 def test_negotiated_they_are_right(lengths: tuple[int, int]) -> None:
     outcome = lockstep.run(sums_by, out_of_order_negotiated, lengths, ranks=3, on="virtual")
@@ -177,6 +181,7 @@ def test_by_horovod_they_are_right(lengths: tuple[int, int]) -> None:
 # ---- what it costs
 
 
+@pytest.mark.slow
 def test_the_coordinator_takes_more_the_more_ranks_there_are_and_the_cache_does_not() -> None:
     few, many = (cost_of_negotiating(ranks, 40) for ranks in (4, 16))
     for in_order, coordinator, cache in (few, many):

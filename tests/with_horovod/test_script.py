@@ -47,6 +47,7 @@ def test_horovod_trains_as_serial_training_does_on_the_same_rows(ranks: int) -> 
     same_training(script.distribute, Task(seed=3, ranks=ranks, checkpoint=ranks != 2, frozen=ranks == 4), horovod=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("train", [script.ddp, lightning])
 def test_ddp_and_lightnings_style_train_as_serial_training_does(train: Callable[..., Any]) -> None:
     same_training(train, TASK)
@@ -165,6 +166,7 @@ def mistakes() -> Iterator[tuple[str, list[Evidence]]]:
     yield "saves-other-rate", replaced(found, 0, saved=[last | {"rate": task.rate}])
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("name", "found"), [pytest.param(n, f, id=f"{i}-{n}") for i, (n, f) in enumerate(mistakes())])
 def test_each_mistake_has_a_fact_of_its_own(name: str, found: list[Evidence]) -> None:
     fact = first_fact(TASK, found)

@@ -45,6 +45,7 @@ def sends_first(steps: int) -> None:
             work.wait()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("steps", [1, 3])
 @pytest.mark.parametrize(
     ("program", "wanted"), [(at_once, 0), (receives_first, 0), (sends_first, 0), (neighbour_by_neighbour, K)]

@@ -75,6 +75,7 @@ def test_values_that_several_ranks_send_for_one_place_add_up() -> None:
     assert second.tolist() == [0.0, 2.0, 0.0, 4.0]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
 @pytest.mark.parametrize("ranks", [1, 3, 4])
 def test_half_precision_leaves_what_rounding_cuts_off_to_the_bit(ranks: int, dtype: torch.dtype) -> None:
@@ -141,6 +142,7 @@ COSTS: dict[str, tuple[Callable[..., Any], list[tuple[str, int]]]] = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", COSTS)
 def test_how_many_bytes_travel(name: str) -> None:
     compress, wanted = COSTS[name]
@@ -162,6 +164,7 @@ def followed(feedback: bool) -> tuple[Tensor, Tensor]:
     return w, kept[0]
 
 
+@pytest.mark.slow
 def test_with_error_feedback_nothing_is_lost_and_without_it_small_elements_never_travel() -> None:
     by_rank = run(followed, True, ranks=2, on="laptop").values
     left = torch.stack([left for _, left in by_rank]).mean(0)

@@ -18,6 +18,7 @@ def runs() -> list[Consensus]:
     return [consensus(name, W) for name, W in tried.items()]
 
 
+@pytest.mark.slow
 def test_a_step_multiplies_the_disagreement_by_the_second_eigenvalue(runs: list[Consensus]) -> None:
     for one in runs[:2]:
         assert one.rate == pytest.approx(one.second_eigenvalue, rel=0.05)
@@ -52,6 +53,7 @@ def test_the_table_has_a_row_for_each_graph_and_says_where_steps_ran_out() -> No
     assert rows[-1][3] == "0 after step 1"
 
 
+@pytest.mark.slow
 def test_the_chart_says_what_it_shows_and_takes_a_graph_once(runs: list[Consensus]) -> None:
     drawn = chart(runs)
     assert "exponential 0.500" in drawn.words
@@ -62,6 +64,7 @@ def test_the_chart_says_what_it_shows_and_takes_a_graph_once(runs: list[Consensu
         chart([])
 
 
+@pytest.mark.slow
 def test_models_differ_where_the_gap_is_small_and_complete_averaging_makes_them_one() -> None:
     tried = {name: W for name, W in graphs(4).items() if name in ("ring", "complete")}
     ring_row, complete_row = d_psgd_table(ranks=4, steps=8, tried=tried).rows

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from random import Random
 
+import pytest
 import torch
 import torch.distributed as dist
 from torch import Tensor
@@ -148,6 +149,7 @@ def test_a_delay_hides_the_shorter_one_of_gradient_and_all_reduce() -> None:
         assert abs(hidden - min(GRADIENT, reduced)) < 0.05 * GRADIENT
 
 
+@pytest.mark.slow
 def test_what_lesson_06_says_of_ports_and_backup_workers_holds() -> None:
     steps = [step_of(64, servers).formula for servers in (1, 4, 0)]
     assert [round(1e3 * seconds) for seconds in steps] == [258, 66, 48]

@@ -21,6 +21,7 @@ def test_where_nobody_has_an_example_the_server_keeps_its_model(models: list[tor
     assert w is not ONE
 
 
+@pytest.mark.slow
 def test_one_client_that_has_everything_is_plain_sgd() -> None:
     one = Federation(None, clients=1, asked=1, epochs=1, batch=16, rate=0.5)
     w = one.problem.start()
@@ -29,6 +30,7 @@ def test_one_client_that_has_everything_is_plain_sgd() -> None:
     assert torch.equal(one.train(1)[-1], w)
 
 
+@pytest.mark.slow
 def test_who_never_answers_leaves_no_trace() -> None:
     one = Federation(clients=4, asked=4, epochs=1)
     with_three = one.train(2, gone=[0])[-1]

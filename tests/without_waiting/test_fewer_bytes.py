@@ -24,6 +24,7 @@ def losses(data: str) -> list[float]:
     return [row.loss for row in by_period() if row.data == data]
 
 
+@pytest.mark.slow
 def test_local_sgd_sends_so_many_times_less_as_its_period_is_long() -> None:
     rows = [row for row in by_period() if row.data == EVEN]
     assert [row.collectives for row in rows] == [STEPS // period for period in PERIODS]
@@ -53,6 +54,7 @@ def test_a_chart_of_nothing_is_refused() -> None:
             show.loss_by_bytes(rows)
 
 
+@pytest.mark.slow
 def test_without_error_feedback_what_is_cut_off_is_missed() -> None:
     rows = fewer_bytes.compression_sweep()
     (whole, _), (half, half_without), (top, top_without), (low, low_without) = rows

@@ -54,6 +54,7 @@ def test_when_the_models_become_their_mean(monkeypatch: pytest.MonkeyPatch) -> N
     assert all(Way(16).meets(t) for t in range(1, 16))
 
 
+@pytest.mark.slow
 def test_the_table_says_what_came_and_how_uncertain_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     """No claim is tested: whether local SGD generalises better is for the run to say."""
     monkeypatch.setattr(generalisation, "EPOCHS", 2)

@@ -23,6 +23,7 @@ def one_step(mixing: Tensor) -> tuple[Tensor, bool]:
     return gossip_step(x, mixing), torch.equal(x, start(dist.get_rank()))
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("on", ["laptop", "processes"])
 @pytest.mark.parametrize("mixing", [torch.eye(1).double(), ring(2), ring(4), star(4), ONE_WAY], ids=str)
 def test_a_step_is_the_product_with_the_matrix(mixing: Tensor, on: str) -> None:
@@ -57,6 +58,7 @@ def trained(mixing: Tensor | list[Tensor], steps: int) -> Tensor:
     return d_psgd(bowl(dist.get_rank()), torch.zeros(2, dtype=torch.float64), steps, 0.25, mixing)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("matrices", [[ring(4)], [exponential(3)], one_peer_exponential(8)], ids=len)
 def test_d_psgd_beside_the_same_on_one_machine(matrices: list[Tensor]) -> None:
     K, steps = len(matrices[0]), 5
@@ -74,6 +76,7 @@ def test_the_mean_of_the_models_takes_the_step_of_the_mean_gradient() -> None:
     assert torch.allclose(*means, rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_the_busiest_port_of_gossip_does_not_see_how_many_ranks_there_are() -> None:
     assert [busiest_port("gossip on a ring", K) for K in (4, 8)] == [4, 4]
     assert [busiest_port("parameter server", K) for K in (4, 8)] == [2 * 3, 2 * 7]

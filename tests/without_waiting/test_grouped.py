@@ -32,6 +32,7 @@ def program(size: int, rounds: int) -> tuple[Tensor, Tensor]:
     return grouped_all_reduce(x, size, rounds), x
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("on", ["laptop", "processes"])
 @pytest.mark.parametrize(("K", "size", "rounds"), [(1, 2, 3), (4, 2, 2), (4, 4, 1)])
 def test_after_log_rounds_all_hold_the_mean(K: int, size: int, rounds: int, on: str) -> None:
@@ -40,6 +41,7 @@ def test_after_log_rounds_all_hold_the_mean(K: int, size: int, rounds: int, on: 
     assert all(torch.equal(held, mean) for held, _ in values)  # powers of two: nothing is rounded
 
 
+@pytest.mark.slow
 def test_before_that_groups_differ_and_later_rounds_change_nothing() -> None:
     after = [torch.stack([held for held, _ in run(program, 2, n, ranks=8, on="laptop").values]) for n in (2, 3, 4)]
     assert not torch.equal(after[0][0], after[0][-1])
@@ -61,6 +63,7 @@ def test_a_late_rank_holds_up_its_own_group_only() -> None:
     assert [held_up(4, size) for size in (2, 4)] == [1, 3]
 
 
+@pytest.mark.slow
 def test_the_table_counts_what_the_formulas_say() -> None:
     rows = grouped_table(ranks=4, sizes=(2, 4)).rows
     assert [row[1] for row in rows] == ["2", "1"]

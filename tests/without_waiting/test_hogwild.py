@@ -28,6 +28,7 @@ def by_hand(examples: Examples, order: list[int], rate: float) -> Floats:
     return w
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("kernel", hogwild.KERNELS)
 @pytest.mark.parametrize("name", SMALL)
 def test_one_thread_is_sgd(name: str, kernel: str) -> None:
@@ -79,6 +80,7 @@ def test_lock_and_atomic_addition_lose_nothing(kernel) -> None:  # type: ignore[
     assert lock[0] == 0
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("name", SMALL)
 def test_the_loss_falls_with_and_without_races(name: str, threads: int) -> None:
@@ -102,6 +104,7 @@ def members(examples: Examples) -> list[set[int]]:
     return [set(row.tolist()) for row in np.split(examples.coordinates, examples.begins[1:-1])]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("examples", [sparse.uniform(60, 40, 3), sparse.skewed(60, 40, 3), sparse.dense(9, 4)])
 def test_the_papers_quantities_are_exact(examples: Examples) -> None:
     sets = members(examples)
@@ -113,6 +116,7 @@ def test_the_papers_quantities_are_exact(examples: Examples) -> None:
     assert found.meeting == pytest.approx(sum(bool(a & b) for a, b in pairs) / len(pairs))
 
 
+@pytest.mark.slow
 def test_uniform_examples_meet_as_often_as_probability_says() -> None:
     size, used = sparse.COORDINATES, sparse.USED
     found = conflict.conflict(sparse.uniform(3000))
@@ -131,6 +135,7 @@ def test_of_two_threads_increments_the_atomic_ones_survive() -> None:
     assert 0 <= counted.overtaken(SMALL["dense"], 0.1) <= 1
 
 
+@pytest.mark.slow
 def test_each_table_is_one_line_in_a_cell() -> None:
     speed, loss = hogwild.speed_table(sets=SMALL, repeats=1), hogwild.loss_table(epochs=2, sets=SMALL)
     met, lost = conflict.conflict_table(sets=SMALL), counted.survivors((1, 50), increments=2000, repeats=2)

@@ -36,11 +36,13 @@ def one_after_another(ranks: int, steps: int, period: int) -> Tensor:
     return sequential_local_sgd(gradients, BOWLS.start() + 1, steps, RATE, period)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("ranks", "steps", "period"), [(1, 5, 2), (3, 7, 3), (3, 6, 3), (4, 2, 5), (4, 0, 2)])
 def test_all_ranks_hold_the_mean_of_all_models(ranks: int, steps: int, period: int) -> None:
     torch.testing.assert_close(on(ranks, local_sgd, steps, RATE, period), one_after_another(ranks, steps, period))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("steps", "period", "all_reduces"), [(7, 3, 3), (6, 3, 2), (2, 5, 1), (3, 1, 3), (0, 2, 0)])
 def test_it_costs_an_all_reduce_a_period(steps: int, period: int, all_reduces: int) -> None:
     trace = run(trained, local_sgd, steps, RATE, period, ranks=3, on="laptop").trace
@@ -56,6 +58,7 @@ def test_with_a_period_of_one_it_is_algorithm_1() -> None:
     torch.testing.assert_close(on(4, local_sgd, 5, RATE, 1), on(4, algorithm_1, 5))
 
 
+@pytest.mark.slow
 def test_a_longer_period_ends_further_from_the_common_minimum() -> None:
     """Each model goes for its own rank's minimum. The mean of those is not the minimum of the mean loss."""
     best = BOWLS.best(4)
@@ -63,6 +66,7 @@ def test_a_longer_period_ends_further_from_the_common_minimum() -> None:
     assert off[0] < 1e-3 < off[1] < off[2]
 
 
+@pytest.mark.slow
 def test_post_local_sgd_is_algorithm_1_at_first_and_goes_on_with_the_later_steps() -> None:
     torch.testing.assert_close(on(3, post_local_sgd, 6, RATE, 4, 6), on(3, algorithm_1, 6))
     torch.testing.assert_close(on(3, post_local_sgd, 6, RATE, 4, 0), on(3, local_sgd, 6, RATE, 4))

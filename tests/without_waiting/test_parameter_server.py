@@ -56,6 +56,7 @@ def test_bound_0_is_the_synchronous_server_up_to_the_order_of_the_sum() -> None:
     assert result.time > 6 * 4 * GRADIENT  # the slow worker's six steps
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("bound", [0, 1, 3, math.inf])
 def test_staleness_from_the_trace_is_what_the_server_counts_itself(bound: float) -> None:
     result = run(lockstepped, bound, 8, ranks=5, on=SLOW)
@@ -93,6 +94,7 @@ def clocks(bound: float, steps: list[int], infinite: bool = False) -> list[list[
     return seen
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("bound", [0, 1, 2])
 def test_nobody_is_more_than_the_bound_ahead_and_who_is_done_holds_nobody_back(bound: int) -> None:
     steps = [5, 2, 9, 0]
@@ -146,6 +148,7 @@ def sharded(servers: int, bound: float, steps: int, rate: float) -> Tensor:
     return several_servers(DIGITS.of(max(0, rank), workers), DIGITS.start(), own, rate, bound, servers)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("servers", [1, 2, 3])
 def test_shards_of_several_servers_are_w_whatever_their_number(servers: int) -> None:
     values = run(sharded, servers, 0, 5, 0.5 / 3, ranks=servers + 3, on=SLOW).values

@@ -38,6 +38,7 @@ def program(sends_to: Links, rounds: int) -> Tensor:
     return found
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("on", ["laptop", "processes"])
 @pytest.mark.parametrize(
     ("sends_to", "rounds"), [(((),), 2), (((1,), (0,)), 1), (ONE_WAY, 0), (ONE_WAY, 3), (((1, 2), (2,), (0,)), 5)]
@@ -77,6 +78,7 @@ def trained(steps: int) -> Tensor:
     return stochastic_gradient_push(lambda w, step: w - rank, torch.zeros(2).double(), steps, 0.05, ONE_WAY)
 
 
+@pytest.mark.slow
 def test_stochastic_gradient_push_ends_near_the_minimum_of_the_mean() -> None:
     """The mean of (w - r)²/2 over the ranks 0 ... 3 is least at 1.5, however the links weigh the ranks."""
     held = torch.stack(list(run(trained, 120, ranks=4, on="laptop").values))

@@ -73,6 +73,7 @@ def test_the_synchronous_time_is_steps_of_the_straggler_and_all_reduces() -> Non
         assert seconds - alone.seconds == pytest.approx(31 * 1e-3 * (straggler - 1))
 
 
+@pytest.mark.slow
 def test_a_run_gives_what_is_recorded() -> None:
     """Of one method; the slow test has all of them."""
     assert_recorded(race(4, "slow", METHODS[:1]).arrivals[0])

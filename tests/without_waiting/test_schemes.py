@@ -15,6 +15,7 @@ from lockstep.without_waiting.schemes import Reached, delayed_run, reached, stra
 from lockstep.without_waiting.several_servers import torn_table
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("workers", "servers"), [(2, 1), (16, 1), (24, 4), (4, 0)])
 def test_a_step_takes_in_a_run_what_the_formula_says(workers: int, servers: int) -> None:
     step = ingress.step_of(workers, servers)
@@ -42,17 +43,20 @@ def found(name: str, now_and_then: bool) -> Reached:
     return result
 
 
+@pytest.mark.slow
 def test_a_bound_helps_against_who_is_late_now_and_then() -> None:
     waiting, bounded = found("synchronous server", True), found("bound = 3", True)
     assert bounded.seconds < 0.6 * waiting.seconds
 
 
+@pytest.mark.slow
 def test_only_who_never_waits_is_rid_of_who_is_always_slow() -> None:
     waiting, free = found("all-reduce", False), found("asynchronous", False)
     assert free.seconds < waiting.seconds / 3
     assert waiting.seconds / waiting.gradients == pytest.approx(4e-3 / 8, rel=0.1)  # 4 ms for 8 gradients
 
 
+@pytest.mark.slow
 def test_backup_workers_get_back_what_stragglers_cost_and_no_gradient_is_stale() -> None:
     rows = {one.scheme: one for one in compared(backups=(0, 2))}
     waiting, backed, free = rows["synchronous"], rows["2 backup workers"], rows["asynchronous"]

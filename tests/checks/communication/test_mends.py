@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 import torch.distributed as dist
 from torch import Tensor
 
@@ -29,6 +30,7 @@ def test_nothing_is_not_taken_for_the_first_argument_where_two_values_are_wanted
     assert "returns nothing (None); (first, second) is wanted" in found.message
 
 
+@pytest.mark.slow
 def test_cases_that_go_wrong_for_want_of_time_are_no_pattern() -> None:
     told = [f.misconception for f in checks.check("communication.overlapped_step", never_waits).findings]
     assert told == ["never-waited", "wrong-values"]

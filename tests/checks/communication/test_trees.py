@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 import torch
 import torch.distributed as dist
 from torch import Tensor
@@ -59,10 +60,12 @@ def first_misconception(fn: Any) -> str:
     return checks.check(REDUCE, fn).findings[0].misconception
 
 
+@pytest.mark.slow
 def test_a_mistake_is_known_whatever_the_other_ranks_hold() -> None:
     assert first_misconception(sends_its_own) == "drops-partial-sums"
 
 
+@pytest.mark.slow
 def test_few_ranks_do_not_decide_which_mistake_it_is() -> None:
     assert first_misconception(star_that_stops_early) == "wrong-values"
 
