@@ -10,7 +10,6 @@ import pytest
 from lockstep.grading.build import build
 
 HERE = Path(__file__).parent
-FOLDER = "course/90_acting"
 
 
 @pytest.fixture(scope="session")

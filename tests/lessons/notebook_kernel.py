@@ -9,6 +9,7 @@ from typing import Any
 import nbformat
 from kernels import started
 
+FOLDER = "course/90_acting"  # of the sample lesson
 PATIENCE = 60  # seconds until a kernel that says nothing is given up
 
 

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from conftest import FOLDER
-from notebook_kernel import Front
+from notebook_kernel import FOLDER, Front
 
 from lockstep import progress
 from lockstep.lessons.behind import load
