@@ -68,8 +68,10 @@ TREE = {
     "tests/rings/test_command.py": 'start([python, "-m", "lockstep", "fast"])',
     "tests/rings/test_unit.py": 'open("labs/04_rings/lab.ipynb")',
     "tests/rings/test_named.py": 'find("rings.one")',
-    "tests/test_sweep.py": "from lockstep.checks import exercises\nfor e in exercises(): ...",
-    "tests/test_units.py": "from lockstep.grading.course import UNITS",
+    "tests/test_sweep.py": "from lockstep.checks import exercises\n@pytest.mark.parametrize('exercise', exercises())\n"
+    "def test_x(exercise): ...",
+    "tests/test_units.py": "from lockstep.grading.course import UNITS\n"
+    "@pytest.mark.parametrize('unit', UNITS)\ndef test_x(unit): ...",
 }  # fmt: skip
 
 
@@ -91,7 +93,6 @@ def touched(path: str, text: str | None = "# another\n") -> set[str]:
     return {str(part).removeprefix("tests/rings/") for part in now.parts() if then.get(str(part)) != now.hash(part)}
 
 
-SWEEPS = {"tests/test_sweep.py"}
 UNITS = {"tests/test_units.py", "tests/test_units.py::04_rings", "test_unit.py", "test_declared.py"}
 ONE = {"test_named.py", "tests/test_sweep.py", "tests/test_sweep.py::rings.one"}
 RUNNING = {"test_called.py", "test_shown.py"}

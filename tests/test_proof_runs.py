@@ -27,8 +27,8 @@ FILES = {
     "pkg/lockstep/exercises/rings/two/exercise.py": "",
     "tests/test_good.py": "import pytest\ndef test_fast(): pass\n@pytest.mark.slow\ndef test_slow(): pass\n",
     "tests/test_sweep.py": "import pytest\nfrom lockstep.checks import exercises\n"
-    "@pytest.mark.slow\n@pytest.mark.parametrize('e', exercises(), ids=lambda e: e.id)\n"
-    "def test_each(e): pass\n"
+    "@pytest.mark.slow\n@pytest.mark.parametrize('exercise', exercises(), ids=lambda e: e.id)\n"
+    "def test_each(exercise): pass\n"
     "def test_all(): pass\n",
 }
 

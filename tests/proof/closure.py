@@ -97,22 +97,21 @@ class Closure:
     def parts_of(self, module: str) -> list[Part]:
         """A module that goes through exercises or units is proven for each of them, and for the rest of it."""
         words = self.names(module).words
-        each = [*self.exercises] if words & SWEEP else []
-        each += [*self.units] if words & SWEEP_UNITS else []
+        each = [*self.exercises] if words & SWEEP and words >= {"parametrize", "exercise"} else []
+        each += [*self.units] if words & SWEEP_UNITS and words >= {"parametrize", "unit"} else []
         return [Part(module), *(Part(module, of) for of in sorted(each))]
 
     def of(self, part: Part) -> list[str]:
         """All files that it depends on. Of a part, its module's without what other parts are about."""
         return self._reached(self._begin(part))
 
-    def _begin(self, part: Part) -> Iterable[str]:
+    def _begin(self, part: Part) -> set[str]:
         start = {part.module, *(path for path in EVERYTHING if path in self.files)}
-        about = [part.of] if part.of else [other.of for other in self.parts_of(part.module)]
-        return (
-            start
-            | {f"exercise:{of}" for of in about if of in self.exercises}
-            | {f"unit:{of}" for of in about if of in self.units}
-        )
+        words = self.names(part.module).words
+        about = [part.of] if part.of else [*self.exercises] if words & SWEEP else []
+        about += [*self.units] if not part.of and words & SWEEP_UNITS else []
+        kinds = {**dict.fromkeys(self.exercises, "exercise"), **dict.fromkeys(self.units, "unit")}
+        return start | {f"{kinds[of]}:{of}" for of in about}
 
     def hash(self, part: Part, *more: str) -> str:
         """Of paths and contents, and of ``more``: the versions of what is no file here."""
@@ -272,7 +271,7 @@ class Closure:
                 yield f"exercise:{topic}.{function}"
             elif not function and f"{EXERCISES}/{topic}" in self.below and text.startswith(f"{topic}."):
                 yield from (f"exercise:{id}" for id in self.exercises if id.startswith(f"{topic}."))
-        for unit in re.findall(r"\d\d_\w+", text):
+        for unit in () if path.startswith(PACKAGE) else re.findall(r"\d\d_\w+", text):
             yield from [f"unit:{unit}"] if unit in self.units else []
         for token in TOKEN.findall(text):
             if "/" in token or re.search(r"\w?\.\w+$", token):  # "docs" alone is a word
