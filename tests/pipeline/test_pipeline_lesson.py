@@ -25,6 +25,7 @@ def test_naive_stages_are_as_fast_as_one_gpu_and_micro_batches_have_a_best_numbe
     assert half > 0.55 * whole
 
 
+@pytest.mark.slow
 def test_lines_stand_beside_what_is_counted() -> None:
     bubbles = driven.bubble_table(lambda p, m: (p - 1) / (m + p - 1), counts=(1, 8))
     assert [row[1] for row in bubbles.rows] == [row[2] for row in bubbles.rows]
@@ -65,9 +66,10 @@ def test_the_notes_beside_our_count() -> None:
     assert the_notes.installed("torch.distributed.pipelining")
     rows = the_notes.corrections_table().rows
     assert "not there" in rows[2][1]
-    assert rows[3][1] == "27.9 ms; the other way round 23.8 ms"
+    assert rows[3][1] == "19.5 ms; the other way round 15.5 ms"
 
 
+@pytest.mark.slow
 def test_a_gpt_has_the_losses_of_one_rank_under_every_schedule_with_a_flush() -> None:
     wanted = gpt_stages.training("GPipe", ranks=1).losses
     for method in gpt_stages.METHODS:
@@ -78,6 +80,7 @@ def test_a_gpt_has_the_losses_of_one_rank_under_every_schedule_with_a_flush() ->
     assert [row[1:3] for row in rows[:-1]] == [head[1:3]] * (len(rows) - 1)
 
 
+@pytest.mark.slow
 def test_pipedreams_plan_for_vgg_16() -> None:
     """By Ethernet it is the published one; where links are fast, data parallelism is as good."""
     assert [row[1] for row in plans.plans_table().rows] == ["15-1", "15-1", "16"]
@@ -98,6 +101,6 @@ def test_no_training_differs_from_one_rank() -> None:
 
 @pytest.mark.slow
 def test_small_rates_forgive_old_weights_and_stashing_does_not_help_there() -> None:
-    for _, flush, stashed, unstashed in rates_table().rows[:2]:
+    for _, flush, stashed, unstashed in rates_table(rates=(0.002, 0.005)).rows:
         assert float(stashed) < 1.1 * float(flush)
         assert float(unstashed) <= float(stashed)

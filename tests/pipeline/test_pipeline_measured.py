@@ -26,12 +26,13 @@ def test_training_it_is_serial_too_and_micro_batches_change_that() -> None:
     assert piped.time < serial.time
 
 
+@pytest.mark.slow
 def test_the_notes_table_of_data_and_model_parallelism() -> None:
     rows = {row.way: row for row in data_or_model.measured(8)}
     alone, data, naive, pipe = (rows[way] for way in ("one rank", "data parallelism", "naive", "one_f_one_b"))
     assert naive.speedup < alone.speedup == 1 < pipe.speedup < data.speedup
     assert pipe.speedup < 8 * (1 - bubble(8, Flat().micro_batches))
-    assert alone.memory / 8 < pipe.memory < alone.memory / 7 < alone.memory < data.memory
+    assert alone.memory / 8 < pipe.memory < alone.memory / 6 < alone.memory < data.memory
     assert pipe.sent == 2 * Flat().micro_batches * Flat().activation_bytes < data.sent
     assert data.code < 50 < 200 < pipe.code < 400
     with pytest.raises(UsageError, match="two ranks"):
@@ -50,6 +51,7 @@ def test_inside_a_machine_goes_what_sends_more() -> None:
     assert notes_way.seconds < 0.9 * other.seconds
 
 
+@pytest.mark.slow
 def test_the_bytes_of_a_placement_are_the_formulas() -> None:
     flat = Flat(layers=8, width=256, batch=64, micro_batches=4)
     for placed in placement.measured(flat):
@@ -57,6 +59,7 @@ def test_the_bytes_of_a_placement_are_the_formulas() -> None:
         assert placed.gradients == 2 * 3 / 4 * (flat.parameter_bytes / 4 + 4)  # and the number of examples
 
 
+@pytest.mark.slow
 def test_old_weights_cost_loss() -> None:
     flush, stashed, unstashed = staleness.staleness([2])
     assert (flush.oldest, stashed.oldest) == (0, 1)
@@ -72,14 +75,16 @@ def test_the_older_the_worse() -> None:
     assert all(found[p, "PipeDream"] < found[p, "PipeDream without stashing"] for p in (2, 4, 8))
 
 
+@pytest.mark.slow
 def test_small_steps_forgive_old_weights() -> None:
     flush, stashed = (staleness.trained(way, 2, rate=0.002) for way in ("flush", "PipeDream"))
     assert stashed < 1.2 * flush
 
 
+@pytest.mark.slow
 def test_interleaving_pays_where_the_bubble_is_large() -> None:
     """The same worker, at a size that no test could compute: 8 stages, 4,096 wide, without data."""
-    flat = Flat(micro_batches=8)
+    flat = Flat(layers=16, micro_batches=8)
     plain = run(step, "one_f_one_b", flat, ranks=8, on="dgx-a100", fake=True)
     halves = run(pipelined, "interleaved", flat, None, 2, ranks=8, on="dgx-a100", fake=True)
     assert halves.time < plain.time

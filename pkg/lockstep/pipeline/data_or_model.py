@@ -7,7 +7,7 @@
     use               speed up training            models that need much memory
 
 Measured on one flat MLP and one batch, on 8 simulated A100. "Decreases" is right for the naive way: it is slower than
-one rank. A pipeline reaches 90 % of what data parallelism does. "High" is not right for stages: a rank sends its
+one rank. A pipeline reaches 88 % of what data parallelism does. "High" is not right for stages: a rank sends its
 activations, not its gradients, and how much that is depends on the batch instead of the weights. What a pipeline costs
 is in the column of code, and in the balance that it needs.
 """

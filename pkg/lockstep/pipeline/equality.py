@@ -62,10 +62,10 @@ def beside_one_rank(ranks: Sequence[int] = (1, 2, 3, 4, 8), on: str = "dgx-a100"
     rows = []
     for K in ranks:
         cases = [case for case in CASES if case.possible(K)]
-        result = run(all_cases, cases, ranks=K, on=on)
+        result = run(beside, cases, ranks=K, on=on)
         for n, case in enumerate(cases):
-            wanted = alone(case, K)
-            found = {index: state for of_rank in result.values for index, state in of_rank[n].items()}
+            found = {index: state for mine, _ in result.values for index, state in mine[n].items()}
+            wanted = result.values[0][1][n]
             row = {"schedule": str(case), "K": K, "m": case.micro_batches, "apart": furthest(found, wanted)}
             rows.append(row)
     return rows
@@ -84,9 +84,16 @@ def gradients_table(ranks: Sequence[int] = (1, 2, 3, 4, 8)) -> Table:
     return Table(f"{title} (pipedream: from one rank’s with weights as old)", head, rows)
 
 
-def all_cases(cases: Sequence[Case], group: dist.ProcessGroup | None = None) -> list[State]:
+def beside(cases: Sequence[Case]) -> tuple[list[State], list[State]]:
+    """On a rank: its part of each case; and on rank 0 what the case is alone. (There, because a rank has torch's
+    optimizers loaded, and a notebook need not.)"""
+    K = dist.get_world_size()
+    return all_cases(cases), [alone(case, K) for case in cases if dist.get_rank() == 0]
+
+
+def all_cases(cases: Sequence[Case]) -> list[State]:
     """On a rank."""
-    return [trained(case, group) for case in cases]
+    return [trained(case) for case in cases]
 
 
 def trained(case: Case, group: dist.ProcessGroup | None = None) -> State:

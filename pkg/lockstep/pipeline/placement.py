@@ -25,8 +25,8 @@ from lockstep.tables import Table
 from lockstep.worlds import run
 
 SIDE = 4  # stages, and pipelines
-MANY_WEIGHTS = Flat(batch=512, micro_batches=8)
-FEW_WEIGHTS = Flat(layers=8, width=1024, batch=32768, micro_batches=16)
+MANY_WEIGHTS = Flat(layers=4, width=8192, batch=256, micro_batches=4)
+FEW_WEIGHTS = Flat(layers=4, width=1024, batch=32768, micro_batches=4)
 PLACEMENTS = ("pipeline inside, data across", "data inside, pipeline across")
 
 

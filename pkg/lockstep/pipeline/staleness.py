@@ -80,8 +80,9 @@ def train(way: str, rate: float, momentum: float) -> list[float]:
     (x, y), _ = digits_split()
     inputs, targets = (torch.split(t, MINIBATCH) * EPOCHS for t in (x.flatten(1), y))
     if way == "flush":
+        alone = stream("one_f_one_b", stage, stages, 1)
         for one, target in zip(inputs, targets, strict=True):
-            worker.step(stream("one_f_one_b", stage, stages, 1), [len(one)], [one], [target])
+            worker.step(alone, [len(one)], [one], [target])
     else:
         sizes = [len(one) for one in inputs]
         worker.step(stream("pipedream", stage, stages, len(sizes)), sizes, inputs, targets)
@@ -104,7 +105,7 @@ def staleness_table(stages: Sequence[int] = (2, 4, 8)) -> Table:
     )
 
 
-def rates_table(p: int = 4, rates: Sequence[float] = (0.002, 0.005, RATE)) -> Table:
+def rates_table(p: int = 4, rates: Sequence[float] = (0.005, RATE)) -> Table:
     """With smaller steps, weights that are some steps old are nearly the newest ones."""
     rows = [[f"{rate:g}", *(f"{trained(way, p, rate):.3f}" for way in WAYS)] for rate in rates]
     title = f"Loss of the last of {EPOCHS} epochs, {p} stages, momentum {MOMENTUM}"

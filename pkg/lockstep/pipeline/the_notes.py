@@ -43,7 +43,7 @@ def data_or_model_table(K: int = 8) -> Table:
          f"{alone.memory / 1e9:.2f}", "Right: it saves no memory."),
         ("", "Model parallel: Models with large memory requirement", f"{pipe.memory / 1e9:.2f} GB", "Right."),
     ]  # fmt: skip
-    title = f"The notes’ table, and a step of 16 layers with 2,048 examples on {K} simulated A100"
+    title = f"The notes’ table, and a step of 8 layers with 2,048 examples on {K} simulated A100"
     return Table(title, ["", "the notes", "we count", "why"], rows)
 
 

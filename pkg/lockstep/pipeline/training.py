@@ -30,7 +30,7 @@ ALONE, DATA = "one rank", "data parallelism"
 class Flat:
     """``layers`` linear layers of ``width``, with ReLU after each; a batch in micro-batches."""
 
-    layers: int = 16
+    layers: int = 8
     width: int = 4096
     batch: int = 2048
     micro_batches: int = 16
