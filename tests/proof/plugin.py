@@ -4,7 +4,8 @@
                      "failed": "build/proof/failed.jsonl"}
 
 A part has passed when each of its tests has. One that was skipped for want of what can be installed proves nothing.
-``-k NAME``, of an exercise, collects only modules that go through exercises, or that say its name.
+``-k NAME``, of an exercise, collects only modules that go through exercises, or that say its name; and without ``-m``
+it runs what `make test` does.
 """
 
 from __future__ import annotations
@@ -45,6 +46,7 @@ def register(config: pytest.Config) -> None:
             config.pluginmanager.register(Noted(config, plan), "noted")
     if (word := config.getoption("keyword")) and (exercise := _exercise(config.rootpath, word)):
         config.pluginmanager.register(Named(config.rootpath, exercise), "named")
+        config.option.markexpr = config.option.markexpr or "not slow"
 
 
 class Chosen:
