@@ -8,7 +8,7 @@ from lockstep import run
 from lockstep.cost.bubble import bubble
 from lockstep.cost.pipeline import sent_bytes
 from lockstep.errors import UsageError
-from lockstep.pipeline import data_or_model, notes, placement, staleness
+from lockstep.pipeline import data_or_model, notes, placement, staleness, training
 from lockstep.pipeline.training import Flat, pipelined, step
 
 
@@ -60,6 +60,13 @@ def test_the_bytes_of_a_placement_are_the_formulas() -> None:
 
 
 @pytest.mark.slow
+def test_what_is_measured_twice_runs_once() -> None:
+    """A cache counts a call with a default left out as another one: the lesson's tables ran all of it twice."""
+    assert staleness.losses("flush", 2) is staleness.losses("flush", 2, staleness.RATE, staleness.MOMENTUM)
+    assert training.executed("naive", 2) is training.executed("naive", 2, Flat())
+    assert placement.measured() is placement.measured(placement.MANY_WEIGHTS)
+
+
 def test_old_weights_cost_loss() -> None:
     flush, stashed, unstashed = staleness.staleness([2])
     assert (flush.oldest, stashed.oldest) == (0, 1)

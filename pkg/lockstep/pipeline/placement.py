@@ -37,10 +37,14 @@ class Placed(NamedTuple):
     gradients: float  # bytes that each rank sends to average its gradients
 
 
-@cache
 def measured(flat: Flat | None = None, on: str = "dgx-a100", schedule: str = "one_f_one_b") -> list[Placed]:
     """One row for each placement. ``flat.batch`` is that of one pipeline; ``on`` has 8 ranks on a machine."""
-    flat, found = flat or MANY_WEIGHTS, list[Placed]()
+    return _measured(flat or MANY_WEIGHTS, on, schedule)
+
+
+@cache  # all arguments given: with one left out it would be another entry
+def _measured(flat: Flat, on: str, schedule: str) -> list[Placed]:
+    found = list[Placed]()
     for placement in PLACEMENTS:
         result = run(step, placement, flat, schedule, ranks=SIDE**2, on=on, fake=True)
         middle = SIDE if placement == PLACEMENTS[1] else 1  # stage 1 of pipeline 0
