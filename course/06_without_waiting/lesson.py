@@ -23,7 +23,7 @@ from IPython.display import display
 
 from lockstep import predict, quiz, reconcile, run, show, your_turn
 from lockstep.without_waiting import advice, compression, conflict, consensus, counted
-from lockstep.without_waiting import driven, fewer_bytes, graphs, hogwild, ingress
+from lockstep.without_waiting import driven, fewer_bytes, hogwild, ingress
 from lockstep.without_waiting import notes, published, push_sum, schedules, schemes
 from lockstep.without_waiting import waiting
 
@@ -260,7 +260,7 @@ advice.advice_table()
 # |---|---|---|
 # | Generally scales well, no ‘barrier’ | the column *1 server*, above | Right while the port has time; then workers queue. |
 # | Centralized approach does not scale well | the last row, against *all-reduce* | Right for one server. Four can serve more workers. |
-# | More info on asynchronous SGD: pub45187 | synchronous with 4 backup workers 21.4 ms, asynchronous 23.2 | That paper argues for backup workers: hardly a wait, and nothing stale. |
+# | More info on asynchronous SGD: pub45187 | synchronous with 4 backup workers 21.3 ms, asynchronous 23.1 | That paper argues for backup workers: hardly a wait, and nothing stale. |
 #
 # **A good place for a break.** Your predictions and lines are kept.
 #
@@ -366,7 +366,7 @@ predict(
 )
 
 # %% lesson="after ring"
-ring = consensus.consensus("ring", graphs.ring(16))
+ring = consensus.measured(ranks=16)[0]
 display(reconcile("ring", simulated=ring.steps))
 consensus.consensus_table(ranks=16)
 

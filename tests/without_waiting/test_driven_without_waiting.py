@@ -11,6 +11,7 @@ import torch.distributed as dist
 from torch import Tensor
 
 from lockstep import run
+from lockstep.without_waiting import consensus, driven
 from lockstep.without_waiting.advice import advice_table
 from lockstep.without_waiting.driven import (
     classes_table,
@@ -154,4 +155,18 @@ def test_what_lesson_06_says_of_ports_and_backup_workers_holds() -> None:
     steps = [step_of(64, servers).formula for servers in (1, 4, 0)]
     assert [round(1e3 * seconds) for seconds in steps] == [258, 66, 48]
     times = {row[0]: row[1] for row in advice_table().rows}
-    assert (times["4 backup workers"], times["asynchronous"]) == ("21.4 ms", "23.2 ms")
+    assert (times["4 backup workers"], times["asynchronous"]) == ("21.3 ms", "23.1 ms")
+
+
+def test_a_table_of_periods_shares_its_trainings_with_the_loss_above_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The lesson trained with the period of 64 twice."""
+    runs = []
+    monkeypatch.setattr(driven, "in_turn", lambda programs, *where: runs.append(programs) or in_turn(programs, *where))
+    loss = driven.local_loss(64, alpha=0.1, ranks=2)
+    assert driven.periods_table(meets, alpha=0.1, ranks=2).rows[-1][2] == f"{loss:.3f}"
+    assert len(runs) == 1
+
+
+def test_a_graph_and_the_table_of_graphs_share_their_runs() -> None:
+    """The lesson gossiped on the ring twice."""
+    assert consensus.measured(ranks=2, most=3)[0] is consensus.measured(ranks=2, most=3)[0]

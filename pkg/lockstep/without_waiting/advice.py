@@ -31,9 +31,9 @@ from lockstep.without_waiting.schemes import TARGET, WITH_SERVER, Scheme, in_tim
 from lockstep.without_waiting.staleness import staleness_of
 from lockstep.worlds import run
 
-WORKERS, STEPS, RATE = 24, 25, 2.0
+WORKERS, STEPS, RATE = 24, 20, 2.0
 LEAST = 0.95  # of the time that a gradient takes: what nobody is faster than, in the trace of stragglers
-BACKUPS = (0, 1, 2, 4)
+BACKUPS = (0, 2, 4)
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from lockstep.without_waiting.sparse import Examples
 
 INCREMENTS = 1_000_000
 COUNTERS = (1, 16, 1_000, 100_000)
-REPEATS = 40
+REPEATS = 20
 
 
 def surviving(counters: int, threads: int = 2, increments: int = INCREMENTS, kernel: Callable[..., None] = count,

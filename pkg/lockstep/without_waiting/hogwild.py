@@ -35,7 +35,7 @@ Kernel = Callable[..., None]
 RATES: Mapping[str, float] = {"uniform": 2.0, "skewed": 0.5, "dense": 0.1}  # by data set
 EPOCHS = 4
 REPEATS = 5  # of a time
-PASSES = 5  # epochs in one go, where they are timed: long enough for threads to run side by side
+PASSES = 8  # epochs in one go, where they are timed: long enough for threads to run side by side
 
 
 @njit(nogil=True)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-EXAMPLES, COORDINATES, USED = 20_000, 100_000, 20  # of the data sets of this unit; USED: of an example, at most
+EXAMPLES, COORDINATES, USED = 10_000, 100_000, 20  # of the data sets of this unit; USED: of an example, at most
 DENSE = 32  # coordinates, where every example uses all
 
 
