@@ -105,6 +105,14 @@ def test_what_fails_is_skipped_for_want_of_something_or_reads_what_it_does_not_n
     assert "3 unproven" in done.stdout
 
 
+@pytest.mark.parametrize("some", [["-k", "fast"], ["-m", "not slow"], ["--deselect", "tests/test_good.py::test_slow"]])
+def test_a_run_that_leaves_tests_out_proves_nothing(checkout: Path, some: list[str]) -> None:
+    """With -k a part passed with what was left of it, and one with nothing left "had no tests"."""
+    done = proof(checkout, "all", *some)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert proven(checkout) == set()
+
+
 @pytest.mark.slow
 def test_a_module_that_cannot_be_collected_is_not_proven(checkout: Path) -> None:
     write(checkout / "tests/test_broken.py", "import nothing_of_that_name\n")

@@ -2,8 +2,8 @@
 
     python -m proof affected [--since COMMIT]     all tests of what has changed since a commit, by default the last one
     python -m proof all [--within SECONDS]        all tests that tests/proven.json does not prove, and note what passes
-    python -m proof ci --within SECONDS           the same as .ci/run does it: slow tests of what is unproven, then some
-                                                  entries of the ledger anew; nothing is noted
+    python -m proof ci --within SECONDS           the same as .ci/run does it: some entries of the ledger anew, then
+                                                  slow tests of what is unproven; nothing is noted
     python -m proof unproven                      name them
     python -m proof why PART FILE                 why a part of the tests depends on a file
 
@@ -37,6 +37,7 @@ from proof.tree import Tree
 ROOT = Path(__file__).parents[2]
 FOLDER = Path("build") / "proof"
 AGAIN = 5  # entries of the ledger that .ci/run tries anew
+BEYOND = "slow or horovod"  # what `make test`, which ran before, has left out
 SOME = 12  # names that a summary tells
 GRACE = 30.0  # seconds for tests to end when the time is over
 ONCE_MORE = ("--last-failed", "--last-failed-no-failures", "none")
@@ -135,15 +136,16 @@ class Outcome:
         return int(bool(self.failed)) if self.over or self.code == pytest.ExitCode.NO_TESTS_COLLECTED else self.code
 
 
-def run(parts: Sequence[Part], *more: str, until: float | None = None, workers: int = 2) -> Outcome:
+def run(parts: Sequence[Part], *more: str, marks: str = "", until: float | None = None, workers: int = 2) -> Outcome:
     plan = ROOT / FOLDER / "plan.json"
     files = {"noted": FOLDER / "noted.jsonl", "failed": FOLDER / "failed.jsonl"}
     for file in files.values():
         (ROOT / file).unlink(missing_ok=True)
     named = {name: str(file) for name, file in files.items()}
-    plan.write_text(json.dumps({"parts": [*map(str, parts)], "until": until, **named}))
+    plan.write_text(json.dumps({"parts": [*map(str, parts)], "marks": marks, "until": until, **named}))
     modules = sorted({part.module for part in parts})  # the plugin puts the tests in order
     words = [sys.executable, "-m", "pytest", "-q", "-n", str(workers), "--dist", "loadgroup", f"--proof={plan}"]
+    words += ["-m", marks] if marks else []
     with subprocess.Popen([*words, *more, *modules], cwd=ROOT) as tests:
         over = not _ends(tests, until)
     over = over or bool(until and time.time() > until)
@@ -195,20 +197,24 @@ def ci(words: argparse.Namespace) -> int:
     parts = project.in_order(project.unproven())
     again = [part for part in project.ledger.in_rotation(AGAIN) if part in project.hashes]
     code, passed = 0, set[Part]()
-    for title, some, more in (("proven, and tried anew", again, ()), ("unproven", parts, ("-m", "slow or horovod"))):
+    for title, some, marks in (("proven, and tried anew", again, ""), ("unproven", parts, BEYOND)):
         if some and time.time() < until:
             print(f"==> {title}: {len(some):,} parts", flush=True)
-            done = run(some, *more, *words.pytest, until=max(time.time() + 1, until - words.spare), workers=3)
+            first = max(time.time() + 1, until - words.spare)
+            done = run(some, *words.pytest, marks=marks, until=first, workers=3)
             passed |= {*done.passed}
-            code = code or (once_more(some, done, *more, *words.pytest, until=until) if done.failed else done.exit_code)
+            if done.failed:
+                code = once_more(some, done, *words.pytest, marks=marks, until=until) or code
+            else:
+                code = code or done.exit_code
     print(f"==> {told([part for part in parts if part not in passed])}")
     return code
 
 
-def once_more(parts: Sequence[Part], done: Outcome, *more: str, until: float) -> int:
+def once_more(parts: Sequence[Part], done: Outcome, *more: str, marks: str, until: float) -> int:
     """The exit code after a second try, for which some of the time was spared."""
     print("==> what failed, once more; each is a defect\n" + "\n".join(done.failed), flush=True)
-    second = run(parts, *more, *ONCE_MORE, until=until)
+    second = run(parts, *more, *ONCE_MORE, marks=marks, until=until)
     return 1 if second.over else second.exit_code
 
 

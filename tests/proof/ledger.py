@@ -43,6 +43,8 @@ class Ledger:
         return self.proofs.get(part, ("", ""))[1]
 
     def add(self, hashes: Mapping[Part, str], day: str, again: int = 5) -> None:
+        if not hashes:
+            return
         self.proofs |= {part: (hash, day) for part, hash in hashes.items()}
         turn = self.in_rotation(again + 1)
         self.next = str(turn[-1]) if turn else ""

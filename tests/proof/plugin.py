@@ -1,9 +1,10 @@
 """For pytest: run some parts of the tests alone, in their order; note which of them have passed; end in time.
 
-    --proof FILE    {"parts": ["tests/test_dye.py", …], "until": 1796000000.0, "noted": "build/proof/noted.jsonl",
-                     "failed": "build/proof/failed.jsonl"}
+    --proof FILE    {"parts": ["tests/test_dye.py", …], "marks": "", "until": 1796000000.0,
+                     "noted": "build/proof/noted.jsonl", "failed": "build/proof/failed.jsonl"}
 
-A part has passed when each of its tests has. One that was skipped for want of what can be installed proves nothing.
+A part has passed when each of its tests has, of those with these ``marks``: whoever narrows a run further proves
+nothing by it. One that was skipped for want of what can be installed proves nothing.
 ``-k NAME``, of an exercise, collects only modules that go through exercises, or that say its name; and without ``-m``
 it runs what `make test` does.
 """
@@ -27,6 +28,7 @@ from proof.watch import MISSED, Watch
 
 PART = "part"
 KEPT = Path("build") / "proof" / "names.json"
+NARROW = ("keyword", "deselect", "ignore", "ignore_glob", "lf", "stepwise")  # options that leave tests out
 WANTING = re.compile(r"horovod|chromium|bubblewrap|bwrap|slurm|mpirun|buildah|sandbox|npm|hub", re.IGNORECASE)
 
 
@@ -54,7 +56,7 @@ class Chosen:
 
     def __init__(self, root: Path, plan: Mapping[str, Any], parts: Parts, first: bool) -> None:
         self.parts, self.first = parts, first
-        self.noted = root / plan["noted"]
+        self.noted, self.marks = root / plan["noted"], plan["marks"]
         self.order = {name: place for place, name in enumerate(plan["parts"])}
 
     @pytest.hookimpl(trylast=True)
@@ -64,11 +66,14 @@ class Chosen:
         names = {item: str(self.parts.of(item)) for item in items}
         chosen = sorted((item for item in items if names[item] in self.order), key=lambda i: self.order[names[i]])
         config.hook.pytest_deselected(items=[item for item in items if names[item] not in self.order])
+        items[:] = chosen
+        narrowed = any(config.getoption(name, None) for name in NARROW)
+        if narrowed or config.getoption("markexpr") != self.marks:
+            return
         count = Counter(names[item] for item in chosen)
         for item in chosen:
             item.user_properties.append((PART, (names[item], count[names[item]])))
-        items[:] = chosen
-        if self.first and not config.getoption("markexpr") and not session.testsfailed:
+        if self.first and not session.testsfailed:
             _note(self.noted, [name for name in self.order if name not in count])  # it has no tests
 
 
