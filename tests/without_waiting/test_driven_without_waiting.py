@@ -167,6 +167,19 @@ def test_a_table_of_periods_shares_its_trainings_with_the_loss_above_it(monkeypa
     assert len(runs) == 1
 
 
+def test_a_learners_line_runs_anew_each_time() -> None:
+    """What it read had changed, and the table was the old one."""
+    every = [4]
+    meets = learners(every)
+    before = driven.periods_table(meets, periods=(1,), ranks=2).rows
+    every[0] = 1
+    assert driven.periods_table(meets, periods=(1,), ranks=2).rows != before
+
+
+def learners(every: list[int]) -> driven.Meets:
+    return lambda step, steps, period: (step + 1) % every[0] == 0
+
+
 def test_a_graph_and_the_table_of_graphs_share_their_runs() -> None:
     """The lesson gossiped on the ring twice."""
     assert consensus.measured(ranks=2, most=3)[0] is consensus.measured(ranks=2, most=3)[0]

@@ -142,9 +142,18 @@ def local_loss(period: int, alpha: float | None = None, ranks: int = 8) -> float
     return Digits().loss(_ended(meets, periods, alpha, ranks)[periods.index(period)].w)
 
 
+def _ended(by: Meets, periods: tuple[int, ...], alpha: float | None, ranks: int) -> list[Done]:
+    """A learner's line runs anew each time: what it reads may have changed."""
+    return _by_the_librarys(periods, alpha, ranks) if by is meets else _trained(by, periods, alpha, ranks)
+
+
 @cache
-def _ended(meets: Meets, periods: tuple[int, ...], alpha: float | None, ranks: int) -> list[Done]:
-    return in_turn([partial(averaged, period, meets, alpha) for period in periods], ranks, cluster())
+def _by_the_librarys(periods: tuple[int, ...], alpha: float | None, ranks: int) -> list[Done]:
+    return _trained(meets, periods, alpha, ranks)
+
+
+def _trained(by: Meets, periods: tuple[int, ...], alpha: float | None, ranks: int) -> list[Done]:
+    return in_turn([partial(averaged, period, by, alpha) for period in periods], ranks, cluster())
 
 
 def periods_table(meets: Meets, periods: Sequence[int] = PERIODS, alpha: float | None = None, ranks: int = 8) -> Table:
