@@ -6,13 +6,14 @@ import os
 import threading
 import time
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import torch
 import torch.distributed as dist
 
-from lockstep import checks, progress
+from lockstep import checks, progress, worlds
 from lockstep.checks import Finding, Score, find
 from lockstep.checks.observe import observe, observe_reference
 from lockstep.collectives import ring_all_reduce as reference
@@ -279,6 +280,36 @@ def test_a_slow_function_is_told_so_where_the_reference_is_quick(monkeypatch: py
     monkeypatch.setattr(assess, "observe_reference", lambda exercise, on, limit: Observation(exercise.id, "virtual"))
     score = checks.check(RING, lambda tensor, group=None: tensor)
     assert score.verdict == "wrong"
+    assert score.findings[0].misconception == "too-slow"
+
+
+def test_a_sandbox_that_begins_slowly_is_no_busy_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An answer had stopped all processes of its sandbox. The next one took more than ten seconds to begin, which
+    counted as the reference's time: "too busy to check anything", and no grade."""
+    from lockstep.checks import assess
+    from lockstep.checks.observation import Observation
+    from lockstep.checks.observe import warm_up
+
+    clock, begun = [0.0], []
+
+    def begin() -> None:
+        if not begun:
+            clock[0] += 60
+        begun.append(True)
+
+    def late(exercise, fn, on):
+        return Observation(exercise.id, "virtual", unseen=tuple(exercise.cases(2, 0)))
+
+    def quick(exercise, on, limit):
+        warm_up(exercise, "virtual")
+        return Observation(exercise.id, "virtual")
+
+    monkeypatch.setattr(assess, "time", SimpleNamespace(monotonic=lambda: clock[0]))
+    monkeypatch.setattr(assess, "observe", late)
+    monkeypatch.setattr(assess, "observe_reference", quick)
+    with worlds.carried_by(worlds.carry_out, begin):
+        score = checks.check(RING, lambda tensor, group=None: tensor)
+    assert begun
     assert score.findings[0].misconception == "too-slow"
 
 

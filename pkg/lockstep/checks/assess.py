@@ -20,7 +20,7 @@ from lockstep.checks.judge import Finding, fault_of, mark, plainly_endless
 from lockstep.checks.known import helpful
 from lockstep.checks.load import NoFunction, Unreadable, load
 from lockstep.checks.observation import Observation, Seen
-from lockstep.checks.observe import LAUNCHED_CASE_LIMIT, LIMIT, Ungraded, observe, observe_reference
+from lockstep.checks.observe import LAUNCHED_CASE_LIMIT, LIMIT, Ungraded, observe, observe_reference, warm_up
 from lockstep.checks.score import Score
 from lockstep.checks.seeds import under_autograde
 from lockstep.checks.ungraded import settle
@@ -184,6 +184,7 @@ def _time_that_is_fair(exercise: Exercise, observation: Observation, on: str | N
     Ungraded if that is too long: on a machine so busy a right answer would run out of time as well."""
     hung = next((seen.case.ranks for seen in observation if seen.failure), None)
     patient = replace(exercise, seconds=LIMIT / 2, worlds=exercise.worlds if hung is None else (hung,))
+    warm_up(patient, observation.world)  # the learner's function may have ended its sandbox
     began = time.monotonic()
     own = observe_reference(patient, on, limit=LIMIT / 2)
     took = time.monotonic() - began

@@ -15,7 +15,7 @@ from typing import Any
 
 import cloudpickle
 
-from lockstep import machines
+from lockstep import machines, worlds
 from lockstep.checks.calls import Begun, told_call, under_way
 from lockstep.checks.case import Case
 from lockstep.checks.device import holds_tensors
@@ -62,7 +62,7 @@ def observe(
         return Observation(exercise.id, world, signature=problem)
     if problem := _uncopyable(fn, "another process" if exercise.pure else "the ranks"):
         return Observation(exercise.id, world, problem=problem)
-    _warm_up(world, exercise)
+    warm_up(exercise, world)
     longest = max(limit, exercise.seconds) if exercise.pure else limit
     rules = rules or (RENDEZVOUS if world in ("processes", "spmd") else exercise.rules)
     refused = exercise.reference.partition(":")[0] if guarded else ""
@@ -246,8 +246,8 @@ def home(exercise: Exercise) -> str:
     return "processes" if exercise.real else CLUSTER
 
 
-def _warm_up(world: str, exercise: Exercise) -> None:
-    """Loading torch, and what every run of a check imports, takes seconds: once in a session, and not the learner's."""
+def warm_up(exercise: Exercise, world: str) -> None:
+    """Loading torch, what every run of a check imports, and a sandbox take seconds, which are not the learner's."""
     if exercise.real and not exercise.pure and world not in ("processes", "spmd"):
         told = f"{exercise.id} is about ranks that are real processes, and {world} is a simulation."
         raise Ungraded(told, 'Check it with on="processes", or without `on`.')
@@ -257,6 +257,7 @@ def _warm_up(world: str, exercise: Exercise) -> None:
         if world != "spmd":
             homes = filter(None, map(_home_of, (exercise.watch, exercise.beside)))
             server.warm_up((*exercise.loads, play.__module__, exercise.reference.partition(":")[0], *homes))
+        worlds.prepare()
     except WorldUnavailable as error:
         raise Ungraded(error.message, error.remedy) from error
 

@@ -134,7 +134,7 @@ def _judged(id: str, file: Path, task: Task) -> Judged:
     with ExitStack() as stack:
         sandbox = Sandbox(view(task.private), task.sandbox, loads)
         stack.callback(sandbox.close)
-        stack.enter_context(worlds.carried_by(sandbox.carry))
+        stack.enter_context(worlds.carried_by(sandbox.carry, sandbox.begin))
         return _told(check_file(id, file, keep=False, apart=True), sandbox.ended, task.student)
 
 

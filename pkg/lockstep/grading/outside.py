@@ -72,8 +72,9 @@ class Sandbox:
         return outcome
 
     def begin(self) -> None:
-        """Make it now. Raises WorldUnavailable where this machine allows none of its kind."""
-        self._running()
+        """Make it now, if a run could use it. Raises WorldUnavailable where this machine allows none of its kind."""
+        if len(self.ended) < MOST_LOST:
+            self._running()
 
     def close(self) -> None:
         if self._child:
