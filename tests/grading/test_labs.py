@@ -24,6 +24,7 @@ LESSONS = [u for u in UNITS if (root() / "course" / u.folder / "lesson.py").exis
 ACTING = [u for u in LESSONS if "lessons.begin(" in (root() / u.lesson).read_text()]
 pytestmark = pytest.mark.timeout(900)
 RESET = "%reset -f\n__spec__ = None"  # %reset takes it away, and multiprocessing asks for it
+OPENED = f"%cd -q {{}}\n{RESET}\nimport os\nos.environ['LOCKSTEP_OPEN'] = 'all'"
 named = {"ids": lambda unit: unit.folder}
 
 
@@ -43,11 +44,23 @@ def executed(path: Path):
 
 
 def execute(nb, folder: Path, stop_at_errors: bool):
-    where = {"metadata": {"path": str(folder)}}
-    NotebookClient(
-        nb, timeout=280, kernel_name="python3", allow_errors=not stop_at_errors, resources=where, config=settings()
-    ).execute()
+    client(nb, folder, stop_at_errors).execute()
     return nb
+
+
+def client(nb, folder: Path, stop_at_errors: bool) -> NotebookClient:
+    where = {"metadata": {"path": str(folder)}}
+    return NotebookClient(
+        nb, timeout=280, kernel_name="python3", allow_errors=not stop_at_errors, resources=where, config=settings()
+    )
+
+
+def go_on(kernel: NotebookClient, cells, stop_at_errors: bool):
+    """Run these cells, too, in a kernel that has run others."""
+    kernel.nb, kernel.allow_errors = new_notebook(cells=cells), not stop_at_errors
+    for index, cell in enumerate(cells):
+        kernel.execute_cell(cell, index)
+    return cells
 
 
 def points(cells) -> dict[str, tuple[float, float]]:
@@ -59,6 +72,29 @@ def errors(cells) -> list[str]:
     return [o.evalue for c in cells if c.cell_type == "code" for o in c.outputs if o.output_type == "error"]
 
 
+@pytest.mark.runs("unit")
+@pytest.mark.parametrize("unit", LABS, **named)
+def test_a_unit_runs(unit, learner):
+    """In one kernel, since to start one takes as long as a lab's checks: the lab untouched, all answers from the first
+    one on, and then the lesson with everything open."""
+    lab, solution, lesson = (
+        nbformat.read(root() / path, as_version=4).cells for path in (unit.lab, unit.solution, unit.lesson)
+    )
+    first = next(at for at, (a, b) in enumerate(zip(lab, solution, strict=False)) if a.source != b.source)
+    kernel = client(new_notebook(), (root() / unit.lab).parent, stop_at_errors=False)
+    with kernel.setup_kernel():
+        untouched = points(go_on(kernel, lab, stop_at_errors=False))
+        solved = points(go_on(kernel, solution[first:], stop_at_errors=True))
+        seen = go_on(kernel, [new_code_cell(OPENED.format((root() / unit.lesson).parent)), *lesson], stop_at_errors=True)
+    assert untouched.keys() == solved.keys() != set()
+    assert {name: score for name, (score, _) in untouched.items() if score != 0} == {}
+    assert {name: score for name, (score, most) in solved.items() if score != most} == {}
+    read = json.dumps(seen, ensure_ascii=False)
+    assert "by itself" not in read
+    assert "Not written yet" not in read
+
+
+@pytest.mark.slow
 @pytest.mark.runs("unit")
 @pytest.mark.parametrize("unit", LABS, **named)
 def test_the_untouched_lab_scores_exactly_zero_and_the_solution_has_full_marks(unit, learner):
@@ -125,6 +161,7 @@ def test_a_lesson_that_nobody_has_opened_runs_and_tells_nothing_that_is_behind(u
     assert [line for line in hidden if json.dumps(line, ensure_ascii=False)[1:-1] in seen] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", ACTING, **named)
 def test_with_everything_open_all_of_it_runs(unit, learner, monkeypatch):
     monkeypatch.setenv("LOCKSTEP_OPEN", "all")

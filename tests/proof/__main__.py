@@ -204,7 +204,7 @@ def ci(words: argparse.Namespace) -> int:
             done = run(some, *words.pytest, marks=marks, until=first, workers=3)
             passed |= {*done.passed}
             if done.failed:
-                code = once_more(some, done, *words.pytest, marks=marks, until=until) or code
+                code = once_more(some, done, *words.pytest, marks=marks, until=until + words.spare) or code
             else:
                 code = code or done.exit_code
     print(f"==> {told([part for part in parts if part not in passed])}")
@@ -212,7 +212,8 @@ def ci(words: argparse.Namespace) -> int:
 
 
 def once_more(parts: Sequence[Part], done: Outcome, *more: str, marks: str, until: float) -> int:
-    """The exit code after a second try, for which some of the time was spared."""
+    """The exit code after a second try, for which some of the time was spared, and as much again: a class of hostile
+    answers takes long before the first of them is judged."""
     print("==> what failed, once more; each is a defect\n" + "\n".join(done.failed), flush=True)
     second = run(parts, *more, *ONCE_MORE, marks=marks, until=until)
     return 1 if second.over else second.exit_code
