@@ -142,6 +142,7 @@ class TestCheck:
         assert done.returncode == 0, done.stdout
         assert f"{RING}: Right." in done.stdout
 
+    @pytest.mark.slow
     def test_1_right_values_at_the_wrong_cost(self, lockstep: Lockstep, tmp_path: Path) -> None:
         done = lockstep("check", RING, answer(tmp_path, WHOLE_TENSOR), "--json")
         report = json.loads(done.stdout)
@@ -155,6 +156,7 @@ class TestCheck:
         assert "It does not run to the end" in done.stdout
         assert "answer.py, line 6, in ring_all_reduce" in done.stdout
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         ("text", "told"),
         [
@@ -316,6 +318,7 @@ class TestUnderTorchrun:
         assert done.returncode == 0, done.stderr
         assert json.loads(done.stdout)["verdict"] == "passed"
 
+    @pytest.mark.slow
     def test_every_rank_ends_with_the_same_code(self, lockstep: Lockstep, tmp_path: Path) -> None:
         """torchrun reports the exit code of a rank that failed, and itself ends with 1."""
         done = lockstep("check", RING, answer(tmp_path, UNCHANGED), "--json", prefix=self.TORCHRUN)
@@ -323,6 +326,7 @@ class TestUnderTorchrun:
         assert json.loads(done.stdout)["verdict"] == "wrong"
 
 
+@pytest.mark.slow
 def test_141_when_nobody_reads(tmp_path: Path) -> None:
     reader, writer = os.pipe()
     os.close(reader)
@@ -354,6 +358,7 @@ def test_doctor_as_json(lockstep: Lockstep) -> None:
     assert done.returncode == int(any(not f["ok"] and not f["optional"] for f in findings))
 
 
+@pytest.mark.slow
 def test_progress_of_a_newcomer(lockstep: Lockstep) -> None:
     assert lockstep("progress").stdout == "Nothing yet. `lockstep lab` opens the course.\n"
 

@@ -59,6 +59,7 @@ def test_the_wrong_answer_is_told_what_it_states(copy: Path) -> None:
     assert "This is the left neighbour's tensor." in done.stdout
 
 
+@pytest.mark.slow
 def test_a_teachers_own_wrong_answer_is_recognised_as_well(copy: Path) -> None:
     folder = copy / "course/04_communication/wrong/shift_left"
     folder.mkdir(parents=True)
@@ -76,6 +77,7 @@ def test_a_teachers_own_wrong_answer_is_recognised_as_well(copy: Path) -> None:
     (folder / "own.py").unlink()
 
 
+@pytest.mark.slow
 def test_the_lab_is_built_solved_and_released(copy: Path) -> None:
     assert lockstep(copy, "build", "--check").returncode == 1
     built = lockstep(copy, "build")

@@ -102,6 +102,7 @@ def test_the_digits_are_those_of_scikit_learn() -> None:
     assert torch.equal(y, torch.from_numpy(classes).long())
 
 
+@pytest.mark.slow
 def test_to_read_the_digits_imports_no_scikit_learn() -> None:
     program = "import sys; from lockstep.datasets import digits; digits(); sys.exit('sklearn' in sys.modules)"
     subprocess.run([sys.executable, "-c", program], check=True)

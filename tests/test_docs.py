@@ -127,6 +127,7 @@ def test_the_tour_of_the_readme_runs(tmp_path: Path) -> None:
     assert "lockstep.errors.Deadlock: Deadlock: rank 0 waits for rank 1" in done.stderr
 
 
+@pytest.mark.slow
 def test_the_example_of_unequal_ranks_prints_what_the_page_says(tmp_path: Path) -> None:
     page = (ROOT / "docs" / "virtual-cluster.md").read_text()
     (code, told), *_ = re.findall(r"```python\n(.*?)```\n\n```text\n(.*?)```", page, re.DOTALL)

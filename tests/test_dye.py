@@ -226,6 +226,7 @@ def test_parts_with_a_declared_denominator() -> None:
     assert not undeclared.certain
 
 
+@pytest.mark.slow
 @given(data=st.data(), ranks=st.integers(1, 3), elements=st.integers(1, 9))
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_any_map_of_small_whole_numbers_is_found_exactly(data: Any, ranks: int, elements: int) -> None:
@@ -415,6 +416,7 @@ def results(draw: Any) -> Dyed:
     return Dyed(tuple(range(ranks)), elements, "float64", rows=rows, alone=((0.0,) * elements,) * ranks)
 
 
+@pytest.mark.slow
 @given(dyed=results(), data=st.data())
 @settings(max_examples=100, deadline=None)
 def test_a_profile_is_the_same_under_its_symmetry(dyed: Dyed, data: Any) -> None:
@@ -460,6 +462,7 @@ ALIKE = {  # no result tells these apart, up to names: the first two keep the sa
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "ranks", "symmetry", "wanted", "extra"), RINGS)
 def test_profiles_part_the_known_wrong_answers(
     name: str, ranks: int, symmetry: Symmetry, wanted: Callable[[Dyed], Wanted], extra: tuple[Any, ...]

@@ -43,6 +43,7 @@ ALONE = (
 TOGETHER = ("ddp", "sharded", "tensor_parallel", "pipeline")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", ALONE)
 def test_equal_on_real_ranks(case):
     for real, virtual in zip(memory(case, "processes"), memory(case, "virtual"), strict=True):
@@ -201,6 +202,7 @@ def test_arguments_and_what_a_function_closes_over_count(world):
     assert mine.peaks == dict.fromkeys(MEMORY_KINDS, 0) | {"parameters": 400, "buffers": 300}
 
 
+@pytest.mark.slow
 def test_under_a_launcher():
     """The same under torchrun, and nothing stays behind in the process."""
     program = Path(__file__).with_name("memory_under_a_launcher.py")

@@ -50,6 +50,7 @@ def run(folder: Path, *arguments: str, long: float) -> subprocess.CompletedProce
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [(), ("-n", "2")])
 def test_a_long_run_names_its_dearest_tests_and_keeps_what_each_took(tmp_path: Path, workers: tuple[str, ...]) -> None:
     done = run(tmp_path, *workers, long=0.5)
@@ -62,6 +63,7 @@ def test_a_long_run_names_its_dearest_tests_and_keeps_what_each_took(tmp_path: P
     assert kept["tests/checks/test_burns.py::test_in_a_child"] >= 0.4
 
 
+@pytest.mark.slow
 def test_a_short_one_names_none(tmp_path: Path) -> None:
     done = run(tmp_path, long=1000.0)
     assert "answers" in done.stdout

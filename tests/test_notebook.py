@@ -148,6 +148,7 @@ def test_only_a_kernel_begins(monkeypatch: pytest.MonkeyPatch) -> None:
     assert begun == ["server"]
 
 
+@pytest.mark.slow
 def test_a_script_starts_nothing_ahead() -> None:
     code = "from lockstep import run\nfrom lockstep.launch import server\nassert server._starter._server is None"
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(PKG), *filter(None, sys.path)])}

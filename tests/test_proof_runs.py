@@ -71,6 +71,7 @@ def proven(checkout: Path) -> set[str]:
 ALL = {"tests/test_good.py", "tests/test_sweep.py", "tests/test_sweep.py::rings.one", "tests/test_sweep.py::rings.two"}
 
 
+@pytest.mark.slow
 def test_what_has_passed_is_noted_and_not_run_again(checkout: Path) -> None:
     done = proof(checkout, "all")
     assert done.returncode == 0, done.stdout + done.stderr
@@ -105,6 +106,7 @@ def test_what_fails_is_skipped_for_want_of_something_or_reads_what_it_does_not_n
     assert "3 unproven" in done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("some", [["-k", "fast"], ["-m", "not slow"], ["--deselect", "tests/test_good.py::test_slow"]])
 def test_a_run_that_leaves_tests_out_proves_nothing(checkout: Path, some: list[str]) -> None:
     """With -k a part passed with what was left of it, and one with nothing left "had no tests"."""

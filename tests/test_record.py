@@ -244,6 +244,7 @@ def test_what_was_watched_is_as_before_afterwards():
     assert run_processes(Job.pack(cases.after_a_recorder, (), {}, K, record=False)).values == [K**4] * K
 
 
+@pytest.mark.slow
 def test_what_a_rank_compiles_runs_and_is_booked_as_ever():
     """torch guards each operation of a mode from its compiler, unless the mode says that it need not."""
 

@@ -271,6 +271,7 @@ def test_what_a_backend_lets_go_of_late_is_no_gradient():
     assert residency.memory().peaks["buffers"] >= 4000
 
 
+@pytest.mark.slow
 def test_cycles_count_until_they_are_collected():
     gc.collect()
     gc.disable()

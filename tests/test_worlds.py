@@ -180,6 +180,7 @@ if os.environ["RANK"] == "1":
 """
 
 
+@pytest.mark.slow
 def test_torchrun_agrees(tmp_path):
     """The same programs under a launcher: every rank gets all values, rank 1 tells them."""
     script, told = tmp_path / "program.py", tmp_path / "told.json"

@@ -23,6 +23,7 @@ def notebook(course: Path) -> str:
     return "course/board.ipynb"
 
 
+@pytest.mark.slow
 def test_a_schedule_is_drawn_judged_copied_and_trained(lab: Lab, notebook: str) -> None:
     lab.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     lab.open(notebook)
@@ -75,6 +76,7 @@ def test_a_schedule_is_drawn_judged_copied_and_trained(lab: Lab, notebook: str) 
     assert wide[0] <= wide[1], "21 columns at 960 pixels"
 
 
+@pytest.mark.slow
 def test_without_its_kernel_the_board_is_a_picture(lab: Lab, notebook: str) -> None:
     lab.open(notebook)
     lab.run_all()

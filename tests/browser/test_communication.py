@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from harness import Lab, examine_offline
 from playwright.sync_api import Browser
 
@@ -36,6 +37,7 @@ def ring_all_reduce(tensor, group=None):
 MISSPELT = "def ring_allreduce(x):\n    return x\n\nring_all_reduce = ring_allreduce\n"
 
 
+@pytest.mark.slow
 def test_the_lesson_waits_for_the_learner_and_its_figures_move(lab: Lab, course: Path, browser: Browser) -> None:
     lab.open(LESSON)
     lab.run_all(timeout=280)

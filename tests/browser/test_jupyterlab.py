@@ -61,6 +61,7 @@ def test_a_slider_moves_a_figure(lab: Lab, scratch: str) -> None:
     assert lab.cells()[2]["outputs"][0]["text"] == "7\n"
 
 
+@pytest.mark.slow
 def test_run_all_stops_at_the_cell_that_fails(lab: Lab, scratch: str) -> None:
     lab.open(scratch)
     lab.run_all()

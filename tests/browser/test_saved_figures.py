@@ -39,6 +39,7 @@ def saved(course: Path, executed: nbformat.NotebookNode) -> str:
     return "course/saved.ipynb"
 
 
+@pytest.mark.slow
 def test_a_saved_lesson_shows_its_figures_without_a_kernel(lab: Lab, saved: str) -> None:
     """All were "Error displaying widget: model not found". JupyterLab runs no script of a notebook that it does not
     trust: there each figure is the still picture. Trusted, it moves; only the field waits for its kernel."""
@@ -70,6 +71,7 @@ def test_a_saved_lesson_shows_its_figures_without_a_kernel(lab: Lab, saved: str)
             assert seen["smallest"] >= 11, (width, cell)
 
 
+@pytest.mark.slow
 def test_a_field_lives_across_a_reload_of_the_page(lab: Lab, saved: str) -> None:
     lab.open(saved)
     lab.run_all()

@@ -95,6 +95,7 @@ def worlds(monkeypatch: pytest.MonkeyPatch) -> list[str | None]:
     return asked
 
 
+@pytest.mark.slow
 def test_under_autograde_what_passes_is_tried_apart_and_costs_nothing_where_that_cannot_be(worlds: Any) -> None:
     score = checks.check_file(RING.id, RING.right / "list_of_chunks.py", keep=False)
     assert worlds == [None, "processes"]

@@ -13,6 +13,7 @@ import pytest
 HERE = Path(__file__).parent
 
 
+@pytest.mark.slow
 @pytest.mark.xdist_group("launchers")
 def test_a_script_that_calls_check_is_judged_by_its_messages(tmp_path: Path) -> None:
     """The marks that part the trace bore the script's line, so that no message was seen: a star passed for a ring."""

@@ -228,6 +228,7 @@ def test_a_mistake_is_known_though_its_author_forgot_the_ends_as_well() -> None:
     assert [f.misconception for f in found] == ["limit-only"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("most", [3_000, 10_000, 1_000_000])
 def test_a_search_that_gives_up_is_wrong(most: int) -> None:
     """Searches of 3,000 and of 10,000 workers got all points, since no deadline of the check took as many."""

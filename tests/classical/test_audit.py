@@ -48,6 +48,7 @@ def test_every_row_is_in_the_table() -> None:
     assert all(expected(name) for name in names())
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", ["RandomForestClassifier", "KNeighborsRegressor brute", "SVC", "PCA full"])
 def test_the_verdict_is_that_of_the_table(name: str) -> None:

@@ -13,7 +13,7 @@ from lockstep.events import Event
 
 pytestmark = pytest.mark.xdist_group("sweep")  # its runs are kept for all of these tests
 every_size = pytest.mark.parametrize("K", RANKS)
-on_processes = [K if K < 8 else pytest.param(K, marks=pytest.mark.slow) for K in RANKS]  # eight are dear on two cores
+on_processes = [K if K == 4 else pytest.param(K, marks=pytest.mark.slow) for K in RANKS]
 
 
 def total(case: Case, K: int) -> Tensor:
@@ -61,6 +61,7 @@ def compare(K: int, world: str) -> None:
                 assert same(returned, tensor), (case, rank)
 
 
+@pytest.mark.slow
 @every_size
 def test_a_star_leaves_the_tensors_of_the_others_alone(K: int) -> None:
     for rank, results in enumerate(swept(K, "virtual").values):

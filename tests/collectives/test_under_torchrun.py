@@ -6,12 +6,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 import torch
 from collective_cases import swept
 
 HERE = Path(__file__).parent
 
 
+@pytest.mark.slow
 def test_the_same_sweep_under_torchrun(tmp_path: Path) -> None:
     answer = tmp_path / "answer.pickle"
     torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "3"]

@@ -29,6 +29,7 @@ def test_parameters_are_equal_up_to_rounding(model: str) -> None:
     assert all(row.difference < ROUNDING for row in rows(model))
 
 
+@pytest.mark.slow
 def test_batch_norm_on_parts_of_a_batch_is_something_else() -> None:
     alone, *several = rows("batch norm")
     assert alone.difference < ROUNDING

@@ -85,7 +85,9 @@ def test_a_unit_runs(unit, learner):
     with kernel.setup_kernel():
         untouched = points(go_on(kernel, lab, stop_at_errors=False))
         solved = points(go_on(kernel, solution[first:], stop_at_errors=True))
-        seen = go_on(kernel, [new_code_cell(OPENED.format((root() / unit.lesson).parent)), *lesson], stop_at_errors=True)
+        seen = go_on(
+            kernel, [new_code_cell(OPENED.format((root() / unit.lesson).parent)), *lesson], stop_at_errors=True
+        )
     assert untouched.keys() == solved.keys() != set()
     assert {name: score for name, (score, _) in untouched.items() if score != 0} == {}
     assert {name: score for name, (score, most) in solved.items() if score != most} == {}

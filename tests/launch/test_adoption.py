@@ -134,9 +134,10 @@ assert run(test_adoption.total).values == [11, 11]
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "itself",
-    [pytest.param(False, id="lockstep joins", marks=pytest.mark.slow), pytest.param(True, id="the script joins")],
+    [pytest.param(False, id="lockstep joins"), pytest.param(True, id="the script joins")],
 )
 def test_a_program_that_makes_its_group_under_a_launcher(tmp_path, itself):
     """Also a module that has imported init_process_group by name before run() began, and one that leaves at its end."""

@@ -46,5 +46,6 @@ def test_a_rank_tells_the_error_that_it_knows_and_then_it_ends() -> None:
     assert ends() == (["why", "why", "rank 0 is gone"], -15)
 
 
+@pytest.mark.slow
 def test_the_second_signal_ends_it_at_once() -> None:
     assert ends(before="launcher_ends_it()") == (["why", "why"], -15)

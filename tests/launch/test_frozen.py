@@ -23,6 +23,7 @@ def _as_in_a_server() -> Iterator[None]:
     frozen._frozen.clear()
 
 
+@pytest.mark.slow
 def test_frozen_functions_are_found_and_their_copies() -> None:
     found = functions_with(frozenset([key_of(ring_all_reduce.__code__)]))
     assert any(f is ring_all_reduce for f in found)

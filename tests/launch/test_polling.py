@@ -43,6 +43,7 @@ def test_what_gloo_never_tells_to_be_there_is_no_deadlock():
     assert "call wait() instead" in error.remedy
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "case", [cases.asks_until_a_late_rank_comes, cases.asks_and_then_computes, cases.asks_between_computations]

@@ -64,6 +64,7 @@ NO_ROOM = """
 """
 
 
+@pytest.mark.slow
 def test_no_room_at_all_is_one_sentence(tmp_path: Path) -> None:
     told = with_little_room(NO_ROOM, tmp_path, 1000, "/dev/shm", "$TMPDIR").splitlines()
     assert told[0].startswith("There is no room for the files of a run (")

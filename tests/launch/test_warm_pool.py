@@ -82,6 +82,7 @@ def test_a_spare_is_like_a_fresh_fork(pool, monkeypatch) -> None:
     assert run(cases.draw, seed=3) == run(cases.draw, seed=3)
 
 
+@pytest.mark.slow
 def test_a_spare_communicates_without_a_record(pool) -> None:
     assert run(cases.total, record=False) == [1.0, 1.0]
 
@@ -312,6 +313,7 @@ def test_an_entry_that_prepares_nothing_has_no_spares() -> None:
     assert reserve.patience() is None
 
 
+@pytest.mark.slow
 def test_a_company_that_is_gone_is_told_by_the_hand_over() -> None:
     pool, (ours, theirs) = WarmPool(Wish("", 1, "{}")), socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     pool.add(1, ours)

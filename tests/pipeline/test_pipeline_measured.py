@@ -67,6 +67,7 @@ def test_what_is_measured_twice_runs_once() -> None:
     assert placement.measured() is placement.measured(placement.MANY_WEIGHTS)
 
 
+@pytest.mark.slow
 def test_old_weights_cost_loss() -> None:
     flush, stashed, unstashed = staleness.staleness([2])
     assert (flush.oldest, stashed.oldest) == (0, 1)

@@ -32,6 +32,7 @@ def test_numbers_are_those_of_one_rank_and_of_torch(by_method: dict[str, Beside]
     assert all(row.difference <= ROUNDING for row in by_method.values())
 
 
+@pytest.mark.slow
 def test_collectives_are_those_of_torch_in_their_order(by_method: dict[str, Beside]) -> None:
     ours = by_method["FullySharded"].sent
     assert ours == by_method["fully_shard"].sent == by_method["FullyShardedDataParallel"].sent

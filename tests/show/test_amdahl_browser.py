@@ -29,6 +29,7 @@ def test_the_sliders_move_the_figure(show: Any) -> None:  # noqa: F811
     assert "2 times as fast by 1,024 workers" in page.locator("[aria-live]").text_content()
 
 
+@pytest.mark.slow
 def test_by_keyboard_alone(show: Any) -> None:  # noqa: F811
     figure = amdahl(0.95, 16)
     page = show(figure)
@@ -37,6 +38,7 @@ def test_by_keyboard_alone(show: Any) -> None:  # noqa: F811
     page.wait_for_function("document.querySelector('.ls-picture').textContent.includes('32 workers')")
 
 
+@pytest.mark.slow
 def test_the_points_stay_while_a_slider_moves(show: Any) -> None:  # noqa: F811
     figure = amdahl(0.95, 16, {1: 1.0, 2: 0.55})
     page = show(figure, DARK)

@@ -52,6 +52,7 @@ def test_a_schedule_is_drawn_by_keyboard_alone_and_trains(show: Any) -> None:  #
     assert "6 slots, 33% idle" in page.locator(".ls-picture svg").text_content()
 
 
+@pytest.mark.slow
 def test_digits_correct_and_keys_clear(show: Any) -> None:  # noqa: F811
     figure = board(1, 12, 12)
     page = show(figure)
@@ -90,6 +91,7 @@ def test_passes_are_dragged_and_an_illegal_one_is_marked_with_its_reason(show: A
     assert figure.text == ".. F0 ..\n.. .. F0"
 
 
+@pytest.mark.slow
 def test_a_pass_is_clicked_then_placed(show: Any) -> None:  # noqa: F811
     figure = board(2, 2, 2)
     page = show(figure)
@@ -105,6 +107,7 @@ def test_a_pass_is_clicked_then_placed(show: Any) -> None:  # noqa: F811
     assert figure.rows[0] == ["..", "..", "F1", "B0"]
 
 
+@pytest.mark.slow
 def test_what_is_counted_follows_the_drawing(show: Any) -> None:  # noqa: F811
     page = show(board(2, 2, 1, "F0 F1 .. B0\n.. F0 B0"), DARK)
     assert page.get_by_text("4 slots so far; the shortest legal drawing takes 8. 3 of 8 cells are idle").count() == 1
@@ -120,6 +123,7 @@ def test_what_is_counted_follows_the_drawing(show: Any) -> None:  # noqa: F811
     assert page.get_by_role("columnheader").count() == columns + 1, "there is always room"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("allowed", [True, False])
 def test_the_text_is_copied_or_selected(show: Any, allowed: bool) -> None:  # noqa: F811
     page = show(board(2, 2, 2, SHORT))
@@ -134,6 +138,7 @@ def test_the_text_is_copied_or_selected(show: Any, allowed: bool) -> None:  # no
         assert page.evaluate("getSelection().toString() || document.activeElement.value") == SHORT
 
 
+@pytest.mark.slow
 def test_20_slots_fit_beside_the_file_browser_of_a_window_of_960_pixels(show: Any) -> None:  # noqa: F811
     page = show(board(4, 6, 3, drawing(4, 6, 3)), "body { margin: 0; width: 508px; }")
     read = """() => ({

@@ -75,6 +75,7 @@ def test_heads_begin_where_they_are_told() -> None:
 # ---- two topologies
 
 
+@pytest.mark.slow
 def test_the_same_step_twice() -> None:
     size = Size(1, 512, 4096, 32)
     figure = show.inside_and_across(size)

@@ -139,6 +139,7 @@ def pixels(page: Any, colour: str) -> int:
 # The timeline
 
 
+@pytest.mark.slow
 def test_horovods_timeline_has_tensors_for_ranks_and_its_keys(show: Any) -> None:
     page = show(horovod(recording("timelines").value["late tensors"]))
     assert page.locator(".ls-caption").inner_text().startswith("5 tensors · ")
@@ -151,6 +152,7 @@ def test_horovods_timeline_has_tensors_for_ranks_and_its_keys(show: Any) -> None
     assert pixels(page, palette.colour("GLOO_ALLREDUCE")) > 100
 
 
+@pytest.mark.slow
 def test_timeline_that_joins_the_page_later_has_its_colours(show: Any) -> None:
     """JupyterLab renders an output before it stands in the page: there, no colour of the theme could be read, and the
     lanes of the lesson's ring were black."""
@@ -167,6 +169,7 @@ def test_timeline_draws_and_names_its_kinds(show: Any) -> None:
     assert pixels(page, "#56B4E9") > 1000
 
 
+@pytest.mark.slow
 def test_timeline_says_where_ranks_differ(show: Any) -> None:
     unequal = (Unequal((0, 1), "bandwidth", 1e9), Unequal((3,), "speed", 0.5))
     page = show(timeline(replace(ring_trace(4), unequal=unequal)))
@@ -175,6 +178,7 @@ def test_timeline_says_where_ranks_differ(show: Any) -> None:
     assert page.locator(".ls-readout div").first.text_content() == "rank 0: mm"
 
 
+@pytest.mark.slow
 def test_timeline_in_the_dark(show: Any) -> None:
     page = show(timeline(ring_trace(4)), DARK)
     page.hover("canvas", position={"x": 400, "y": 12})
@@ -182,6 +186,7 @@ def test_timeline_in_the_dark(show: Any) -> None:
     assert page.locator(".ls-figure").evaluate("e => getComputedStyle(e).backgroundColor") == "rgb(17, 17, 17)"
 
 
+@pytest.mark.slow
 def test_timeline_hover_says_kind_bytes_peer_line_and_time(show: Any) -> None:
     page = show(timeline(ring_trace(4)))
     assert "Point at a bar" in page.locator(".ls-readout").text_content()
@@ -197,6 +202,7 @@ def test_timeline_hover_says_kind_bytes_peer_line_and_time(show: Any) -> None:
     assert "Point at a bar" in page.locator(".ls-readout").text_content()
 
 
+@pytest.mark.slow
 def test_timeline_is_pale_while_a_message_waits_and_says_all_three_times(show: Any) -> None:
     events = [
         Event(0, "send", 6e-6, 8e-6, 8, 1, message=1, posting=0.0),
@@ -227,6 +233,7 @@ def test_timeline_zooms_by_wheel_around_the_pointer_once_it_is_clicked(show: Any
     assert low > 0
 
 
+@pytest.mark.slow
 def test_timeline_drags_and_stays_inside(show: Any) -> None:
     trace = ring_trace(4)
     page = show(timeline(trace))
@@ -268,6 +275,7 @@ def test_timeline_by_keyboard_alone(show: Any) -> None:
     assert page.locator("[aria-live] div").all_text_contents()[:2] == ["rank 0: send to rank 1", "1.02 kB"]
 
 
+@pytest.mark.slow
 def test_timeline_keeps_its_keys_from_jupyterlab(show: Any) -> None:
     page = show(timeline(ring_trace(2)))
     page.evaluate("window.heard = 0; document.addEventListener('keydown', () => heard++)")
@@ -277,6 +285,7 @@ def test_timeline_keeps_its_keys_from_jupyterlab(show: Any) -> None:
     assert page.locator("[data-lm-suppress-shortcuts]").count() == 1
 
 
+@pytest.mark.slow
 def test_timeline_buttons(show: Any) -> None:
     trace = ring_trace(4)
     page = show(timeline(trace))
@@ -288,6 +297,7 @@ def test_timeline_buttons(show: Any) -> None:
     assert span(page) == (0, trace.time)
 
 
+@pytest.mark.slow
 def test_timeline_of_64_ranks_and_8064_messages_answers_at_once(show: Any) -> None:
     page = show(timeline(ring_trace(64)))
     assert "Zoom in to see all" in page.locator(".ls-hint").text_content()
@@ -302,6 +312,7 @@ def test_timeline_of_64_ranks_and_8064_messages_answers_at_once(show: Any) -> No
     assert page.locator("canvas").bounding_box()["height"] > 2 * height
 
 
+@pytest.mark.slow
 def test_timeline_shows_instant_events_and_says_what_they_are(show: Any) -> None:
     page = show(timeline(Trace.of([Event(0, "barrier", 0, 0), Event(1, "compute", 0, 0, name="add")], 2, "virtual")))
     assert pixels(page, "#3A3A3A") > 10
@@ -352,6 +363,7 @@ def test_the_rings_slider_moves_the_figure(show: Any) -> None:
     assert "step 2 of 6" in page.locator(".ls-picture").text_content()
 
 
+@pytest.mark.slow
 def test_the_ring_of_other_ranks(show: Any) -> None:
     page = show(ring(4), DARK)
     page.get_by_role("slider", name="ranks").fill("5")
@@ -382,6 +394,7 @@ def test_the_xray_begins_with_the_result_and_goes_back(show: Any) -> None:
     page.wait_for_function("document.querySelector('.ls-picture').textContent.includes('before round 4 of 4')")
 
 
+@pytest.mark.slow
 def test_an_xray_of_a_result_alone_has_no_player(show: Any) -> None:
     page = show(xray(dye(ring_all_reduce, ranks=2)))
     assert "Who is in the result" in page.locator(".ls-picture").text_content()
@@ -404,6 +417,7 @@ def test_the_costs_sliders_move_the_curves(show: Any) -> None:
     page.wait_for_function("document.querySelector('.ls-picture').textContent.includes('100 GB a second')")
 
 
+@pytest.mark.slow
 def test_the_costs_can_be_read_by_pointer_and_by_keys(show: Any) -> None:
     page = show(costs(ranks=16), DARK)
     box = page.locator(".ls-picture svg").bounding_box()
@@ -437,6 +451,7 @@ def test_a_prediction_is_refused_then_locked(show: Any) -> None:
     assert committed.value == 2.5
 
 
+@pytest.mark.slow
 def test_a_locked_prediction_is_shown_after_a_restart(show: Any) -> None:
     progress.lock_prediction("ring-64", 7, "ms", "How many ms?")
     page = show(predict("ring-64", "How many ms?", unit="ms"), DARK)
@@ -457,6 +472,7 @@ def test_reconciling_asks_for_the_reason_and_keeps_it(show: Any) -> None:
     assert kept.reason == "gloo copies through the kernel"
 
 
+@pytest.mark.slow
 def test_reconciling_too_early_shows_nothing(show: Any) -> None:
     page = show(reconcile("ring-64", simulated=4, measured=31.4159))
     assert page.locator("svg").count() == 0
@@ -471,6 +487,7 @@ ROOFS = {"L1": 250e9, "memory": 20e9}
 KERNELS = {"dot": (2e6, 8e6, 5e-4), "polynomial": (18e6, 8e6, 6e-4), "matmul": (2e9, 12e6, 4e-2)}
 
 
+@pytest.mark.slow
 def test_roofline_reads_the_roof_under_the_pointer_and_each_kernel(show: Any) -> None:
     page = show(roofline(100e9, ROOFS, KERNELS))
     readout = page.locator(".ls-readout")
@@ -512,6 +529,7 @@ def test_a_chart_is_read_by_pointer_and_by_keys(show: Any) -> None:
 # Feedback
 
 
+@pytest.mark.slow
 def test_the_timeline_of_feedback_zooms(browser: Any) -> None:
     score = Score("communication.x", 2, 5, "wrong", trace=ring_trace(3))
     page = browser.new_page()
@@ -532,6 +550,7 @@ class AtOnce(Thread):
         self.run()
 
 
+@pytest.mark.slow
 def test_a_button_builds_horovod(show: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(on_horovod, "available", lambda: False)
     monkeypatch.setattr(on_horovod, "version", lambda: "0.28.1")

@@ -24,6 +24,7 @@ def simulated(tmp_path_factory: pytest.TempPathFactory) -> dict[str, np.ndarray]
         return dict(arrays)
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(14)
 @pytest.mark.parametrize("name", list(CASES))
 def test_same_arrays(name: str, simulated: dict[str, np.ndarray]) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba import cuda
@@ -95,6 +96,7 @@ def alone(function: Callable[..., Any], a: np.ndarray) -> np.ndarray:
     return out
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(bodies)
 def test_lanes_do_what_threads_do_alone(lines: list[str]) -> None:

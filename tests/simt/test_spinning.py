@@ -183,6 +183,7 @@ def random_walk(seed, out):
     out[0] = turns
 
 
+@pytest.mark.slow
 def test_a_long_loop_that_ends_is_left_alone() -> None:
     out = zeros()
     launch(collatz, 1, 32, np.array([837799]), out)

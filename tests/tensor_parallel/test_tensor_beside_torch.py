@@ -41,6 +41,7 @@ def test_in_parts_of_the_sequence_too(K: int) -> None:
     assert ours.activations == pytest.approx(theirs.activations, rel=0.03)
 
 
+@pytest.mark.slow
 def test_all_ways_train_the_same_model() -> None:
     alone, parallel = training("one rank", 1), training("tensor parallel")
     assert parallel.losses == pytest.approx(alone.losses, abs=1e-5)

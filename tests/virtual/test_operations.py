@@ -87,6 +87,7 @@ def test_whatever_torch_computes_with_has_a_cost(name):
     assert all(s > A100.launch_overhead for _, _, s in costs)
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("make", [layers, attention, products])
 def test_without_data_it_computes_as_much(make):

@@ -117,6 +117,7 @@ def test_prefetch_a_factor_of_its_own_and_clipping():
         same(value, (gradients(model), norm))
 
 
+@pytest.mark.slow
 def test_whole_state_dicts_go_out_and_in():
     def use():
         whole = StateDictOptions(full_state_dict=True)

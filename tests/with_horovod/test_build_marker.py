@@ -26,6 +26,7 @@ def test_unmarked():
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("required", "counts"), [("", "1 passed, 1 skipped"), ("required", "1 passed, 1 error")])
 def test_a_marked_test_is_skipped_or_fails(tmp_path: Path, required: str, counts: str) -> None:
     (tmp_path / "test_two.py").write_text(MARKED)
@@ -39,6 +40,7 @@ def test_a_marked_test_is_skipped_or_fails(tmp_path: Path, required: str, counts
     assert "Horovod is not installed here." in told
 
 
+@pytest.mark.slow
 def test_what_runs_an_exercise_in_horovod_is_marked_and_nothing_beside_it() -> None:
     """On a machine without it fourteen tests failed, one for each way to run an exercise of unit 07."""
     files = ("tests/checks/test_not_written.py", "tests/checks/test_guard.py", "tests/grading/test_labs.py")

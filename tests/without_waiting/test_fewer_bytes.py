@@ -32,6 +32,7 @@ def test_local_sgd_sends_so_many_times_less_as_its_period_is_long() -> None:
     assert rows[-1].nbytes == 2 * 3 / 4 * 5200
 
 
+@pytest.mark.slow
 def test_on_even_data_it_costs_nothing_and_on_data_by_class_a_long_period_costs_loss() -> None:
     assert max(losses(EVEN)) - min(losses(EVEN)) < 0.02
     assert losses(BY_CLASS) == sorted(losses(BY_CLASS))

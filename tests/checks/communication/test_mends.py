@@ -24,6 +24,7 @@ def never_waits(gradient: Tensor, x: Tensor, weights: Tensor, group: Any = None)
     return gradient, x @ weights
 
 
+@pytest.mark.slow
 def test_nothing_is_not_taken_for_the_first_argument_where_two_values_are_wanted() -> None:
     (found,) = checks.check("communication.mend_out_of_order_tags", hands_over_and_returns_nothing).findings
     assert found.misconception == "wrong-type"

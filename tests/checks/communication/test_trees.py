@@ -70,6 +70,7 @@ def test_few_ranks_do_not_decide_which_mistake_it_is() -> None:
     assert first_misconception(star_that_stops_early) == "wrong-values"
 
 
+@pytest.mark.slow
 def test_of_the_other_ranks_nothing_is_said() -> None:
     (found,) = checks.check(REDUCE, sum_in_a_copy_at_the_root).findings
     assert found.misconception == "unchanged"
