@@ -222,11 +222,11 @@ quiz(
 
 # %% [markdown]
 # All ranks hold the same model: nobody sends w, and nobody has to. And nobody looks. Here are 8 ranks that have trained
-# for 300 steps. One of them has trained a model of its own: it never used the sum. Can you tell which one from the
+# for 100 steps. One of them has trained a model of its own: it never used the sum. Can you tell which one from the
 # losses? `replicas_agree`, in the lab, tells whether all are alike, with one all-reduce of two numbers.
 
 # %%
-replicas.one_alone(ranks=8, steps=300)
+replicas.one_alone(ranks=8, steps=100)
 
 # %% [markdown]
 # ## 4. Whose examples? · 7 minutes

@@ -48,7 +48,7 @@ def fingerprint(parameters: Iterable[Tensor]) -> int:
     return int.from_bytes(digest.digest()[:7], "big")
 
 
-def one_alone(ranks: int = 8, steps: int = 300, alone: int = 3) -> Table:
+def one_alone(ranks: int = 8, steps: int = 100, alone: int = 3) -> Table:
     """Each rank's loss on its own examples, where all train one model, and rank ``alone`` drops the mean gradient and
     goes on with its own. The table does not say which: the losses don't, either."""
     losses = run(_trained, alone, steps, ranks=ranks, on="dgx-a100").values
