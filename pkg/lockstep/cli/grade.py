@@ -10,7 +10,7 @@ from functools import partial
 from lockstep.checks import find
 from lockstep.checks.wording import printable
 from lockstep.errors import UsageError
-from lockstep.grading import class_list
+from lockstep.grading import alike, class_list
 from lockstep.grading.class_answers import class_answers, left_out, table
 from lockstep.grading.feedback import sums
 from lockstep.grading.grader import Grader, Options
@@ -33,18 +33,23 @@ def grade(args: argparse.Namespace) -> int:
             print("Each answer has a sandbox by bubblewrap, which takes some seconds to start.", flush=True)
     results = grader.run(_quiet if args.json else partial(_line, grader))
     last = last_words(results, grader.class_list, grader.unwritten, grader.untold, grader.late)
-    answers = class_answers(grader.topic, names_of(grader.release), results) if args.answers else []
+    names = names_of(grader.release)
+    answers = class_answers(grader.topic, names, results) if args.answers else []
+    groups = alike.alike(grader.topic, names, results, grader.release, grader.solved())
     if args.json:
         data = {"lab": args.lab, "submissions": [_json(results[s], grader) for s in sorted(results)]}
         more: dict[str, object] = {"answers": [one.to_json() for one in answers]} if args.answers else {}
         more |= {"viva": [one.to_json() for one in viva(results)]} if args.viva else {}
+        more |= {"alike": [group.to_json() for group in groups]} if args.alike else {}
         more |= {"told": last}
         print(json.dumps(data | more, indent=2))
     else:
         told = [table(answers, args.lab, left_out(results))] if args.answers else []
-        messages = any(not find(f"{grader.topic}.{name}").pure for name in names_of(grader.release))
+        messages = any(not find(f"{grader.topic}.{name}").pure for name in names)
         told += [text(viva(results), args.lab, messages)] if args.viva else []
+        told += [alike.text(groups, args.lab)] if args.alike else []
         print("\n\n".join(told) or _summary(results, grader))
+        last += [] if args.alike else alike.in_one_line(groups, args.lab)
         print("".join(f"{line}\n" for line in last), end="")
     return int(any(not r.final for r in results.values()) or bool(grader.unwritten or grader.untold))
 

@@ -14,16 +14,18 @@ import signal
 import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
-from dataclasses import asdict, dataclass, field
+from contextlib import ExitStack, suppress
+from dataclasses import asdict, dataclass, field, replace
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
 from lockstep import worlds
 from lockstep.checks import Score, check_file, find
+from lockstep.checks.load import NoFunction, Unreadable, load
 from lockstep.checks.score import page
 from lockstep.checks.seeds import secret_of_student
+from lockstep.checks.trees import form_of
 from lockstep.checks.wording import printable
 from lockstep.grading import kernel_calls as kernel
 from lockstep.grading import submission as submissions
@@ -53,12 +55,14 @@ class Task:
 @dataclass(frozen=True)
 class Judged:
     """One exercise. ``score``: as `Score.to_json`; ``html``: its feedback; ``ended``: why its sandboxes ended, if they
-    did so by themselves; ``questions``: what its author can be asked about its run."""
+    did so by themselves; ``questions``: what its author can be asked about its run; ``form``: of the answer, as
+    `Form.to_json`, by which it is compared with others'."""
 
     score: Mapping[str, Any]
     html: str
     ended: Sequence[str] = ()
     questions: Sequence[Mapping[str, str]] = ()
+    form: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -131,7 +135,7 @@ def graded(task: Task, begins: Callable[[str], None] = lambda id: None) -> Resul
         replaced(file, submissions.text_of(handed_in.notebook))
         for name in names_of(task.release):
             begins(name)
-            judged[name] = _judged(f"{task.topic}.{name}", file, task)
+            judged[name] = replace(_judged(f"{task.topic}.{name}", file, task), form=_form(file, name))
     status, notes = _status(handed_in.status, judged)
     return Result(task.student, status, [*handed_in.notes, *notes], handed_in.notebook, judged)
 
@@ -146,6 +150,14 @@ def _judged(id: str, file: Path, task: Task) -> Judged:
         stack.callback(sandbox.close)
         stack.enter_context(worlds.carried_by(sandbox.carry, sandbox.begin))
         return _told(check_file(id, file, keep=False, apart=True), sandbox.ended, task.student)
+
+
+def _form(file: Path, function: str) -> Mapping[str, Any]:
+    """Nothing, where there is no function that could be compared."""
+    with suppress(NoFunction, Unreadable):
+        if form := form_of(load(file, function)):
+            return form.to_json()
+    return {}
 
 
 def _told(score: Score, ended: Sequence[str], student: str) -> Judged:
