@@ -17,7 +17,6 @@ from lockstep.checks import find
 from lockstep.checks.borrowed import LEAST
 from lockstep.checks.trees import Form, form_of_library, form_of_text
 from lockstep.checks.wording import listed, printable
-from lockstep.grading import submission as submissions
 from lockstep.grading.judging import Result
 from lockstep.grading.submission import Notebook
 

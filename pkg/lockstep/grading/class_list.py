@@ -17,6 +17,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 from lockstep.checks.wording import printable
 from lockstep.grading.feedback import core, sums
@@ -83,19 +84,23 @@ class ClassList:
 
     def result(self, student: str) -> Result | None:
         """What an earlier run has found, if it still holds."""
+        key, found = self._kept_of(student)
+        return found if key == self.key(student) else None
+
+    def _kept_of(self, student: str) -> tuple[str, Result | None]:
+        """With the key that it was kept by. What is not as it was written there is nothing: it is found anew."""
         try:
             told = json.loads((self.kept / f"{student}.json").read_text(encoding="utf-8"))
-            return Result.from_json(told["result"]) if told["key"] == self.key(student) else None
-        except (OSError, ValueError, KeyError, TypeError):
-            return None
+            if told["digest"] == _digest(told["result"]):
+                return str(told["key"]), Result.from_json(told["result"])
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
+            pass
+        return "", None
 
     def taken_back(self, student: str) -> str:
         """The grade that an earlier hand-in had, where what was kept last says so."""
-        try:
-            told = json.loads((self.kept / f"{student}.json").read_text(encoding="utf-8"))
-            return Result.from_json(told["result"]).taken_back
-        except (OSError, ValueError, KeyError, TypeError):
-            return ""
+        _, found = self._kept_of(student)
+        return found.taken_back if found else ""
 
     def late(self, students: Sequence[str], due: Mapping[str, datetime]) -> dict[str, str]:
         """By how many hours each is late; empty for who is not, and UNKNOWN where it has no time."""
@@ -110,7 +115,8 @@ class ClassList:
         return page.exists() and page.stat().st_mtime_ns >= kept.stat().st_mtime_ns
 
     def keep(self, result: Result) -> None:
-        told = {"key": self.key(result.student), "result": result.to_json()}
+        found = result.to_json()
+        told = {"key": self.key(result.student), "digest": _digest(found), "result": found}
         replaced(self.kept / f"{result.student}.json", json.dumps(told))
 
     def write_table(
@@ -155,6 +161,10 @@ def told(result: Result) -> str:
     more = f" (And {len(result.notes) - 1} more in the table.)" if len(result.notes) > 1 else ""
     why = f". {printable(result.notes[0])}{more}" if result.notes else ""
     return f"{printable(result.student)}: {points:g} of {maximum:g}, {result.status}{why}"
+
+
+def _digest(result: Any) -> str:
+    return hashlib.sha256(json.dumps(result, sort_keys=True).encode()).hexdigest()
 
 
 def _harmless(text: str) -> str:

@@ -69,7 +69,7 @@ class Grader:
         self.root, self.options = at or root(), options
         self.lab = lab
         self.topic = _topic(lab)
-        self.release: Notebook = _release(self.root / "labs" / lab / "lab.ipynb")
+        self.release: Notebook = _lab(self.root / "labs" / lab / submissions.NAME)
         self.secret = secret_of_grader()
         kind = f"{self.secret}/{'own' if options.own_seeds else 'one'}/{'sandbox' if options.sandbox else 'unsafe'}"
         self.class_list = ClassList(self.root, lab, kind)
@@ -137,9 +137,8 @@ class Grader:
     def solved(self) -> Notebook | None:
         """The lab as the course solves it, where that is here."""
         try:
-            file = self.root / "solutions" / self.lab / submissions.NAME
-            return submissions.whole(json.loads(file.read_text(encoding="utf-8")))
-        except (OSError, ValueError, KeyError):
+            return _lab(self.root / "solutions" / self.lab / submissions.NAME)
+        except UsageError:
             return None
 
     # ---- judges
@@ -222,8 +221,16 @@ def _topic(lab: str) -> str:
     return found[0].topic
 
 
-def _release(file: Path) -> Notebook:
+def _lab(file: Path) -> Notebook:
+    """A lab as it was built, released or solved."""
+    import nbformat
+    from nbgrader.nbgraderformat import MetadataValidator
+
     try:
-        return submissions.whole(json.loads(file.read_text(encoding="utf-8")))
-    except (OSError, ValueError, KeyError):
-        raise UsageError(f"{file} is no released lab.", "`lockstep build` makes it.") from None
+        lab: Notebook = json.loads(file.read_text(encoding="utf-8"))
+        built = nbformat.from_dict(lab)  # type: ignore[no-untyped-call]
+        nbformat.validate(built)
+        MetadataValidator().validate_nb(built)
+        return submissions.whole(lab)
+    except Exception:  # of three libraries, on what may be anything
+        raise UsageError(f"{file} is no lab as `lockstep build` makes it.", "Have it built anew.") from None
