@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import shutil
 import sqlite3
 from datetime import datetime, timedelta
@@ -168,3 +169,16 @@ def test_a_result_that_the_gradebook_refuses_stops_nobody_else(desk):
     desk.clerk.write(desk.graded("bob"))
     assert (set(desk.clerk.unwritten), desk.grades().keys()) == ({"ada"}, {"ada", "bob"})
     assert "partial credit cannot be greater" in told(desk, {"ada": refused})[0]
+
+
+@pytest.mark.parametrize(
+    "name", [b"\xff\xfe", b"eve\n2 of 2  bob: 0 of 10", b"\xe2\x80\xaeeve"], ids=["bytes", "lines", "turned"]
+)
+def test_a_folder_whose_name_is_no_students_is_told_and_stops_nobody(desk, name):
+    """One whose bytes are no text ended ``--viva`` in a traceback; one with a line's end forged a line."""
+    os.mkdir(os.path.join(bytes(desk.class_list.submitted), name))
+    os.mkdir(os.path.join(bytes(desk.class_list.submitted), name, LAB.encode()))
+    assert desk.class_list.students() == ["ada", "bob"]
+    (line,) = told(desk, {})
+    assert line.isprintable()
+    assert "was not graded: its name has what is no visible character" in line

@@ -51,7 +51,8 @@ def grade(args: argparse.Namespace) -> int:
         print("\n\n".join(told) or _summary(results, grader))
         last += [] if args.alike else alike.in_one_line(groups, args.lab)
         print("".join(f"{line}\n" for line in last), end="")
-    return int(any(not r.final for r in results.values()) or bool(grader.unwritten or grader.untold))
+    left = any(not r.final for r in results.values()) or grader.class_list.misnamed()
+    return int(bool(left or grader.unwritten or grader.untold))
 
 
 def _line(grader: Grader, result: Result, done: int, of: int, left: float) -> None:

@@ -39,6 +39,13 @@ class ClassList:
         self.submitted = root / "grading" / "submitted"
 
     def students(self) -> list[str]:
+        return [name for name in self._names() if name.isprintable()]
+
+    def misnamed(self) -> list[str]:
+        """Whose folder has no name that a gradebook, a table or a terminal could take: nothing of theirs is graded."""
+        return [name for name in self._names() if not name.isprintable()]
+
+    def _names(self) -> list[str]:
         folders = self.submitted.glob(f"*/{self.lab}")
         return sorted(f.parent.name for f in folders if f.is_dir() and not f.is_symlink() and f.parent.name[0] != ".")
 

@@ -32,6 +32,11 @@ def _lines(
     late: Mapping[str, str],
 ) -> Iterator[str]:
     everyone = sorted(results)
+    for name in class_list.misnamed():
+        yield (
+            f"{name!a}, a folder in grading/submitted, was not graded: its name has what is no visible character. Give "
+            "it the student's name, and run it again."
+        )
     for student in everyone:
         if before := results[student].taken_back:
             yield (
