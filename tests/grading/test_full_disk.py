@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import csv
 import json
+import os
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -12,6 +15,7 @@ from pathlib import Path
 import pytest
 from writing import LAB, Desk, Disk
 
+from lockstep.bench.grade import POINTS, made
 from lockstep.cli import UNAVAILABLE, main
 from lockstep.cli import grade as command
 from lockstep.errors import WorldUnavailable
@@ -158,3 +162,37 @@ def test_the_command_says_what_is_not_written_and_is_not_done(tmp_path, monkeypa
     assert main(["grade", LAB, "--unsafe", "--json"]) == 1
     told = json.loads(capsys.readouterr().out)
     assert (told["told"], told["submissions"][0]["written"]) == ([last], False)
+
+
+@pytest.mark.slow
+def test_a_class_on_a_full_disk_is_graded_as_far_as_there_is_room_and_the_rest_by_the_next_run(tmp_path, disk):
+    course = tmp_path / "course"
+    small = disk(course / "grading", "4m")
+    made(course, 3)
+    environment = os.environ | {"LOCKSTEP_HOME": str(tmp_path / "home"), "LOCKSTEP_SEED": "a secret"}
+
+    def grade() -> tuple[int, str]:
+        done = subprocess.run(
+            [sys.executable, "-m", "lockstep", "grade", LAB, "--unsafe"], cwd=course, env=environment, timeout=250,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
+        )  # fmt: skip
+        assert "Traceback" not in done.stdout
+        return done.returncode, done.stdout
+
+    fill(course / "grading" / "filler")
+    code, said = grade()
+    assert (code, len(said.splitlines())) == (1, 2), said
+    assert "gradebook.db could not be written: " in said
+    assert "Make room on its disk." in said
+    os.truncate(course / "grading" / "filler", (course / "grading" / "filler").stat().st_size - (400 << 10))
+    code, said = grade()
+    assert code == 1, said
+    assert "3 of 3 have a result" in said
+    assert "not written down. " in said
+    small.resize("30m")
+    code, said = grade()
+    assert code == 0, said
+    with (course / "grading" / f"{LAB}.csv").open() as file:
+        assert [row["points"] for row in csv.DictReader(file)] == ["10"] * 3
+    with sqlite3.connect(course / "grading" / "gradebook.db") as book:
+        assert list(book.execute(POINTS)) == [(f"student0{n}", 10.0) for n in range(3)]
