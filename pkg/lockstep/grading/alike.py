@@ -72,7 +72,7 @@ def _kept(result: Result, name: str) -> Mapping[str, Any]:
 
 
 def _in_notebook(notebook: Notebook, name: str) -> Form | None:
-    texts = [c["source"] for c in notebook["cells"] if c["cell_type"] == "code"]
+    texts = [c["source"] for c in notebook["cells"] if c.get("cell_type") == "code"]
     return form_of_text([(text, "given") for text in texts], name)
 
 
