@@ -52,13 +52,16 @@ def test_the_table_has_no_zero_for_what_could_not_be_graded_and_no_formula(tmp_p
         result("bob", 0.0, NOT_GRADED),
         Result("eve", WRONG_FORMAT, ["It is empty."]),
     ]
-    with class_list.write_table({r.student: r for r in results}, ["one", "two"], ["one"]).open() as file:
+    with class_list.write_table(
+        {r.student: r for r in results}, ["one", "two"], ["one"], {"ada": "1.50"}
+    ).open() as file:
         rows = {row["student"]: row for row in csv.DictReader(file)}
     assert (rows["ada"]["points"], rows["ada"]["maximum"], rows["ada"]["one"]) == ("1.5", "2", "1.5")
     assert rows["'=cmd()"]["points"] == "0"
     assert "\x1b" not in rows["'=cmd()"]["notes"]
     assert (rows["bob"]["points"], rows["bob"]["one"], rows["eve"]["points"]) == ("", "", "")
-    assert list(rows["ada"]) == ["student", "status", "points", "maximum", "one", "two (extra)", "notes"]
+    assert list(rows["ada"]) == ["student", "status", "points", "maximum", "one", "two (extra)", "hours late", "notes"]
+    assert [rows[s]["hours late"] for s in ("ada", "bob")] == ["1.50", ""]
     assert told(results[0]) == "ada: 1.5 of 2, graded"
     assert told(results[3]) == "eve: wrong format. It is empty."
 

@@ -9,9 +9,12 @@ from pathlib import Path
 
 import pytest
 from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.utils import notebook_hash
 
 from lockstep.bench.grade import LAB, made
 from lockstep.grading.grader import Grader, Options
+from lockstep.grading.judging import Result
+from lockstep.grading.last_words import last_words
 from lockstep.grading.submission import GRADED, WRONG_FORMAT
 
 pytestmark = [pytest.mark.xdist_group("graded and released"), pytest.mark.timeout(300)]
@@ -34,8 +37,12 @@ def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def grade(course: Path) -> dict[str, str]:
-    options = Options(jobs=1, students=(), again=False, own_seeds=False, sandbox="")
-    return {name: one.status for name, one in Grader(LAB, options, course).run(lambda *_: None).items()}
+    return {name: one.status for name, one in run(course)[1].items()}
+
+
+def run(course: Path) -> tuple[Grader, dict[str, Result]]:
+    grader = Grader(LAB, Options(jobs=1, students=(), again=False, own_seeds=False, sandbox=""), course)
+    return grader, grader.run(lambda *_: None)
 
 
 def release(course: Path) -> list[Path]:
@@ -61,3 +68,18 @@ def test_feedback_is_released_and_an_unreadable_second_hand_in_takes_the_grade_b
     assert not (course / "grading" / "autograded" / BOB / LAB).exists()
     table = (course / "grading" / f"{LAB}.csv").read_text()
     assert f"{BOB},{WRONG_FORMAT},," in table
+
+
+@pytest.mark.slow
+def test_a_hand_in_without_its_secret_stops_nobody_elses_feedback(course: Path) -> None:
+    """What came by mail has no submission_secret.txt: nbgrader ended in a traceback, and some had their feedback."""
+    for name in ("timestamp.txt", "submission_secret.txt"):
+        (course / "grading" / "submitted" / ADA / LAB / name).unlink()
+    grader, results = run(course)
+    pages = release(course)
+    assert len(pages) == 2
+    assert notebook_hash(secret=f"secret{BOB}", notebook_id="lab") in {p.stem for p in pages}
+    (line,) = last_words(results, grader.class_list, grader.unwritten, grader.untold, grader.late)
+    assert line.startswith(f"{ADA}: handed in without submission_secret.txt")
+    assert grade(course) == {ADA: GRADED, BOB: GRADED}, "a second run changes nothing"
+    assert release(course) == pages

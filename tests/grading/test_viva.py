@@ -10,6 +10,7 @@ import pytest
 from lockstep.checks import Score
 from lockstep.cli import grade as command
 from lockstep.events import Event, Trace
+from lockstep.grading.class_list import ClassList
 from lockstep.grading.judging import Judged, Result
 from lockstep.grading.questions import questions
 from lockstep.grading.submission import GRADED, WRONG_FORMAT
@@ -111,11 +112,17 @@ def test_kept_results_have_their_questions_and_older_ones_none():
 
 
 @pytest.mark.parametrize("as_json", [True, False])
-def test_the_command_tells_them(monkeypatch, capsys, as_json):
+def test_the_command_tells_them(monkeypatch, capsys, as_json, tmp_path):
     class Graded:
         topic, release, lab = "communication", RELEASE, LAB
 
-        def __init__(self, *options): ...
+        unwritten, untold, late = {}, None, {}
+
+        def __init__(self, *options):
+            self.class_list = ClassList(tmp_path, LAB, "secret")
+
+        def solved(self):
+            return None
 
         def run(self, tell):
             return {"ada": judged("ada", ring=RING)}
@@ -131,6 +138,7 @@ def test_the_command_tells_them(monkeypatch, capsys, as_json):
         sandbox=None,
         answers=False,
         viva=True,
+        alike=False,
         json=as_json,
     )
     assert command.grade(told) == 0

@@ -25,6 +25,7 @@ from hostile_class import Class
 
 from lockstep.cli import main
 from lockstep.errors import WorldUnavailable
+from lockstep.grading.judges_folder import PREFIX
 from lockstep.grading.sandbox_check import kind_of_sandbox
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("hostile"), pytest.mark.timeout(1800)]
@@ -119,11 +120,14 @@ def moments(events: int) -> list[int]:
 
 
 @pytest.mark.parametrize("part", range(KILLS))
-def test_a_killed_grader_leaves_the_same_gradebook(undisturbed, part, tmp_path):
+def test_a_killed_grader_leaves_the_same_gradebook_and_nothing_in_tmp(undisturbed, part, tmp_path, monkeypatch):
     fresh, left, events = undisturbed
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "tmp"))
     last = moments(events)[part]
     room = copied(fresh, tmp_path / "course")
     assert graded(room.course, room.lab, last) == -signal.SIGKILL, f"event {last} of {events}"
     assert graded(room.course, room.lab) == 0
     assert left_by(room) == left
+    assert not list((tmp_path / "tmp").glob(f"{PREFIX}*"))
     print(f"killed at event {last} of {events}")

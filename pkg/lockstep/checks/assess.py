@@ -13,6 +13,7 @@ from typing import Any
 
 from lockstep import progress
 from lockstep.checks import standard
+from lockstep.checks.borrowed import remark
 from lockstep.checks.closer import Closer
 from lockstep.checks.exercise import Exercise, exercises, find
 from lockstep.checks.hints import hinted
@@ -102,6 +103,8 @@ def _scored(
                 score = _judged_fairly(exercise, observation, fn, on, _closer(exercise, fn))
             if score.passed and fn and observation.world == "virtual" and (apart or under_autograde()):
                 score = _apart(exercise, fn, score)
+            if score.passed and fn:
+                score = score.with_findings(remark(exercise, fn))
     except UsageError:
         raise
     except Exception as error:

@@ -6,6 +6,7 @@ Whatever goes wrong is told in one sentence on stderr. Exit codes: 0 done; 1 the
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Sequence
@@ -28,6 +29,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         return INTERRUPTED
     except BrokenPipeError:
         return _nobody_reads()
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        return _no_room(error)
     except UsageError as error:
         return _tell(error, USAGE)
     except WorldUnavailable as error:
@@ -46,6 +51,21 @@ def _tell(sentence: object, code: int) -> int:
 
 
 def _nobody_reads() -> int:
-    """stdout was closed, as by ``| head``. Python would complain once more when it flushes at exit: give it a sink."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    """stdout was closed, as by ``| head``."""
+    _sink()
     return UNREAD
+
+
+def _no_room(error: OSError) -> int:
+    """A disk is full, perhaps the one that stdout goes to."""
+    where = f"for {error.filename}" if error.filename else "that this command writes to"
+    try:
+        sys.stdout.flush()
+    except OSError:
+        _sink()
+    return _tell(f"There is no room on the disk {where}.\nMake room there, and run it again.", UNAVAILABLE)
+
+
+def _sink() -> None:
+    """For stdout: Python would complain once more when it flushes at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

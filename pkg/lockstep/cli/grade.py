@@ -5,14 +5,17 @@ from __future__ import annotations
 import argparse
 import json
 from dataclasses import replace
+from functools import partial
 
 from lockstep.checks import find
+from lockstep.checks.wording import printable
 from lockstep.errors import UsageError
-from lockstep.grading import class_list
+from lockstep.grading import alike, class_list
 from lockstep.grading.class_answers import class_answers, left_out, table
 from lockstep.grading.feedback import sums
 from lockstep.grading.grader import Grader, Options
 from lockstep.grading.judging import Result, names_of
+from lockstep.grading.last_words import last_words
 from lockstep.grading.sandbox import BUBBLEWRAP
 from lockstep.grading.sandbox_check import kind_of_sandbox
 from lockstep.grading.viva import text, viva
@@ -28,32 +31,44 @@ def grade(args: argparse.Namespace) -> int:
         grader.options = replace(options, sandbox=kind)
         if kind == BUBBLEWRAP and not args.json:
             print("Each answer has a sandbox by bubblewrap, which takes some seconds to start.", flush=True)
-    results = grader.run(_quiet if args.json else _line)
-    answers = class_answers(grader.topic, names_of(grader.release), results) if args.answers else []
+    results = grader.run(_quiet if args.json else partial(_line, grader))
+    last = last_words(results, grader.class_list, grader.unwritten, grader.untold, grader.late)
+    names = names_of(grader.release)
+    answers = class_answers(grader.topic, names, results) if args.answers else []
+    groups = alike.alike(grader.topic, names, results, grader.release, grader.solved())
     if args.json:
-        data = {"lab": args.lab, "submissions": [_json(results[s]) for s in sorted(results)]}
-        more = {"answers": [one.to_json() for one in answers]} if args.answers else {}
+        data = {"lab": args.lab, "submissions": [_json(results[s], grader) for s in sorted(results)]}
+        more: dict[str, object] = {"answers": [one.to_json() for one in answers]} if args.answers else {}
         more |= {"viva": [one.to_json() for one in viva(results)]} if args.viva else {}
+        more |= {"alike": [group.to_json() for group in groups]} if args.alike else {}
+        more |= {"told": last}
         print(json.dumps(data | more, indent=2))
     else:
         told = [table(answers, args.lab, left_out(results))] if args.answers else []
-        messages = any(not find(f"{grader.topic}.{name}").pure for name in names_of(grader.release))
+        messages = any(not find(f"{grader.topic}.{name}").pure for name in names)
         told += [text(viva(results), args.lab, messages)] if args.viva else []
+        told += [alike.text(groups, args.lab)] if args.alike else []
         print("\n\n".join(told) or _summary(results, grader))
-    return int(any(not r.final for r in results.values()))
+        last += [] if args.alike else alike.in_one_line(groups, args.lab)
+        print("".join(f"{line}\n" for line in last), end="")
+    left = any(not r.final for r in results.values()) or grader.class_list.misnamed()
+    return int(bool(left or grader.unwritten or grader.untold))
 
 
-def _line(result: Result, done: int, of: int, left: float) -> None:
+def _line(grader: Grader, result: Result, done: int, of: int, left: float) -> None:
     time_left = f"{left:.0f} s" if left < 100 else f"{left / 60:.0f} min"
     rest = f"; about {time_left} left" if done < of else ""
-    print(f"{done:>{len(str(of))}} of {of}  {class_list.told(result)}{rest}", flush=True)
+    held = ""
+    if error := grader.unwritten.get(result.student):
+        held = f"; not written yet: {printable(error.message)} It is tried again after each result"
+    print(f"{done:>{len(str(of))}} of {of}  {class_list.told(result)}{held}{rest}", flush=True)
 
 
 def _quiet(result: Result, done: int, of: int, left: float) -> None:
     """Nothing: the JSON comes at the end."""
 
 
-def _json(result: Result) -> dict[str, object]:
+def _json(result: Result, grader: Grader) -> dict[str, object]:
     points, maximum = sums(result)
     graded = result.final and bool(result.exercises)
     scores = {name: one.score for name, one in result.exercises.items()}
@@ -62,6 +77,9 @@ def _json(result: Result) -> dict[str, object]:
         "status": result.status,
         "points": points if graded else None,
         "maximum": maximum if graded else None,
+        "taken_back": result.taken_back,
+        "hours_late": grader.late.get(result.student, ""),
+        "written": result.student not in grader.unwritten,
         "notes": list(result.notes),
         "exercises": scores,
     }
@@ -70,4 +88,5 @@ def _json(result: Result) -> dict[str, object]:
 def _summary(results: dict[str, Result], grader: Grader) -> str:
     left = [r for r in results.values() if not r.final]
     again = f" {len(left)} could not be graded: run it again." if left else ""
-    return f"{len(results) - len(left)} of {len(results)} have a result: grading/{grader.lab}.csv.{again}"
+    table = "" if grader.untold else f": grading/{grader.lab}.csv"
+    return f"{len(results) - len(left)} of {len(results)} have a result{table}.{again}"

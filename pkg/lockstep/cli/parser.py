@@ -99,6 +99,7 @@ def _for_teachers(command: Command) -> None:
     grade.add_argument("--again", action="store_true", help="grade also those that have a result")
     grade.add_argument("--own-seeds", action="store_true", help="give each student secret inputs of their own")
     grade.add_argument("--answers", action="store_true", help="what the class got wrong, and who was told what")
+    grade.add_argument("--alike", action="store_true", help="whose answers are alike, or the library's or course's own")
     grade.add_argument("--viva", action="store_true", help="two questions for each student about their own runs")
     one = grade.add_mutually_exclusive_group()
     one.add_argument(

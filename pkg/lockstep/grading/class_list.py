@@ -9,20 +9,25 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import io
 import json
 import os
 import stat
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 from lockstep.checks.wording import printable
 from lockstep.grading.feedback import core, sums
 from lockstep.grading.judging import Result
 from lockstep.grading.submission import MOST, WRONG_FORMAT
+from lockstep.grading.whole_file import replaced
 
 TIMESTAMP, SECRET = "timestamp.txt", "submission_secret.txt"  # nbgrader puts them beside what is handed in
 RISKY = ("=", "+", "-", "@", "\t", "\r")  # with which a spreadsheet begins a formula
+UNKNOWN = "unknown"  # of what was not handed in by nbgrader: when that was
 
 
 class ClassList:
@@ -34,6 +39,13 @@ class ClassList:
         self.submitted = root / "grading" / "submitted"
 
     def students(self) -> list[str]:
+        return [name for name in self._names() if name.isprintable()]
+
+    def misnamed(self) -> list[str]:
+        """Whose folder has no name that a gradebook, a table or a terminal could take: nothing of theirs is graded."""
+        return [name for name in self._names() if not name.isprintable()]
+
+    def _names(self) -> list[str]:
         folders = self.submitted.glob(f"*/{self.lab}")
         return sorted(f.parent.name for f in folders if f.is_dir() and not f.is_symlink() and f.parent.name[0] != ".")
 
@@ -52,7 +64,7 @@ class ClassList:
         return text
 
     def receipt(self, student: str) -> dict[str, str]:
-        """What nbgrader has noted of the handing in, by file name: without it, it releases no feedback."""
+        """What nbgrader has noted of the handing in, by file name: nothing, where it was handed in some other way."""
         try:
             secret = _read(self.folder(student) / SECRET, 200).decode().strip()
         except (OSError, ValueError):
@@ -60,9 +72,15 @@ class ClassList:
         found = {TIMESTAMP: self.timestamp(student), SECRET: secret if secret.isalnum() else ""}
         return {name: text for name, text in found.items() if text}
 
+    def receipt_for_all(self, student: str) -> dict[str, str]:
+        """The same with something for what is missing: for one page without it, nbgrader gives nobody any feedback.
+        Under the secret that is made up nobody finds the page."""
+        made_up = hashlib.sha256(f"{self.secret}/receipt/{self.lab}/{student}".encode("utf-8", "replace")).hexdigest()
+        return {TIMESTAMP: "", SECRET: made_up} | self.receipt(student)
+
     def key(self, student: str) -> str:
         """The same for the same files, package and seed."""
-        digest = hashlib.sha256(f"{version('lockstep')}/{self.secret}/{student}".encode())
+        digest = hashlib.sha256(f"{version('lockstep')}/{self.secret}/{student}".encode("utf-8", "surrogateescape"))
         for file in sorted(self.folder(student).glob("*.ipynb")):
             digest.update(file.name.encode("utf-8", "surrogateescape"))
             try:
@@ -73,11 +91,27 @@ class ClassList:
 
     def result(self, student: str) -> Result | None:
         """What an earlier run has found, if it still holds."""
+        key, found = self._kept_of(student)
+        return found if key == self.key(student) else None
+
+    def _kept_of(self, student: str) -> tuple[str, Result | None]:
+        """With the key that it was kept by. What is not as it was written there is nothing: it is found anew."""
         try:
             told = json.loads((self.kept / f"{student}.json").read_text(encoding="utf-8"))
-            return Result.from_json(told["result"]) if told["key"] == self.key(student) else None
-        except (OSError, ValueError, KeyError, TypeError):
-            return None
+            if told["digest"] == _digest(told["result"]):
+                return str(told["key"]), Result.from_json(told["result"])
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
+            pass
+        return "", None
+
+    def taken_back(self, student: str) -> str:
+        """The grade that an earlier hand-in had, where what was kept last says so."""
+        _, found = self._kept_of(student)
+        return found.taken_back if found else ""
+
+    def late(self, students: Sequence[str], due: Mapping[str, datetime]) -> dict[str, str]:
+        """By how many hours each is late; empty for who is not, and UNKNOWN where it has no time."""
+        return {s: _hours(self.timestamp(s), due[s]) if s in due else "" for s in students}
 
     def feedback(self, student: str) -> Path:
         return self.root / "grading" / "feedback" / student / self.lab / "lab.html"
@@ -88,30 +122,42 @@ class ClassList:
         return page.exists() and page.stat().st_mtime_ns >= kept.stat().st_mtime_ns
 
     def keep(self, result: Result) -> None:
-        told = {"key": self.key(result.student), "result": result.to_json()}
+        found = result.to_json()
+        told = {"key": self.key(result.student), "digest": _digest(found), "result": found}
         replaced(self.kept / f"{result.student}.json", json.dumps(told))
 
-    def write_table(self, results: Mapping[str, Result], names: Sequence[str], counted: Sequence[str]) -> Path:
+    def write_table(
+        self, results: Mapping[str, Result], names: Sequence[str], counted: Sequence[str], late: Mapping[str, str]
+    ) -> Path:
         """The CSV: one line a student. Where nothing could be graded the points are empty, and no zero. The others than
         the ``counted`` ones among the exercises ``names`` are headed as extra."""
         file = self.root / "grading" / f"{self.lab}.csv"
         titles = [name if name in counted else f"{name} (extra)" for name in names]
-        coming = file.with_name(f".{file.name}.{os.getpid()}")
-        with coming.open("w", encoding="utf-8", newline="") as opened:
-            table = csv.writer(opened)
-            table.writerow(["student", "status", "points", "maximum", *titles, "notes"])
-            for student in sorted(results):
-                table.writerow(map(_harmless, _row(results[student], names)))
-        os.replace(coming, file)
+        lines = io.StringIO()
+        table = csv.writer(lines)
+        table.writerow(["student", "status", "points", "maximum", *titles, "hours late", "notes"])
+        for student in sorted(results):
+            table.writerow(map(_harmless, _row(results[student], names, late.get(student, ""))))
+        replaced(file, lines.getvalue())
         return file
 
 
-def _row(result: Result, names: Sequence[str]) -> list[str]:
+def _row(result: Result, names: Sequence[str], late: str) -> list[str]:
+    notes = " ".join(result.notes)
     if not result.final or result.status == WRONG_FORMAT:
-        return [result.student, result.status, "", "", *[""] * len(names), " ".join(result.notes)]
+        return [result.student, result.status, "", "", *[""] * len(names), late, notes]
     points, maximum = sums(result)
     each = [f"{result.exercises[n].score['points']:g}" if n in result.exercises else "" for n in names]
-    return [result.student, result.status, f"{points:g}", f"{maximum:g}", *each, " ".join(result.notes)]
+    return [result.student, result.status, f"{points:g}", f"{maximum:g}", *each, late, notes]
+
+
+def _hours(timestamp: str, due: datetime) -> str:
+    from nbgrader.utils import parse_utc
+
+    if not timestamp:
+        return UNKNOWN
+    seconds = (parse_utc(timestamp) - due).total_seconds()
+    return f"{max(seconds / 3600, 0.01):.2f}" if seconds > 0 else ""
 
 
 def told(result: Result) -> str:
@@ -122,6 +168,10 @@ def told(result: Result) -> str:
     more = f" (And {len(result.notes) - 1} more in the table.)" if len(result.notes) > 1 else ""
     why = f". {printable(result.notes[0])}{more}" if result.notes else ""
     return f"{printable(result.student)}: {points:g} of {maximum:g}, {result.status}{why}"
+
+
+def _digest(result: Any) -> str:
+    return hashlib.sha256(json.dumps(result, sort_keys=True).encode()).hexdigest()
 
 
 def _harmless(text: str) -> str:
@@ -136,11 +186,3 @@ def _read(file: Path, most: int) -> bytes:
         if not stat.S_ISREG(os.fstat(handle).st_mode):
             raise OSError(0, "no file")
         return opened.read(most)
-
-
-def replaced(file: Path, text: str) -> None:
-    """Write it whole or not at all."""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    coming = file.with_name(f".{file.name}.{os.getpid()}")
-    coming.write_text(text, encoding="utf-8")
-    os.replace(coming, file)

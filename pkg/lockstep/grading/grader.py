@@ -17,7 +17,7 @@ import os
 import signal
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
@@ -26,13 +26,16 @@ from lockstep.checks.seeds import secret_of_grader
 from lockstep.errors import UsageError
 from lockstep.grading import judging
 from lockstep.grading import submission as submissions
-from lockstep.grading.class_list import ClassList, replaced
+from lockstep.grading.class_list import ClassList
+from lockstep.grading.clerk import Clerk
 from lockstep.grading.course import UNITS, root
-from lockstep.grading.feedback import counted, page
+from lockstep.grading.feedback import counted
 from lockstep.grading.gradebook import Book
+from lockstep.grading.judges_folder import judges_folder
 from lockstep.grading.judging import Result, Task, names_of
 from lockstep.grading.sandbox import FORK
-from lockstep.grading.submission import NOT_GRADED, WRONG_FORMAT, Notebook
+from lockstep.grading.submission import NOT_GRADED, Notebook
+from lockstep.grading.whole_file import Unwritten, unwritten
 from lockstep.progress import home
 
 PATIENCE = 600.0  # seconds for one exercise, after which its judge is ended
@@ -66,29 +69,41 @@ class Grader:
         self.root, self.options = at or root(), options
         self.lab = lab
         self.topic = _topic(lab)
-        self.release: Notebook = _release(self.root / "labs" / lab / "lab.ipynb")
+        self.release: Notebook = _lab(self.root / "labs" / lab / submissions.NAME)
         self.secret = secret_of_grader()
         kind = f"{self.secret}/{'own' if options.own_seeds else 'one'}/{'sandbox' if options.sandbox else 'unsafe'}"
         self.class_list = ClassList(self.root, lab, kind)
+        self.unwritten: Mapping[str, Unwritten] = {}  # what a run could not write down, and why, by student
+        self.untold: Unwritten | None = None  # why there is no new table
+        self.late: Mapping[str, str] = {}  # by how many hours, by student
 
     def run(self, tell: Callable[[Result, int, int, float], None]) -> dict[str, Result]:
         """Every student's result. ``tell(result, done, of, seconds left)`` for each that is graded now."""
         results = {s: r for s in self.class_list.students() if (r := self.class_list.result(s))}
         todo = self._todo(results)
-        with self._alone(), self._desks(deque(todo)) as judged:
+        with self._alone(), judges_folder() as own, self._desks(deque(todo), own) as judged:
             book = Book(self.root, self.lab)
+            clerk = Clerk(self.class_list, book)
+            self.unwritten = clerk.unwritten
             is_new = book.begin(self.release)
             for student in sorted(set(results) - set(todo)):
                 if is_new or not self.class_list.is_written(student):  # a grader was killed before it had
-                    self._write(results[student], book, kept=True)
+                    results[student] = clerk.write(results[student], kept=True)
             began = time.monotonic()
             for done, result in enumerate(judged, 1):
-                results[result.student] = result
-                self._write(result, book)
+                results[result.student] = result = clerk.write(result)
                 left = (time.monotonic() - began) / done * (len(todo) - done)
                 tell(result, done, len(todo), left)
-            self.class_list.write_table(results, names_of(self.release), counted(self.release))
+            clerk.write_what_is_held()
+            self._write_table(results, book)
         return results
+
+    def _write_table(self, results: Mapping[str, Result], book: Book) -> None:
+        try:
+            self.late = self.class_list.late(sorted(results), book.due(sorted(results)))
+            self.class_list.write_table(results, names_of(self.release), counted(self.release), self.late)
+        except Unwritten as error:
+            self.untold = error
 
     def _todo(self, known: dict[str, Result]) -> list[str]:
         there = self.class_list.students()
@@ -106,34 +121,46 @@ class Grader:
 
     @contextlib.contextmanager
     def _alone(self) -> Iterator[None]:
-        (self.root / "grading").mkdir(exist_ok=True)
-        with (self.root / "grading" / ".grading").open("a") as lock:
+        file = self.root / "grading" / ".grading"
+        try:
+            file.parent.mkdir(exist_ok=True)
+            opened = file.open("a")
+        except OSError as error:
+            raise unwritten(file, error) from None
+        with opened as lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 raise UsageError("Another grader is at work in this course.", "Wait for it, or stop it.") from None
             yield
 
+    def solved(self) -> Notebook | None:
+        """The lab as the course solves it, where that is here."""
+        try:
+            return _lab(self.root / "solutions" / self.lab / submissions.NAME)
+        except UsageError:
+            return None
+
     # ---- judges
 
     @contextlib.contextmanager
-    def _desks(self, todo: deque[str]) -> Iterator[Iterator[Result]]:
+    def _desks(self, todo: deque[str], own: Path) -> Iterator[Iterator[Result]]:
         """The results, as they come. Judges are at work from now on: the gradebook opens meanwhile."""
-        desks = [Desk(*judging.start(os.getpid())) for _ in range(min(self.options.jobs, len(todo)))]
+        desks = [_desk(own) for _ in range(min(self.options.jobs, len(todo)))]
         try:
             self._give_all(desks, todo)
-            yield self._judged(desks, todo)
+            yield self._judged(desks, todo, own)
         finally:
             for desk in desks:
                 _end(desk)
 
-    def _judged(self, desks: list[Desk], todo: deque[str]) -> Iterator[Result]:
+    def _judged(self, desks: list[Desk], todo: deque[str], own: Path) -> Iterator[Result]:
         while any(desk.student for desk in desks):
             wait([desk.conn for desk in desks if desk.student], 1.0)
             heard = [result for desk in desks if (result := self._heard(desk))]
             for number, desk in enumerate(desks):
                 if desk.pid == 0:
-                    desks[number] = Desk(*judging.start(os.getpid()))
+                    desks[number] = _desk(own)
             self._give_all(desks, todo)  # first: who judges need not wait until the gradebook is written
             yield from heard
 
@@ -173,21 +200,9 @@ class Grader:
         desk.student, desk.pid = "", 0
         return Result(student, NOT_GRADED, [f"{exercise} could not be graded: {why}."])
 
-    # ---- what is written
 
-    def _write(self, result: Result, book: Book, kept: bool = False) -> None:
-        """In this order: what is kept first, so that whoever goes on writes the rest; feedback last, by which it is
-        known that all is written."""
-        if result.final and not kept:
-            self.class_list.keep(result)
-        receipt, file = self.class_list.receipt(result.student), self.class_list.feedback(result.student)
-        if result.status == WRONG_FORMAT:
-            book.forget(result.student)
-        elif result.final:
-            book.write(result, receipt)
-        for name, text in receipt.items():
-            replaced(file.with_name(name), text)
-        replaced(file, page(result, self.lab))
+def _desk(own: Path) -> Desk:
+    return Desk(*judging.start(os.getpid(), own))
 
 
 def _end(desk: Desk) -> None:
@@ -206,8 +221,16 @@ def _topic(lab: str) -> str:
     return found[0].topic
 
 
-def _release(file: Path) -> Notebook:
+def _lab(file: Path) -> Notebook:
+    """A lab as it was built, released or solved."""
+    import nbformat
+    from nbgrader.nbgraderformat import MetadataValidator
+
     try:
-        return submissions.whole(json.loads(file.read_text(encoding="utf-8")))
-    except (OSError, ValueError, KeyError):
-        raise UsageError(f"{file} is no released lab.", "`lockstep build` makes it.") from None
+        lab: Notebook = json.loads(file.read_text(encoding="utf-8"))
+        built = nbformat.from_dict(lab)  # type: ignore[no-untyped-call]
+        nbformat.validate(built)
+        MetadataValidator().validate_nb(built)
+        return submissions.whole(lab)
+    except Exception:  # of three libraries, on what may be anything
+        raise UsageError(f"{file} is no lab as `lockstep build` makes it.", "Have it built anew.") from None

@@ -14,22 +14,26 @@ import signal
 import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
-from dataclasses import asdict, dataclass, field
+from contextlib import ExitStack, suppress
+from dataclasses import asdict, dataclass, field, replace
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
 from lockstep import worlds
 from lockstep.checks import Score, check_file, find
+from lockstep.checks.load import NoFunction, Unreadable, load
 from lockstep.checks.score import page
 from lockstep.checks.seeds import secret_of_student
+from lockstep.checks.trees import form_of
+from lockstep.checks.wording import printable
 from lockstep.grading import kernel_calls as kernel
 from lockstep.grading import submission as submissions
 from lockstep.grading.outside import Sandbox
 from lockstep.grading.questions import questions
 from lockstep.grading.sandbox_view import view
 from lockstep.grading.submission import CRASHED, GRADED, NOT_GRADED, TAMPERED, TIMED_OUT, Notebook
+from lockstep.grading.whole_file import replaced
 from lockstep.launch import server
 
 KEPT = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "PYTHONPATH", "LOCKSTEP_START")  # what a judge knows of its grader
@@ -51,12 +55,14 @@ class Task:
 @dataclass(frozen=True)
 class Judged:
     """One exercise. ``score``: as `Score.to_json`; ``html``: its feedback; ``ended``: why its sandboxes ended, if they
-    did so by themselves; ``questions``: what its author can be asked about its run."""
+    did so by themselves; ``questions``: what its author can be asked about its run; ``form``: of the answer, as
+    `Form.to_json`, by which it is compared with others'."""
 
     score: Mapping[str, Any]
     html: str
     ended: Sequence[str] = ()
     questions: Sequence[Mapping[str, str]] = ()
+    form: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -68,6 +74,7 @@ class Result:
     notes: Sequence[str] = ()
     notebook: Notebook | None = None
     exercises: Mapping[str, Judged] = field(default_factory=dict)
+    taken_back: str = ""  # the grade of an earlier hand-in, "4 of 6", which this one has cost
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -75,7 +82,8 @@ class Result:
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Result:
         judged = {name: Judged(**one) for name, one in data["exercises"].items()}
-        return cls(data["student"], data["status"], data["notes"], data["notebook"], judged)
+        told = (data["student"], data["status"], data["notes"], data["notebook"])
+        return cls(*told, judged, data.get("taken_back", ""))
 
     @property
     def final(self) -> bool:
@@ -83,8 +91,8 @@ class Result:
         return self.status != NOT_GRADED
 
 
-def main(conn: Connection, grader: int) -> None:
-    """A judge's life, in a fork of the grader."""
+def main(conn: Connection, grader: int, own: Path) -> None:
+    """A judge's life, in a fork of the grader. Its files go into the folder ``own``."""
     kernel.prctl(kernel.PDEATHSIG, signal.SIGKILL)
     if os.getppid() != grader:
         os._exit(1)
@@ -92,14 +100,20 @@ def main(conn: Connection, grader: int) -> None:
     os.setsid()
     known = {name: os.environ[name] for name in KEPT if name in os.environ}
     os.environ.clear()
-    os.environ.update(known, HOME="/tmp")
+    os.environ.update(known, HOME="/tmp", TMPDIR=str(own))
+    tempfile.tempdir = str(own)
     server.begin()
     while True:
         try:
             task: Task = conn.recv()
         except EOFError:
             return
-        conn.send(("done", graded(task, lambda id: conn.send(("exercise", id)))))
+        try:
+            result = graded(task, lambda id: conn.send(("exercise", id)))
+        except Exception as error:  # of ours: this one is for another run, and the others go on
+            why = f"{type(error).__name__}: {error}".splitlines()[0]
+            result = Result(task.student, NOT_GRADED, [printable(f"Whoever judged it has failed: {why}.")])
+        conn.send(("done", result))
 
 
 def names_of(release: Notebook) -> list[str]:
@@ -116,12 +130,12 @@ def graded(task: Task, begins: Callable[[str], None] = lambda id: None) -> Resul
     secret = secret_of_student(task.secret, task.student) if task.own_seed else task.secret
     os.environ["LOCKSTEP_SEED"] = secret  # no process that a check starts is given it
     judged: dict[str, Judged] = {}
-    with tempfile.TemporaryDirectory(prefix="lockstep-judge-") as own:
+    with tempfile.TemporaryDirectory(prefix="lockstep-") as own:
         file = Path(own) / submissions.NAME
-        submissions.write(file, handed_in.notebook)
+        replaced(file, submissions.text_of(handed_in.notebook))
         for name in names_of(task.release):
             begins(name)
-            judged[name] = _judged(f"{task.topic}.{name}", file, task)
+            judged[name] = replace(_judged(f"{task.topic}.{name}", file, task), form=_form(file, name))
     status, notes = _status(handed_in.status, judged)
     return Result(task.student, status, [*handed_in.notes, *notes], handed_in.notebook, judged)
 
@@ -136,6 +150,14 @@ def _judged(id: str, file: Path, task: Task) -> Judged:
         stack.callback(sandbox.close)
         stack.enter_context(worlds.carried_by(sandbox.carry, sandbox.begin))
         return _told(check_file(id, file, keep=False, apart=True), sandbox.ended, task.student)
+
+
+def _form(file: Path, function: str) -> Mapping[str, Any]:
+    """Nothing, where there is no function that could be compared."""
+    with suppress(NoFunction, Unreadable):
+        if form := form_of(load(file, function)):
+            return form.to_json()
+    return {}
 
 
 def _told(score: Score, ended: Sequence[str], student: str) -> Judged:
@@ -163,7 +185,7 @@ def _status(before: str, judged: Mapping[str, Judged]) -> tuple[str, list[str]]:
     return next((s for s in order if s in (*found, before)), GRADED), notes
 
 
-def start(grader: int) -> tuple[int, Connection]:
+def start(grader: int, own: Path) -> tuple[int, Connection]:
     """A judge, forked from this process, which has one thread: its pid, and the connection to it."""
     from multiprocessing.connection import Pipe
 
@@ -175,7 +197,7 @@ def start(grader: int) -> tuple[int, Connection]:
         try:
             ours.close()
             _close_but(theirs.fileno())  # the grader's lock, or it would outlive a grader that was killed
-            main(theirs, grader)
+            main(theirs, grader, own)
             status = 0
         finally:
             os._exit(status)

@@ -276,9 +276,6 @@ def whole(notebook: Notebook) -> Notebook:
     return {**notebook, "cells": [{**c, "source": _text(c)} for c in notebook["cells"]]}
 
 
-def write(file: Path, notebook: Notebook) -> None:
-    """As Jupyter does, whole or not at all."""
-    text = json.dumps(notebook, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
-    coming = file.with_name(f".{file.name}.{os.getpid()}")
-    coming.write_text(text, encoding="utf-8")
-    os.replace(coming, file)
+def text_of(notebook: Notebook) -> str:
+    """As Jupyter writes it."""
+    return json.dumps(notebook, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
