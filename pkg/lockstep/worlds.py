@@ -147,14 +147,14 @@ def carry_out(job: Job, on: str | Cluster | None, rules: Rules, ties: int | None
 
 Carrier = Callable[[Job, "str | Cluster | None", Rules, "int | None"], Outcome]
 _carrier: Carrier | None = None
-_prepare: Callable[[], None] = lambda: None
+_prepare: Callable[[], None] | None = None
 
 
 @contextmanager
-def carried_by(carrier: Carrier, prepare: Callable[[], None] = lambda: None) -> Iterator[None]:
+def carried_by(carrier: Carrier, prepare: Callable[[], None] | None = None) -> Iterator[None]:
     """Within it, ``carrier`` carries out every run of this process, in place of ``carry_out``: elsewhere, as in a
     sandbox that holds ranks and whoever looks after them. ``prepare``: what it would do at its first run, whoever
-    measures a run."""
+    measures a run can have done before."""
     global _carrier, _prepare
     before, _carrier, _prepare = (_carrier, _prepare), carrier, prepare
     try:
@@ -165,7 +165,8 @@ def carried_by(carrier: Carrier, prepare: Callable[[], None] = lambda: None) -> 
 
 def prepare() -> None:
     """What takes long before a run and is no part of it is done now. Raises WorldUnavailable where that fails."""
-    _prepare()
+    if _prepare:
+        _prepare()
 
 
 def check_world(on: str | Cluster | None) -> None:
