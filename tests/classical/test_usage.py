@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+import warnings
 
 import numpy as np
 import psutil
@@ -135,3 +136,14 @@ def test_the_census_counts_threads_that_come_and_go() -> None:
         for thread in threads:
             thread.join()
     assert census.most >= before + 7
+
+
+def test_no_worker_loads_torch_for_the_callers_filters_of_warnings() -> None:
+    """scikit-learn hands them to its workers: a filter that names a class of torch would load all of torch there."""
+    foreign = type("TracerWarning", (Warning,), {"__module__": "torch.jit._trace"})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", foreign)
+        seen: list[list[type[Warning]]] = []
+        usage(lambda: seen.append([f[2] for f in warnings.filters]))
+        assert foreign not in seen[0]
+        assert foreign in [f[2] for f in warnings.filters]

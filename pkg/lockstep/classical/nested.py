@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from joblib import Parallel, delayed, parallel_config
 
-from lockstep.classical.usage import Usage, usage
+from lockstep.classical.usage import Usage, light_workers, usage
 from lockstep.tables import Table
 from lockstep.tally import counted
 
@@ -53,7 +53,7 @@ def nested_usage(nested: Nested, rows: int = 200) -> Usage:
 
     X, y = make_classification(n_samples=rows, n_features=20, random_state=42)
     forest = RandomForestClassifier(n_estimators=100, n_jobs=nested.trees, random_state=42)
-    with parallel_config("loky" if nested.processes else "threading"):
+    with light_workers(), parallel_config("loky" if nested.processes else "threading"):
         cross_val_score(ExtraTreesClassifier(1), X, y, cv=FOLDS, n_jobs=nested.folds)
         return usage(lambda: cross_val_score(forest, X, y, cv=FOLDS, n_jobs=nested.folds))
 

@@ -11,7 +11,9 @@ import os
 import resource
 import threading
 import time
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -47,7 +49,7 @@ class Usage:
 def usage(call: Callable[[], Any]) -> Usage:
     """What ``call()`` costs, and where. It may leave threads and processes behind."""
     busy, children = _busy(), children_cpu()
-    with Census() as census:
+    with light_workers(), Census() as census:
         wall, main, process = time.perf_counter(), time.thread_time(), time.process_time()
         call()
         wall, main = time.perf_counter() - wall, time.thread_time() - main
@@ -59,6 +61,15 @@ def usage(call: Callable[[], Any]) -> Usage:
     workers = sum(cpu >= least for pid, cpu in [*each.items(), *census.spent().items()] if pid)
     others = max(0.0, _busy() - busy - main - elsewhere)
     return Usage(wall, main, helpers, sum(each.values()), others, census.most, max(1, workers))
+
+
+@contextmanager
+def light_workers() -> Iterator[None]:
+    """scikit-learn hands its caller's filters of warnings to each worker. One that names a class of torch makes the
+    worker load torch, for seconds, though its task needs none: such filters stay behind meanwhile."""
+    with warnings.catch_warnings():
+        warnings.filters = [f for f in warnings.filters if f[2].__module__.split(".")[0] not in ("torch", "IPython")]
+        yield
 
 
 def children_cpu() -> dict[int, float]:
