@@ -318,7 +318,7 @@ across_nodes.figure_13()
 # chunks are best?
 
 # %% lesson="after across"
-overlapped.chunk_table(counts=(0, 1, 8, 32))
+overlapped.chunk_table(counts=(0, 1, 8, 32), across=False)
 
 # %% lesson="quiz chunks"
 quiz(

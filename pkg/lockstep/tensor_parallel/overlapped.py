@@ -135,12 +135,13 @@ def measured(chunks: int, on: Cluster, ranks: int = 8, b: int = 32, T: int = 512
     return Pass(forward, backward, sum(e.kind == "all_reduce" for e in done.trace.of_rank(0)))
 
 
-def chunk_table(ranks: int = 8, counts: Sequence[int] = (0, 1, 2, 4, 8, 16, 32)) -> Table:
-    """An MLP in more and more chunks, where the ranks share a node and where each has its own."""
+def chunk_table(ranks: int = 8, counts: Sequence[int] = (0, 1, 2, 4, 8, 16, 32), across: bool = True) -> Table:
+    """An MLP in more and more chunks, where the ranks share a node, and, if ``across``, where each has its own."""
+    places = {"in a node": ranks} | ({"a node each": 1} if across else {})
     rows = []
-    for chunks in counted(counts, "Simulating", each=2.0):
-        inside, across = (measured(chunks, nodes_of(per_node), ranks) for per_node in (ranks, 1))
-        times = [f"{1e3 * seconds:.2f}" for found in (inside, across) for seconds in found[:2]]
-        rows.append([str(chunks) if chunks else "nothing overlaps", *times, str(inside.all_reduces)])
-    head = ["chunks", "forward, in a node", "backward", "forward, a node each", "backward", "all-reduces"]
+    for chunks in counted(counts, "Simulating", each=1.0 * len(places)):
+        found = [measured(chunks, nodes_of(per_node), ranks) for per_node in places.values()]
+        times = [f"{1e3 * seconds:.2f}" for one in found for seconds in one[:2]]
+        rows.append([str(chunks) if chunks else "nothing overlaps", *times, str(found[0].all_reduces)])
+    head = ["chunks", *(name for place in places for name in (f"forward, {place}", "backward")), "all-reduces"]
     return Table(f"An MLP, 32 x 512 tokens, 4096 wide, bfloat16, on {ranks} A100: milliseconds", head, rows)

@@ -27,8 +27,8 @@ from lockstep.tensor_parallel.overlapped import OVERLAPPED
 from lockstep.tensor_parallel.sequence import KEEPING, SequenceParallelGPT
 from lockstep.worlds import run
 
-SIZES: dict[str, Any] = {"vocabulary": 128, "width": 64, "heads": 4, "layers": 6, "context": 16}
-TEXT, EXAMPLES, STEPS, RATE, RANKS = 50_000, 8, 3, 1e-3, 4
+SIZES: dict[str, Any] = {"vocabulary": 128, "width": 64, "heads": 4, "layers": 3, "context": 16}
+TEXT, EXAMPLES, STEPS, RATE, RANKS = 50_000, 8, 2, 1e-3, 4
 PORTS = {"all_reduce": 2, "all_gather": 1, "reduce_scatter": 1}  # a ring sends n·(K-1)/K so many times
 
 
