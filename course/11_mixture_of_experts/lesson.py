@@ -337,7 +337,7 @@ gpt_on_ranks.gpt_table()
 # whole batch's mean: nothing is averaged.
 
 # %%
-table.gradients_table(((4, 2),))
+table.gradients_table(((4, 2),), experts=8)
 
 # %% [markdown]
 # ## 7. The straggler · 10 minutes

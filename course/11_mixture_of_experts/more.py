@@ -24,7 +24,7 @@ beside_torch.beside_torch_table()
 # all-to-all all the same. `table.gradients_table()` makes all nine grids, in a minute or two.
 
 # %%
-table.gradients_table(((3, 3), (4, 4)))
+table.gradients_table(((3, 3), (4, 4)), experts=12)
 
 # %% [markdown]
 # ## Who is dropped first

@@ -7,7 +7,18 @@ import torch
 
 from lockstep.cost.experts import booked, even_loads, sent, to_compute
 from lockstep.cost.sharding import MIXED, bytes_of
-from lockstep.experts import capacity, collapse, driven, flops, gpt_on_ranks, loads, quality, shared_expert, the_notes
+from lockstep.experts import (
+    capacity,
+    collapse,
+    driven,
+    flops,
+    gpt_on_ranks,
+    loads,
+    quality,
+    shared_expert,
+    the_notes,
+    training,
+)
 from lockstep.experts.balance import load_balancing_loss
 from lockstep.experts.dense import NotesMixture
 from lockstep.experts.flops import NOTES, OPT, OPT_CONTEXT, OPT_VOCABULARY, dense_flops
@@ -115,6 +126,16 @@ def test_drops_by_the_line_are_those_that_are_counted() -> None:
     assert by_place[1] == by_weight[1] == found[0][5]
     assert float(by_weight[3]) < float(by_place[3])
     assert float(by_place[2]) > capacity.capacity(1, 512, 1, 2), "in the later half"
+
+
+@pytest.mark.slow
+def test_blanks_and_vowels_go_to_experts_of_their_own() -> None:
+    kinds = training.shares_of_kinds(training.bytes_of_experts(training.trained().model))
+    (blanks, most_blanks), (vowels, most_vowels) = (
+        max(enumerate(of_kind[kind] for of_kind in kinds), key=lambda one: one[1]) for kind in ("blanks", "vowels")
+    )
+    assert blanks != vowels
+    assert min(most_blanks, most_vowels) > 0.5
 
 
 # ---- sections 6 and 7

@@ -1,8 +1,9 @@
 """Experts on ranks beside one rank: the same gradients and the same weights, for every way to route.
 
 Each case trains two layers of experts for two steps with momentum, in float64, on W ranks, and again on one: a network
-of linear layers around two mixtures, with residual connections, 24 experts each. 37 tokens in unequal shares: of
-three ranks and more, rank 1 has none. The loss has the load-balancing loss and the z-loss of the whole batch in it.
+of linear layers around two mixtures, with residual connections, 24 experts each unless a case has others. 37 tokens in
+unequal shares: of three ranks and more, rank 1 has none. The loss has the load-balancing loss and the z-loss of the
+whole batch in it.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ class Case(NamedTuple):
     noisy: bool = False
     capacity_factor: float | None = None
     uneven: bool = False  # expert 0 of each layer is everybody's first choice
+    experts: int = EXPERTS  # the ranks that have them together divide it
 
 
 CASES = (
@@ -75,7 +77,7 @@ class Around(nn.Module):
 
 
 def gate(case: Case, layer: int) -> TopKGate:
-    made = TopKGate(WIDTH, EXPERTS, case.k, case.softmax, case.noisy, layer, dtype=torch.float64)
+    made = TopKGate(WIDTH, case.experts, case.k, case.softmax, case.noisy, layer, dtype=torch.float64)
     if case.uneven:
         nn.init.constant_(made.weight[0].detach(), 1.0)
     return made
@@ -91,7 +93,7 @@ def shares(W: int) -> list[int]:
 def batch(case: Case) -> tuple[Tensor, Tensor, Tensor]:
     """Inputs, targets, and the gate's draws for each layer."""
     drawn = torch.Generator().manual_seed(1)
-    shapes = ((TOKENS, INPUTS), (TOKENS, OUTPUTS), (LAYERS, TOKENS, EXPERTS))
+    shapes = ((TOKENS, INPUTS), (TOKENS, OUTPUTS), (LAYERS, TOKENS, case.experts))
     x, y, normal = (torch.randn(shape, dtype=torch.float64, generator=drawn) for shape in shapes)
     return x, y, normal
 
@@ -124,7 +126,7 @@ def trained(case: Case, experts_group: dist.ProcessGroup | None, replicas: dist.
         loss.backward()
         add_up_gradients(model, replicas)
         sgd.step()
-    first = dist.get_rank(experts_group) * EXPERTS // dist.get_world_size(experts_group)
+    first = dist.get_rank(experts_group) * case.experts // dist.get_world_size(experts_group)
     return states(model, first)
 
 
@@ -141,8 +143,8 @@ def alone(case: Case, W: int) -> State:
         output, routings = model(x, list(normal), shares=shares(W))
         loss = (output - y).square().mean()
         for routing in routings:
-            f = torch.bincount(routing.experts.flatten(), minlength=EXPERTS) / routing.experts.numel()
-            loss = loss + BALANCE * EXPERTS * (f * routing.scores.softmax(-1).mean(0)).sum()
+            f = torch.bincount(routing.experts.flatten(), minlength=case.experts) / routing.experts.numel()
+            loss = loss + BALANCE * case.experts * (f * routing.scores.softmax(-1).mean(0)).sum()
             loss = loss + Z * routing.scores.logsumexp(-1).square().mean()
         loss.backward()
         for p in model.parameters():
@@ -192,9 +194,10 @@ def furthest(found: Mapping[str, Sequence[Tensor]], wanted: State) -> float:
     return max((a - b).abs().max().item() for a, b in pairs)
 
 
-def gradients_table(grids: Sequence[tuple[int, int]] = ONE_GROUP + REPLICAS) -> Table:
+def gradients_table(grids: Sequence[tuple[int, int]] = ONE_GROUP + REPLICAS, experts: int = EXPERTS) -> Table:
     """``beside_one_rank`` on the virtual cluster: a row for each case, a column for each grid."""
-    apart = {(row["case"], row["W"], row["K"]): row["apart"] for row in beside_one_rank(grids)}
+    cases = [case._replace(experts=experts) for case in CASES]
+    apart = {(row["case"], row["W"], row["K"]): row["apart"] for row in beside_one_rank(grids, cases)}
     head = ["", *(f"K = {K}" if K == W else f"{W // K} x {K}" for W, K in grids)]
     rows = [[case.name, *(f"{apart[case.name, W, K]:.0e}" for W, K in grids)] for case in CASES]
     caption = "Gradients and weights after two steps: the largest difference from one rank (replicas x K ranks)"

@@ -21,7 +21,7 @@ from lockstep.models import GPT, next_token_loss
 from lockstep.tables import Table
 from lockstep.tally import counted
 
-EXPERTS, EXAMPLES, CONTEXT, STEPS, RATE, BALANCE = 4, 8, 64, 300, 3e-3, 0.01
+EXPERTS, EXAMPLES, CONTEXT, STEPS, RATE, BALANCE = 4, 8, 64, 120, 0.01, 0.01
 TOLD = 10  # steps after which progress is told
 UNSEEN = 10_000  # the seed of a batch that no training draws
 

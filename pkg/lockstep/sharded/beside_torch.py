@@ -9,6 +9,7 @@ travel: these copies are among its buffers.
 
 from __future__ import annotations
 
+import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
@@ -22,6 +23,7 @@ from torch.distributed.fsdp import FullyShardedDataParallel, fully_shard
 
 from lockstep.events import Memory
 from lockstep.models import linear
+from lockstep.residency import peak_of
 from lockstep.sharded.fsdp import FullySharded
 from lockstep.tables import Table
 from lockstep.worlds import run
@@ -39,6 +41,14 @@ class Beside(NamedTuple):
     method: str
     difference: float
     sent: Sent
+    memory: Memory
+
+
+class Trained(NamedTuple):
+    """Of a rank: whole gradients and parameters; the second at which its last step ended; what it held until then."""
+
+    numbers: list[Tensor]
+    end: float
     memory: Memory
 
 
@@ -78,29 +88,34 @@ METHODS: Mapping[str, Callable[[], nn.Module]] = {
 
 
 def beside_torch(K: int = 4, on: str = "dgx-a100") -> list[Beside]:
-    alone = run(trained, "one rank", True, ranks=1, on=on).values[0]
+    alone = run(trained, "one rank", ranks=1, on=on).values[0].numbers
     return [beside(name, K, on, alone) for name in METHODS if name != "one rank"]
 
 
 def beside(name: str, K: int, on: str, alone: Sequence[Tensor]) -> Beside:
-    """Trained twice: numbers that are gathered to be looked at are not in what is counted."""
-    states = run(trained, name, True, ranks=K, on=on).values
-    difference = max((a - b).abs().max().item() for state in states for a, b in zip(state, alone, strict=True))
-    result = run(trained, name, False, ranks=K, on=on)
-    sent = [(e.kind, e.nbytes) for e in result.trace.of_rank(0) if e.kind in ("all_gather", "reduce_scatter")]
-    return Beside(name, difference, sent[: len(sent) // STEPS], result.memory[0])
+    """Numbers that are gathered to be looked at are not in what is counted."""
+    result = run(trained, name, ranks=K, on=on)
+    numbers = [of_rank.numbers for of_rank in result.values]
+    difference = max((a - b).abs().max().item() for mine in numbers for a, b in zip(mine, alone, strict=True))
+    _, end, memory = result.values[0]
+    kinds = ("all_gather", "reduce_scatter")
+    sent = [(e.kind, e.nbytes) for e in result.trace.of_rank(0) if e.kind in kinds and e.posted < end]
+    return Beside(name, difference, sent[: len(sent) // STEPS], memory)
 
 
-def trained(name: str, look: bool) -> list[Tensor]:
-    """On a rank: two steps; and, to look at, the whole gradients of the last one and what it left of the parameters."""
-    model = METHODS[name]()
-    optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
-    share = batch().chunk(dist.get_world_size())[dist.get_rank()]
-    for _ in range(STEPS):
-        optimizer.zero_grad()
-        model(share).square().mean().backward()
-        optimizer.step()
-    return whole(model) if look else []
+def trained(name: str) -> Trained:
+    """On a rank: two steps; then, to look at, the whole gradients of the last one and what it left of the parameters.
+    The virtual cluster's clock is 0 where a run begins."""
+    with peak_of() as memory:
+        model = METHODS[name]()
+        optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
+        share = batch().chunk(dist.get_world_size())[dist.get_rank()]
+        for _ in range(STEPS):
+            optimizer.zero_grad()
+            model(share).square().mean().backward()
+            optimizer.step()
+        held, end = memory(), time.perf_counter()
+    return Trained(whole(model), end, held)
 
 
 def batch() -> Tensor:

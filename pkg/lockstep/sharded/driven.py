@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from itertools import islice
 from typing import Any
 
@@ -136,6 +137,11 @@ def fetched_ahead(widths: Sequence[int], rows: int, ahead: int) -> None:
 
 def ahead_run(ahead: int, rows: int = BATCH) -> Result:
     """A forward pass, without data; ``.show()`` draws it."""
+    return _ahead_run(ahead, rows)
+
+
+@cache
+def _ahead_run(ahead: int, rows: int) -> Result:
     return run(fetched_ahead, WIDTHS, rows, ahead, ranks=NODES, on=FLAT, fake=True)
 
 
