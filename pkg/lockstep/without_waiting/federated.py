@@ -28,9 +28,10 @@ from random import Random
 import torch
 from torch import Tensor
 
+from lockstep.launch.measure import one_thread
 from lockstep.tables import Table
 from lockstep.tally import counted
-from lockstep.without_waiting.problems import Digits, one_thread
+from lockstep.without_waiting.problems import Digits
 
 ALPHAS = (100.0, 1.0, 0.1)
 LOST = (0.0, 0.5, 0.9)  # of those that are asked in a round

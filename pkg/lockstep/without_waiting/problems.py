@@ -12,8 +12,7 @@ On ``cluster()`` a matrix product takes time and nothing else that is computed d
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from typing import Protocol
@@ -23,6 +22,7 @@ from torch import Tensor
 
 from lockstep.datasets import Examples, digits_split
 from lockstep.errors import UsageError
+from lockstep.launch.measure import one_thread
 from lockstep.machines import Cluster, Device, Link
 
 PIXELS, CLASSES = 64, 10
@@ -100,11 +100,13 @@ class Digits:
         """What rank ``rank`` of ``ranks`` has to train with: x (n, 64), float64, and y (n,), int64."""
         return parts(ranks, self.alpha, self.seed)[rank]
 
+    @one_thread()  # small products: two threads would spend 20 times as much, waiting for each other
     def loss(self, w: Tensor) -> float:
         """The mean cross-entropy of all examples to train with: log 10 = 2.30 at the start."""
         x, y = _data()[0]
         return float(torch.nn.functional.cross_entropy(scores(w, x), y))
 
+    @one_thread()
     def accuracy(self, w: Tensor) -> float:
         """The share of the 517 examples to test with that get their own class."""
         x, y = _data()[1]
@@ -173,18 +175,6 @@ def cluster(straggler: float = 1.0, alpha: float = 20e-6, beta: float = 1e-9, wh
     link = Link(alpha, beta)
     made = Cluster("countable", device, 1, link, link)
     return made if straggler == 1 else made.with_rank(who, speed=1 / straggler)
-
-
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """So small matrices are multiplied thirty times as fast by one thread as by several. A rank of the virtual cluster
-    has one anyway."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
 
 
 @cache

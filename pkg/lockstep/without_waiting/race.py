@@ -36,6 +36,7 @@ from torch import Tensor
 
 from lockstep.errors import UsageError
 from lockstep.events import Event
+from lockstep.launch.measure import one_thread
 from lockstep.machines import Link
 from lockstep.tally import counted
 from lockstep.without_waiting.arrivals import RANKS, TARGET, Arrival, Race, recorded
@@ -45,7 +46,7 @@ from lockstep.without_waiting.gossip import d_psgd
 from lockstep.without_waiting.graphs import ring
 from lockstep.without_waiting.local_sgd import local_sgd, post_local_sgd
 from lockstep.without_waiting.parameter_server import parameter_server
-from lockstep.without_waiting.problems import Digits, Gradient, Recorded, cluster, one_thread
+from lockstep.without_waiting.problems import Digits, Gradient, Recorded, cluster
 from lockstep.worlds import run
 
 __all__ = ["LINKS", "METHODS", "RATES", "STRAGGLERS", "Arrival", "Method", "Race", "grid", "race", "recorded", "tune"]
