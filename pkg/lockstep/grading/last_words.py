@@ -21,16 +21,15 @@ def last_words(
     late: Mapping[str, str],
 ) -> list[str]:
     """``unwritten``: what could not be written down, by student; ``untold``: why there is no new table."""
-    return [printable(line) for line in _lines(results, class_list, unwritten, untold, late)]
+    told = [*_of_students(results, class_list, late)]
+    if unwritten:
+        told.append(f"{_some(sorted(unwritten))}: not written down. {_why(unwritten)}")
+    if untold:
+        told.append(_one_line(untold))
+    return [printable(line) for line in told]
 
 
-def _lines(
-    results: Mapping[str, Result],
-    class_list: ClassList,
-    unwritten: Mapping[str, Unwritten],
-    untold: Unwritten | None,
-    late: Mapping[str, str],
-) -> Iterator[str]:
+def _of_students(results: Mapping[str, Result], class_list: ClassList, late: Mapping[str, str]) -> Iterator[str]:
     everyone = sorted(results)
     for name in class_list.misnamed():
         yield (
@@ -54,10 +53,6 @@ def _lines(
             f"{_some(strangers)}: handed in without {SECRET}, so that `nbgrader fetch_feedback` finds no page. Give it "
             f"to them yourself: grading/feedback/STUDENT/{class_list.lab}/lab.html."
         )
-    if unwritten:
-        yield f"{_some(sorted(unwritten))}: not written down. {_why(unwritten)}"
-    if untold:
-        yield _one_line(untold)
 
 
 def _why(unwritten: Mapping[str, Unwritten]) -> str:
