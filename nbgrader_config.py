@@ -51,5 +51,5 @@ os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.envir
 
 if root == home:
     with suppress(OSError):  # it may be read-only: then there is nothing to grade here
-        private.mkdir(exist_ok=True)
+        private.mkdir(mode=0o700, exist_ok=True)
         Path(exchange).mkdir(exist_ok=True)

@@ -8,7 +8,8 @@
 #
 # What changes most comes last: torch, then what Lockstep uses, then Lockstep. A new lesson costs the last layer alone.
 
-FROM python:3.11-slim-bookworm AS base
+ARG PYTHON_IMAGE=python:3.11.14-slim-bookworm
+FROM ${PYTHON_IMAGE} AS base
 ENV PATH=/opt/lockstep/bin:$PATH PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1
 ARG PIP_ARGS=""
 RUN --mount=type=secret,id=pip,target=/etc/pip.conf \
@@ -29,7 +30,7 @@ RUN --mount=type=secret,id=pip,target=/etc/pip.conf \
 
 FROM base
 # /srv/exchange: through it a hub's learners and graders hand labs out and in (compose.yaml puts a volume there).
-RUN useradd --create-home --uid 1000 --shell /bin/bash jovyan && install -d -o jovyan -m 777 /srv/exchange
+RUN useradd --create-home --uid 1000 --shell /bin/bash jovyan && install -d -o jovyan -m 1777 /srv/exchange
 COPY --from=wheel /wheels /tmp/wheels
 RUN pip install --no-deps /tmp/wheels/*.whl && python -m compileall -q /opt/lockstep/lib/python3*/site-packages/lockstep
 COPY docker/healthy.py /opt/lockstep/healthy.py

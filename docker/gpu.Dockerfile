@@ -7,9 +7,10 @@
 # torch brings CUDA's libraries and NCCL itself. CUDA's compiler and NCCL's header are needed to build Horovod, and
 # stay behind in the first stage. Take the image of CUDA whose version torch names: python -c "import torch; print(torch.version.cuda)"
 
-ARG CUDA=13.0.1
+ARG BUILD_IMAGE=nvidia/cuda:13.0.1-cudnn-devel-ubuntu24.04
+ARG CUDA_IMAGE=nvidia/cuda:13.0.1-base-ubuntu24.04
 
-FROM nvidia/cuda:${CUDA}-cudnn-devel-ubuntu24.04 AS build
+FROM ${BUILD_IMAGE} AS build
 SHELL ["/bin/bash", "-o", "pipefail", "-c"]
 ENV PATH=/opt/lockstep/bin:$PATH PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1
 ARG PIP_ARGS=""
@@ -27,13 +28,13 @@ RUN pip install --constraint /src/constraints.txt --no-deps /src \
     && HOROVOD_GPU_OPERATIONS=NCCL LOCKSTEP_HOME=/tmp/lockstep lockstep horovod --yes \
     && horovodrun --check-build
 
-FROM nvidia/cuda:${CUDA}-base-ubuntu24.04
+FROM ${CUDA_IMAGE}
 ENV PATH=/opt/lockstep/bin:$PATH
 # hadolint ignore=DL3008
 RUN apt-get update && apt-get install --yes --no-install-recommends python3 openssh-client \
     && rm -rf /var/lib/apt/lists/* \
     && (userdel --remove ubuntu || true) && useradd --create-home --uid 1000 --shell /bin/bash jovyan \
-    && install -d -o jovyan -m 777 /srv/exchange
+    && install -d -o jovyan -m 1777 /srv/exchange
 COPY --from=build /opt/lockstep /opt/lockstep
 COPY docker/healthy.py /opt/lockstep/healthy.py
 USER 1000

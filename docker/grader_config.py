@@ -3,11 +3,16 @@
 `jupyterhub-singleuser --config=docker/grader_config.py`, started in that folder, with JUPYTER_CONFIG_PATH naming it."""
 
 import os
+from pathlib import Path
 
 from lockstep.cli.lab import shell
 from lockstep.grading.course import search_path
 
 c = get_config()  # noqa: F821  (traitlets puts it there)
+
+token = os.environ.get("LOCKSTEP_GRADER_TOKEN_FILE")  # in compose.yaml; elsewhere the hub hands its token over itself
+if token:
+    c.HubAuth.api_token = Path(token).read_text().strip()
 
 c.ServerApp.root_dir = os.getcwd()
 c.ServerApp.default_url = "/lab"

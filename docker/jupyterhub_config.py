@@ -4,11 +4,19 @@ Settings come from the environment; docs/hub.md has them in a table.
 
 LOCKSTEP_SPAWNER=docker (the default): each learner in a container of lockstep:cpu, the graders in one of their own.
 LOCKSTEP_SPAWNER=local: each learner as the Linux user of that name, and the graders as the user LOCKSTEP_GRADER.
+
+What is wrong with the settings is said in a sentence, and no hub starts.
 """
 
 import os
 import sys
 from pathlib import Path
+
+from tornado.web import HTTPError
+
+import lockstep
+from lockstep.errors import UsageError
+from lockstep.hub import accounts, files, sign_in
 
 HERE = Path(__file__).resolve().parent
 COURSE = "lockstep"  # nbgrader's name for the course, and of the service that grades it
@@ -22,34 +30,57 @@ def setting(name, default=None):
     return value
 
 
-local = {"local": True, "docker": False}[setting("LOCKSTEP_SPAWNER", "docker")]
-state = Path(setting("LOCKSTEP_HUB_STATE", "."))
+def checked(check, *arguments):
+    try:
+        return check(*arguments)
+    except UsageError as error:
+        sys.exit(f"jupyterhub_config.py: {error}")
+
+
+checked(files.refuse_secrets_in, os.environ)
+kind = setting("LOCKSTEP_SPAWNER", "docker")
+if kind not in ("docker", "local"):
+    sys.exit(f"jupyterhub_config.py: LOCKSTEP_SPAWNER is {kind}; set it to docker or local.")
+local = kind == "local"
+state = Path(setting("LOCKSTEP_HUB_STATE", ".")).resolve()
 instructors = set(setting("LOCKSTEP_INSTRUCTORS").split())
-learners = set(setting("LOCKSTEP_LEARNERS", "*").split())  # "*": whoever has the learners' password, by any name
 exchange = setting("NBGRADER_EXCHANGE", "/srv/exchange")
+if local:
+    listed = [os.environ.get(f"LOCKSTEP_LEARNERS{form}", "") for form in ("", "_FILE", "_GROUP")]
+    learners = set(checked(accounts.learners, *listed))
+else:  # "*": whoever has the learners' password, by any name
+    learners = set(setting("LOCKSTEP_LEARNERS", "*").split())
 
 c = get_config()  # noqa: F821  (traitlets puts it there)
 
 c.JupyterHub.bind_url = setting("LOCKSTEP_HUB_URL", "http://:8000")
 c.JupyterHub.hub_port = int(setting("LOCKSTEP_HUB_PORT", "8081"))
 c.ConfigurableHTTPProxy.api_url = setting("LOCKSTEP_PROXY_API", f"http://{'127.0.0.1' if local else 'proxy'}:8001")
-c.JupyterHub.db_url = f"sqlite:///{state.resolve()}/jupyterhub.sqlite"
-c.JupyterHub.cookie_secret_file = str(state.resolve() / "cookie_secret")
+c.JupyterHub.db_url = f"sqlite:///{state}/jupyterhub.sqlite"
+c.JupyterHub.cookie_secret_file = str(state / "cookie_secret")
 c.JupyterHub.cleanup_servers = local  # containers live on while the hub is restarted
 
-# Who may sign in. Two passwords are enough for a workshop: whoever has the learners' signs in under any learner's name.
+# Who may sign in. A Linux user does by their own password. In containers two passwords are enough for a workshop:
+# whoever has the learners' signs in under any learner's name.
 own = setting("LOCKSTEP_AUTHENTICATOR", "")
 if own:
     load_subconfig(own)  # noqa: F821  (the same)
+elif local:
+    from jupyterhub.auth import PAMAuthenticator
+
+    c.JupyterHub.authenticator_class = sign_in.slowed(PAMAuthenticator, sign_in.Failures())
 else:
-    c.JupyterHub.authenticator_class = "shared-password"
-    c.SharedPasswordAuthenticator.user_password = setting("LOCKSTEP_LEARNERS_PASSWORD")
-    c.SharedPasswordAuthenticator.admin_password = setting("LOCKSTEP_INSTRUCTORS_PASSWORD")
+    from jupyterhub.authenticators.shared import SharedPasswordAuthenticator
+
+    c.JupyterHub.authenticator_class = sign_in.slowed(SharedPasswordAuthenticator, sign_in.Failures())
+    c.SharedPasswordAuthenticator.user_password = checked(files.secret, "LOCKSTEP_LEARNERS_PASSWORD", os.environ)
+    c.SharedPasswordAuthenticator.admin_password = checked(files.secret, "LOCKSTEP_INSTRUCTORS_PASSWORD", os.environ)
 c.Authenticator.admin_users = instructors
 if learners == {"*"}:
     c.Authenticator.allow_all = True
 else:
     c.Authenticator.allowed_users = learners | instructors
+    c.Authenticator.allow_existing_users = False  # those of an older list are not on this one
 
 # A learner's server.
 hours = float(setting("LOCKSTEP_IDLE_HOURS", "2"))
@@ -60,6 +91,7 @@ if local:
     c.JupyterHub.spawner_class = "jupyterhub.spawner.LocalProcessSpawner"  # "simple" would hand in under one name
     limits = ["prlimit", f"--nproc={processes}"]
     c.Spawner.cmd = [*limits, sys.executable, "-m", "lockstep", "lab", "~/lockstep-course"]
+    c.LocalProcessSpawner.popen_kwargs = {"umask": 0o077}  # others of this machine need not read what a learner writes
     # The proxy, which scripts/hub has put beside this Python, and for learners' terminals: lockstep, nbgrader.
     os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
 else:
@@ -80,20 +112,40 @@ else:
         "shm_size": setting("LOCKSTEP_SHM", "1g"),
         "cap_drop": ["ALL"],
         "security_opt": ["no-new-privileges:true"],
+        "read_only": True,
+        "tmpfs": {"/tmp": "rw,exec,nosuid,nodev,size=1g"},
         # The cloud's metadata are behind an address that the network of compose.yaml does not lead to, and these names.
         "extra_hosts": {"metadata.google.internal": "127.0.0.1", "instance-data": "127.0.0.1"},
     }
     c.JupyterHub.hub_ip = "0.0.0.0"
     c.JupyterHub.hub_connect_ip = setting("LOCKSTEP_HUB_NAME", "hub")
     c.ConfigurableHTTPProxy.should_start = False
+    c.ConfigurableHTTPProxy.auth_token = checked(files.secret, "LOCKSTEP_PROXY_TOKEN", os.environ)
 
 # The graders' server is a service of the hub: several instructors, one gradebook. It works in the course's own folder.
 grader = {"name": COURSE, "oauth_no_confirm": True}
 if local:
     folder = Path(setting("LOCKSTEP_COURSE", str(HERE.parent))).resolve()
+    people = accounts.Accounts(frozenset(learners), frozenset(instructors), setting("LOCKSTEP_GRADER", "grader"))
+    checked(people.check)
+    code = [*HERE.iterdir(), Path(sys.prefix, "bin"), Path(lockstep.__file__).parent, Path(os.__file__).parent]
+    read = [Path(name) for name in (own, os.environ.get("LOCKSTEP_LEARNERS_FILE")) if name]
+    checked(files.refuse_writable, [*code, *read, state], people.numbers())
+    checked(files.refuse_open, folder / "grading", people.grader, "the gradebook")
+    checked(files.refuse_open, state, "root", "the hub's database")
+    checked(files.refuse_loose, Path(exchange))
+    c.Authenticator.blocked_users = set(people.never())
+
+    def only_those(spawner):
+        """An instructor can add any name to a hub that runs, root's too, and start its server."""
+        reason = people.reason(spawner.user.name)
+        if reason:
+            raise HTTPError(403, f"The hub starts no server for {spawner.user.name}: {reason}.")
+
+    c.Spawner.pre_spawn_hook = only_those
     grader |= {
         "url": setting("LOCKSTEP_GRADER_URL", "http://127.0.0.1:8889"),
-        "user": setting("LOCKSTEP_GRADER", "grader"),
+        "user": people.grader,
         "command": [sys.executable, "-m", "jupyterhub.singleuser", f"--config={HERE / 'grader_config.py'}"],
         "cwd": str(folder),
         "environment": {"JUPYTER_CONFIG_PATH": str(folder), "NBGRADER_EXCHANGE": exchange},
@@ -101,7 +153,7 @@ if local:
 else:
     grader |= {
         "url": setting("LOCKSTEP_GRADER_URL", "http://grader:8888"),
-        "api_token": setting("LOCKSTEP_GRADER_TOKEN"),
+        "api_token": checked(files.secret, "LOCKSTEP_GRADER_TOKEN", os.environ),
     }
 culler = {
     "name": "idle-culler",

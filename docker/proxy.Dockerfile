@@ -1,8 +1,10 @@
-# The proxy of docker/compose.yaml: what the browsers talk to. The hub tells it where each learner's server is.
+# The proxy of docker/compose.yaml: what the browsers talk to. The hub tells it where each learner's server is, and both
+# know a secret.
 
-FROM node:22-bookworm-slim
+ARG NODE_IMAGE=node:22.21.1-bookworm-slim
+FROM ${NODE_IMAGE}
 RUN npm install --global --no-audit --no-fund configurable-http-proxy@5.3.0 && npm cache clean --force
 USER 1000
 EXPOSE 8000
-CMD ["configurable-http-proxy", "--ip=0.0.0.0", "--port=8000", "--api-ip=0.0.0.0", "--api-port=8001", \
-     "--default-target=http://hub:8081", "--error-target=http://hub:8081/hub/error"]
+COPY proxy.sh /usr/local/bin/
+CMD ["sh", "/usr/local/bin/proxy.sh"]

@@ -373,7 +373,7 @@ def test_lab_opens_the_front_page_and_keeps_jupyters_token(monkeypatch: pytest.M
     assert "--ServerApp.terminado_settings=shell_command=/bin/sh" in options, "no login shell: it sets another PATH"
     assert lab.surroundings(tmp_path)["PATH"].split(os.pathsep)[0] == str(Path(sys.executable).parent)
     assert not [option for option in options if "token" in option or "password" in option]
-    assert ("--allow-root" in options) == (os.geteuid() == 0)
+    assert ("--allow-root" in options) == (os.getuid() == 0)
     assert ("--no-browser" in options) == sys.platform.startswith("linux")
     monkeypatch.setenv("DISPLAY", ":0")
     assert "--no-browser" not in lab.options(tmp_path)
@@ -403,15 +403,44 @@ def test_lab_takes_a_folder_first_and_hands_the_rest_on(
     assert again == command, "9000 is no folder, and inside a working folder it is that one"
 
 
-def test_under_a_hub_lab_becomes_the_hubs_server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """The hub's server takes address and name from the environment; folder and front page come from here."""
+def under_a_hub(monkeypatch: pytest.MonkeyPatch, uid: int) -> None:
     monkeypatch.setenv("JUPYTERHUB_SERVICE_URL", "http://127.0.0.1:40001/user/alice/")
     monkeypatch.setattr(lab.importlib.util, "find_spec", lambda name: name == "jupyterhub")
+    monkeypatch.setattr(os, "getuid", lambda: uid)
+    monkeypatch.setattr(os, "geteuid", lambda: uid)
+
+
+def test_a_hub_that_starts_lab_as_root_gets_no_page(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A hub gave a server to whoever signed in as root, and `lockstep lab` added --allow-root by itself."""
+    under_a_hub(monkeypatch, uid=0)
+    assert main(["lab", str(tmp_path / "mine")]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith(
+        "lockstep: A JupyterHub has started this as root, and whoever uses the page would be root.\n"
+    )
+    assert not (tmp_path / "mine").exists()
+
+
+def test_root_is_allowed_where_root_has_typed_the_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Not where a user's program became root by itself."""
+    monkeypatch.delenv("JUPYTERHUB_SERVICE_URL", raising=False)
+    for real, effective, allowed in ((0, 0, True), (1000, 0, False), (1000, 1000, False)):
+        monkeypatch.setattr(os, "getuid", lambda real=real: real)
+        monkeypatch.setattr(os, "geteuid", lambda effective=effective: effective)
+        assert ("--allow-root" in lab.options(tmp_path)) == allowed
+
+
+def test_under_a_hub_lab_becomes_the_hubs_server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The hub's server takes address and name from the environment; folder and front page come from here."""
+    under_a_hub(monkeypatch, uid=1000)
     command, settings = started(monkeypatch, str(tmp_path / "mine"), "--debug")
     assert command[1:3] == ["-m", "jupyterhub.singleuser"]
     assert f"--ServerApp.root_dir={tmp_path / 'mine'}" in command
     assert "--ServerApp.default_url=/lab/tree/course/index.ipynb" in command
     assert "--no-browser" not in command, "the hub's server opens none"
+    assert "--allow-root" not in command
     assert command[-1] == "--debug"
     assert settings.split(os.pathsep)[0] == str(tmp_path / "mine")
 
@@ -419,7 +448,7 @@ def test_under_a_hub_lab_becomes_the_hubs_server(monkeypatch: pytest.MonkeyPatch
 def test_under_a_hub_lab_says_when_the_hubs_server_is_not_installed(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setenv("JUPYTERHUB_SERVICE_URL", "http://127.0.0.1:40001/user/alice/")
+    under_a_hub(monkeypatch, uid=1000)
     monkeypatch.setattr(lab.importlib.util, "find_spec", lambda name: None)
     assert main(["lab", str(tmp_path / "mine")]) == 2
     assert capsys.readouterr().err == (

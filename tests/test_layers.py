@@ -54,7 +54,7 @@ LAYERS = [
     ["show"],
     ["checks", "bench", "lessons", "notebook"],
     ["exercises"],
-    ["grading"],
+    ["grading", "hub"],
     ["cli"],
     ["__init__", "__main__"],
 ]

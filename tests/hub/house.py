@@ -1,6 +1,7 @@
 """A machine with Linux users of its own, and the project's hub on it.
 
-The users stand in a passwd file that only a mount namespace sees (bubblewrap's); to the kernel they are as real as any.
+The users stand in files of their own (passwd, group, shadow) that only a mount namespace sees (bubblewrap's); to the
+kernel they are as real as any, and PAM knows their passwords.
 What lies in somebody's private folder, as root's Python often does, is shown there to all.
 """
 
@@ -22,9 +23,11 @@ ROOT = Path(__file__).parents[2]
 HUB = ROOT / "build" / "hub"  # scripts/hub made it
 NO_HUB = "there is no JupyterHub here: sh scripts/system-packages hub && sh scripts/hub"
 SHOWN = (ROOT, Path(sys.base_prefix), Path(sys.prefix))
-LEARNERS_PASSWORD, INSTRUCTORS_PASSWORD = "many-little-ranks", "one-barrier-to-hold-them-and-bind-them"
-PASSWORDS = {"teacher": INSTRUCTORS_PASSWORD, "alice": LEARNERS_PASSWORD, "bob": LEARNERS_PASSWORD}
-UIDS = {name: 30_000 + n for n, name in enumerate(["grader", *PASSWORDS])}
+# Everybody knows their own. Mallory has an account, and is on no list.
+PEOPLE = ("teacher", "alice", "bob")
+PASSWORDS = {name: f"the password of {name}" for name in ("root", "daemon", "grader", *PEOPLE, "mallory")}
+UIDS = {name: 30_000 + n for n, name in enumerate(["grader", *PEOPLE, "mallory"])}
+GRADERS = ("grading", "labs", "solutions")  # what docs/hub.md gives them
 COURSE = ("course", "docs", "labs", "solutions", "docker", "nbgrader_config.py")
 
 
@@ -38,12 +41,15 @@ class House:
         self.address = f"http://127.0.0.1:{self.ports['front']}"
         at.chmod(0o755)
         self.exchange.mkdir()
-        self.exchange.chmod(0o777)
+        self.exchange.chmod(0o1777)
         (at / "state").mkdir(mode=0o700)
         users = [f"{name}:x:{uid}:{uid}::{self.home(name)}:/bin/sh\n" for name, uid in UIDS.items()]
         groups = [f"{name}:x:{uid}:\n" for name, uid in UIDS.items()]
         (at / "passwd").write_text(Path("/etc/passwd").read_text() + "".join(users))
         (at / "group").write_text(Path("/etc/group").read_text() + "".join(groups))
+        (at / "shadow").touch(mode=0o600)
+        (at / "shadow").write_text("".join(f"{name}:{hashed(word)}:20000::::::\n" for name, word in PASSWORDS.items()))
+        (at / "learners").write_text("alice\nbob\n")
         for name, uid in UIDS.items():
             self.home(name).mkdir(mode=0o700)
             os.chown(self.home(name), uid, uid)
@@ -59,7 +65,8 @@ class House:
             for path in of_git.stdout.split():
                 (self.course / path).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(ROOT / path, self.course / path)
-        for path in [self.course, *self.course.rglob("*")]:
+        (self.course / "grading").mkdir(mode=0o700)
+        for path in (path for name in GRADERS for path in [self.course / name, *(self.course / name).rglob("*")]):
             os.chown(path, UIDS["grader"], UIDS["grader"])
 
     def inside(self, *command: str) -> list[str]:
@@ -68,7 +75,8 @@ class House:
             "bwrap", "--dev-bind", "/", "/", "--cap-add", "ALL", "--unshare-pid", "--proc", "/proc",
             "--die-with-parent",
             *shown_to_all(SHOWN),
-            "--ro-bind", str(self.at / "passwd"), "/etc/passwd", "--ro-bind", str(self.at / "group"), "/etc/group",
+            *(word for name in ("passwd", "group", "shadow")
+              for word in ("--ro-bind", str(self.at / name), f"/etc/{name}")),
             "--bind", str(self.at), str(self.at), "--chdir", str(self.at / "state"), *command,
         ]  # fmt: skip
 
@@ -81,20 +89,32 @@ class House:
 
     def start(self) -> subprocess.Popen[bytes]:
         """The hub, as root; it is over at once if its settings are wrong."""
-        env = {"PATH": os.pathsep.join([str(HUB / "bin"), "/usr/bin:/bin:/usr/sbin:/sbin"]), "LANG": "C.UTF-8"}
-        command = [str(HUB / "bin/python"), "-m", "jupyterhub", f"--config={ROOT / 'docker/jupyterhub_config.py'}"]
         with self.log.open("w") as log:
-            hub = subprocess.Popen(self.inside(*command), env=env | self._settings(), stdout=log, stderr=log)
+            hub = subprocess.Popen(self._hub(), env=self._environment(), stdout=log, stderr=log)
         self._wait(hub)
         return hub
+
+    def refuses(self, **settings: str) -> str:
+        """What the hub says with these settings instead, and ends."""
+        env = self._environment() | settings
+        done = subprocess.run(self._hub(), env=env, capture_output=True, text=True, timeout=120, check=False)
+        assert done.returncode != 0, done.stderr
+        return done.stderr
+
+    def _hub(self) -> list[str]:
+        command = [str(HUB / "bin/python"), "-m", "jupyterhub", f"--config={ROOT / 'docker/jupyterhub_config.py'}"]
+        return self.inside(*command)
+
+    def _environment(self) -> dict[str, str]:
+        env = {"PATH": os.pathsep.join([str(HUB / "bin"), "/usr/bin:/bin:/usr/sbin:/sbin"]), "LANG": "C.UTF-8"}
+        mine = {name: os.environ[name] for name in ("PYTHONPATH",) if name in os.environ}  # of the tree that is tried
+        return env | mine | self._settings()
 
     def _settings(self) -> Mapping[str, str]:
         return {
             "LOCKSTEP_SPAWNER": "local",
             "LOCKSTEP_INSTRUCTORS": "teacher",
-            "LOCKSTEP_LEARNERS": "alice bob",
-            "LOCKSTEP_INSTRUCTORS_PASSWORD": INSTRUCTORS_PASSWORD,
-            "LOCKSTEP_LEARNERS_PASSWORD": LEARNERS_PASSWORD,
+            "LOCKSTEP_LEARNERS_FILE": str(self.at / "learners"),
             "LOCKSTEP_HUB_URL": self.address,
             "LOCKSTEP_HUB_PORT": str(self.ports["hub"]),
             "LOCKSTEP_PROXY_API": f"http://127.0.0.1:{self.ports['proxy']}",
@@ -133,6 +153,12 @@ def shown_to_all(paths: Iterable[Path]) -> list[str]:
         options += [word for parent in between for word in ("--perms", "0755", "--dir", str(parent))]
         options += ["--ro-bind", str(path), str(path)] if set(tops).intersection(way) else []
     return options
+
+
+def hashed(password: str) -> str:
+    """As it stands in /etc/shadow."""
+    made = subprocess.run(["openssl", "passwd", "-6", password], check=True, capture_output=True, text=True)
+    return made.stdout.strip()
 
 
 def free_ports(count: int) -> Iterable[int]:

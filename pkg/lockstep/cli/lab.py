@@ -74,6 +74,11 @@ def program() -> str:
     """The module that serves."""
     if not under_a_hub():
         return "jupyterlab"
+    if 0 in (os.getuid(), os.geteuid()):
+        raise UsageError(
+            "A JupyterHub has started this as root, and whoever uses the page would be root.",
+            "docs/hub.md of Lockstep says how a hub starts it for its users.",
+        )
     if importlib.util.find_spec("jupyterhub") is None:
         raise UsageError(
             "A JupyterHub has started this, and jupyterhub is not installed beside Lockstep.",
@@ -85,10 +90,10 @@ def program() -> str:
 def options(folder: Path) -> list[str]:
     """JupyterLab's options; the learner's own come after them and win. Its token stays as JupyterLab makes it."""
     chosen = [f"--ServerApp.root_dir={folder.resolve()}", f"--ServerApp.terminado_settings=shell_command={shell()}"]
-    if os.geteuid() == 0:
-        chosen.append("--allow-root")
     if under_a_hub():
         return [*chosen, f"--ServerApp.default_url={FRONT_PAGE}"]
+    if os.getuid() == os.geteuid() == 0:  # who has typed this is root
+        chosen.append("--allow-root")
     chosen.append(f"--LabApp.default_url={FRONT_PAGE}")
     if sys.platform.startswith("linux") and not _has_display():
         chosen.append("--no-browser")  # it prints the address instead
