@@ -73,6 +73,21 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         pytest.skip(" ".join(str(missing).split()))
 
 
+def settings() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if name.startswith(("LOCKSTEP_", "NBGRADER_"))}
+
+
+@pytest.fixture(autouse=True)
+def _leaves_no_setting() -> Iterator[None]:
+    """A test left a secret seed to those after it: a figure changed with it, and a command started one server more."""
+    before = settings()
+    yield
+    after = settings()
+    for name in after.keys() | before.keys():  # the next test gets what this one got
+        os.environ.pop(name) if name not in before else os.environ.update({name: before[name]})
+    assert after == before, "the test has changed the environment, and left it so"
+
+
 def keep_bytecode() -> None:
     """Tests start hundreds of interpreters and thousands of ranks. Where the surroundings forbid Python to keep what it
     has compiled, as images of containers do, each compiles all of Lockstep anew: a quarter of the suite's time."""

@@ -120,6 +120,7 @@ def test_who_was_graded_by_an_older_lockstep_is_left_out(release):
 def test_a_judge_takes_the_forms_of_what_it_grades(tmp_path, monkeypatch):
     """In the judge, and not in the grader: what a notebook does to who parses it must cost nobody else."""
     monkeypatch.setattr("lockstep.grading.judging._judged", lambda id, file, task: Judged(SCORE, ""))
+    monkeypatch.setenv("LOCKSTEP_SEED", "a judge, which is a process of its own, has one")
     desk = Desk(tmp_path)
     nb = json.loads(json.dumps(desk.release))
     for found in nb["cells"]:
