@@ -6,6 +6,7 @@ import asyncio
 import json
 import time
 import uuid
+from concurrent.futures import ThreadPoolExecutor
 from http.cookiejar import CookieJar
 from typing import Any
 from urllib.error import HTTPError
@@ -60,7 +61,8 @@ class Visitor:
         status, kernel = self.api("POST", f"/user/{self.name}/api/kernels", {"name": "python3"})
         assert status == 201, kernel
         try:
-            return asyncio.run(self._executed(kernel["id"], code))
+            with ThreadPoolExecutor(1) as thread:  # in that of the tests there may be a browser, whose loop runs
+                return thread.submit(asyncio.run, self._executed(kernel["id"], code)).result()
         finally:
             self.api("DELETE", f"/user/{self.name}/api/kernels/{kernel['id']}")
 
