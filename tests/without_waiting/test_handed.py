@@ -7,7 +7,7 @@ from torch import Tensor
 
 from lockstep import run
 from lockstep.without_waiting.handed import MaskThere, observed, shown
-from lockstep.without_waiting.masked import M, Mask
+from lockstep.without_waiting.mask import M, Mask
 
 OWN = torch.tensor([5, M - 1, 77])
 MASK, OTHER = Mask((3,))(1), Mask((3,))(2)

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
-from lockstep.without_waiting.masked import Mask
+from lockstep.without_waiting.mask import Mask
 
 Shown = tuple[str, str]  # the misconception, and what the rank does
 

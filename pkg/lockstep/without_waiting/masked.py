@@ -27,27 +27,16 @@ Source: K. Bonawitz et al., Practical Secure Aggregation for Privacy-Preserving 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
 
 import torch
 import torch.distributed as dist
 from torch import Tensor
 
 from lockstep.tables import Table
+from lockstep.without_waiting.mask import M, Mask
 
-M = 2**32
 UNIT = 2.0**-16  # of real numbers
 Secrets = Sequence[int | None]  # of a rank, by the other's; None for itself
-
-
-@dataclass(frozen=True)
-class Mask:
-    """``mask(secret)``: numbers from 0 to 2**32 - 1, int64, of this shape; the same for the same secret."""
-
-    shape: tuple[int, ...]
-
-    def __call__(self, secret: int) -> Tensor:
-        return torch.randint(0, M, self.shape, generator=torch.Generator().manual_seed(secret))
 
 
 def masked_sum(

@@ -14,7 +14,8 @@ from lockstep.exercises.all_reduce_sgd.all_reduces import all_reduces
 from lockstep.exercises.communication.tensors import groups
 from lockstep.exercises.without_waiting.evidence import noting, results
 from lockstep.without_waiting.handed import MaskThere, observed, out_of_range, shown
-from lockstep.without_waiting.masked import M, shared_secrets
+from lockstep.without_waiting.mask import M
+from lockstep.without_waiting.masked import shared_secrets
 
 
 def value(case: Case, rank: int) -> Tensor:
