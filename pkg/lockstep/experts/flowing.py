@@ -9,7 +9,9 @@ import torch
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
-ROUNDING = {torch.float32: 1e-5, torch.float64: 1e-6}  # shares of whole numbers are often float32
+# float32: a softmax by logarithms is off by so much where scores are in the hundreds. float64: shares of whole numbers
+# are often float32.
+ROUNDING = {torch.float32: 2e-4, torch.float64: 1e-6}
 
 
 class Called(TorchFunctionMode):
