@@ -16,7 +16,7 @@ import difflib
 import importlib.util
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -26,7 +26,7 @@ from lockstep.comm.rules import RENDEZVOUS, Rules
 from lockstep.comm.rules import find as find_rules
 from lockstep.errors import UsageError
 from lockstep.events import Outcome
-from lockstep.launch import pool, spmd, survey, values
+from lockstep.launch import pool, server, spmd, survey, values
 from lockstep.launch.host import cores
 from lockstep.launch.interrupt import told_shortly
 from lockstep.launch.job import INSIDE, Job
@@ -120,15 +120,17 @@ def run_sealed(
     timeout: float = 60.0,
     rules: Rules = RENDEZVOUS,
     nests: bool = False,
+    ours: bool = False,
 ) -> Result:
     """``fn(*args, own[rank])`` on each of ``len(own)`` ranks, none of which gets what is another one's. It returns
     bytes, which come back as they are: nothing that a rank has made is unpickled here. ``nests``: on the virtual
-    cluster it may call ``run``."""
+    cluster it may call ``run``. ``ours``: nothing but Lockstep's own code is run, and nobody else carries it out."""
     check_not_nested()
     check_world(on)
     pickled = {rank: values.packed(argument) for rank, argument in enumerate(own)}
     job = Job.pack(fn, args, {}, len(own), timeout=timeout, own=pickled, raw=True, nests=nests)
-    return _start(job, on, check_rules(rules, None, choose_world(on)), None)
+    chosen = check_rules(rules, None, choose_world(on))
+    return _result(carry_out(job, on, chosen, None)) if ours else _start(job, on, chosen, None)
 
 
 def _start(job: Job, on: str | Cluster | None, rules: Rules, ties: int | None) -> Result:
@@ -147,26 +149,26 @@ def carry_out(job: Job, on: str | Cluster | None, rules: Rules, ties: int | None
 
 Carrier = Callable[[Job, "str | Cluster | None", Rules, "int | None"], Outcome]
 _carrier: Carrier | None = None
-_prepare: Callable[[], None] | None = None
+_loader: Callable[[Iterable[str]], None] | None = None
 
 
 @contextmanager
-def carried_by(carrier: Carrier, prepare: Callable[[], None] | None = None) -> Iterator[None]:
+def carried_by(carrier: Carrier, warm_up: Callable[[Iterable[str]], None] | None = None) -> Iterator[None]:
     """Within it, ``carrier`` carries out every run of this process, in place of ``carry_out``: elsewhere, as in a
-    sandbox that holds ranks and whoever looks after them. ``prepare``: what it would do at its first run, whoever
+    sandbox that holds ranks and whoever looks after them. ``warm_up``: what it would do at its first run, whoever
     measures a run can have done before."""
-    global _carrier, _prepare
-    before, _carrier, _prepare = (_carrier, _prepare), carrier, prepare
+    global _carrier, _loader
+    before, _carrier, _loader = (_carrier, _loader), carrier, warm_up
     try:
         yield
     finally:
-        _carrier, _prepare = before
+        _carrier, _loader = before
 
 
-def prepare() -> None:
-    """What takes long before a run and is no part of it is done now. Raises WorldUnavailable where that fails."""
-    if _prepare:
-        _prepare()
+def warm_up(modules: Iterable[str]) -> None:
+    """What takes long before a run and is no part of it is done now: ``modules``, which ranks need, are loaded where
+    runs are carried out. Raises WorldUnavailable where that fails."""
+    (_loader or server.warm_up)(modules)
 
 
 def check_world(on: str | Cluster | None) -> None:

@@ -292,7 +292,7 @@ def test_a_sandbox_that_begins_slowly_is_no_busy_machine(monkeypatch: pytest.Mon
 
     clock, begun = [0.0], []
 
-    def begin() -> None:
+    def begin(modules) -> None:
         if not begun:
             clock[0] += 60
         begun.append(True)

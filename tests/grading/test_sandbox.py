@@ -68,7 +68,7 @@ import signal
 from lockstep.grading.outside import Sandbox
 from lockstep.grading.sandbox import BUBBLEWRAP
 one = Sandbox(view(), BUBBLEWRAP)
-one.begin()
+one.warm_up()
 print("in", flush=True)
 signal.pause()
 """
@@ -126,6 +126,16 @@ def test_inside_there_is_python_and_nothing_of_anybody(whose, tmp_path):
     assert seen["strange"] == []
     assert {int(seen[key], 16) for key in ("CapEff", "CapPrm", "CapBnd")} == {0}
     assert (seen["NoNewPrivs"], seen["Seccomp"]) == ("1", "2")
+
+
+def test_an_environment_in_tmp_may_be_a_link(tmp_path):
+    """A sandbox holds a folder of its own there, and the link did not lead to what was to be made read-only."""
+    (tmp_path / "env").symlink_to(sys.prefix)
+    look = "sandbox.enter(view(), sandbox.Limits(), kept=[])\nprint(sys.prefix)"
+    done = subprocess.run(
+        [tmp_path / "env/bin/python", "-c", ENTER + look], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.stdout == f"{tmp_path / 'env'}\n", done.stderr
 
 
 @pytest.mark.slow

@@ -30,7 +30,6 @@ from lockstep.comm import exits
 from lockstep.comm.rules import RENDEZVOUS, Rules
 from lockstep.errors import Exit, LockstepError, RunError, WorldUnavailable
 from lockstep.events import Outcome, Trace
-from lockstep.launch import server
 from lockstep.machines import Cluster
 from lockstep.worlds import check_world, choose_world, launched, run_sealed
 
@@ -229,8 +228,9 @@ class _Stage:
         on, nests = self._cluster(varied), self.exercise.kind == "catch"
         try:
             outcome = run_sealed(
-                play, what, self.refused, *more, own=own, on=on, timeout=timeout, rules=self.rules, nests=nests
-            )
+                play, what, self.refused, *more, own=own, on=on, timeout=timeout, rules=self.rules, nests=nests,
+                ours=not self.refused,
+            )  # fmt: skip
             values = [_opened(rank, blob) for rank, blob in enumerate(outcome.values)]
         except WorldUnavailable as error:
             raise Ungraded(error.message, error.remedy) from error
@@ -256,8 +256,7 @@ def warm_up(exercise: Exercise, world: str) -> None:
             exercise.needs()
         if world != "spmd":
             homes = filter(None, map(_home_of, (exercise.watch, exercise.beside)))
-            server.warm_up((*exercise.loads, play.__module__, exercise.reference.partition(":")[0], *homes))
-        worlds.prepare()
+            worlds.warm_up((*exercise.loads, play.__module__, exercise.reference.partition(":")[0], *homes))
     except WorldUnavailable as error:
         raise Ungraded(error.message, error.remedy) from error
 

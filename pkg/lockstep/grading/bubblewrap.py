@@ -11,8 +11,6 @@ its view (``sandbox_view``), its limits, the calls that are refused (``sandbox_f
 
 from __future__ import annotations
 
-import contextlib
-import importlib
 import os
 import shutil
 import stat
@@ -54,12 +52,13 @@ def start(view: View) -> Wrapped:
     ours, theirs = Pipe(duplex=True)
     log = os.memfd_create("sandbox-log")
     texts = {name: server.memory(text.format(user=view.user).encode()) for name, text in WRITTEN.items()}
+    others = {path: server.memory(content) for path, content in view.replaced}
     whose = _whose(view)
     python = [sys.executable, "-P", "-m", __name__, str(theirs.fileno())]
     try:
         process = subprocess.Popen(
-            [program, *_options(view, texts), "--", *python],
-            pass_fds=[theirs.fileno(), *texts.values()],
+            [program, *_options(view, texts, others), "--", *python],
+            pass_fds=[theirs.fileno(), *texts.values(), *others.values()],
             cwd="/",
             env={name: value for name, value in server_environment().items() if name in KEPT} | sandbox.ENVIRONMENT,
             stdin=subprocess.DEVNULL,
@@ -76,7 +75,7 @@ def start(view: View) -> Wrapped:
         raise WorldUnavailable(f"bubblewrap could not be started: {error.strerror}.", sandbox.UNSAFE) from None
     finally:
         theirs.close()
-        for file in texts.values():
+        for file in (*texts.values(), *others.values()):
             os.close(file)
     return Wrapped(process, ours, log)
 
@@ -88,8 +87,8 @@ def _whose(view: View) -> int | None:
     return sandbox.NOBODY if reachable and sandbox.is_nobody() else None
 
 
-def _options(view: View, texts: dict[str, int]) -> Iterator[str]:
-    """In the order in which bubblewrap carries them out."""
+def _options(view: View, texts: dict[str, int], others: dict[str, int]) -> Iterator[str]:
+    """In the order in which bubblewrap carries them out. ``texts``, ``others``: open files, by what they are there."""
     yield from (f"--unshare-{kind}" for kind in NAMESPACES)
     yield from ("--uid", str(view.user), "--gid", str(view.user), "--hostname", "localhost")
     yield from ("--die-with-parent", "--new-session", "--cap-drop", "ALL")
@@ -104,6 +103,9 @@ def _options(view: View, texts: dict[str, int]) -> Iterator[str]:
     for path in view.covered:
         if os.path.isdir(path) and any(lies_in(path, shown) for shown in view.shown):
             yield from ("--perms", "0755", "--size", "4096", "--tmpfs", path, "--remount-ro", path)
+    for path, file in others.items():
+        if any(lies_in(path, shown) for shown in view.shown):
+            yield from ("--ro-bind-data", str(file), path)
     yield from ("--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/tmp")
 
 
@@ -118,13 +120,10 @@ def main(fd: int) -> None:
     conn = Connection(fd)
     limits: sandbox.Limits
     modules: Sequence[str]
-    limits, modules = conn.recv()
+    limits, modules, answer = conn.recv()
     limits.set()
     sandbox_filter.install()
-    for module in modules:
-        with contextlib.suppress(ImportError):  # who needs it says so
-            importlib.import_module(module)
-    server.inherit()
+    inside.load(modules, answer)
     inside.serve(conn)
 
 

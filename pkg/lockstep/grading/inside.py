@@ -9,7 +9,9 @@ It holds what a rank could read of it, a run's inputs for all ranks; its memory 
 from __future__ import annotations
 
 import contextlib
+import importlib
 import io
+from collections.abc import Iterable, Sequence
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
@@ -19,7 +21,7 @@ from lockstep.checks.calls import UnderWay
 from lockstep.errors import LockstepError, RunError, UsageError, WorldUnavailable
 from lockstep.events import Outcome
 from lockstep.grading import kernel_calls as kernel
-from lockstep.grading import sandbox
+from lockstep.grading import sandbox, withheld
 from lockstep.grading.plain_facts import encoded
 from lockstep.grading.sandbox_view import View
 from lockstep.launch import server
@@ -32,14 +34,26 @@ def main(conn: Connection) -> None:
     """The entry point of a child of the warm process. The first message says what the sandbox is like."""
     view: View
     limits: sandbox.Limits
-    view, limits = conn.recv()
+    modules: Sequence[str]
+    view, limits, modules, answer = conn.recv()
     try:
         sandbox.enter(view, limits, kept=[conn.fileno()])
-        server.inherit()
     except LockstepError as error:
         conn.send_bytes(encoded(error))
         return
+    load(modules, answer)
     serve(conn)
+
+
+def load(modules: Iterable[str], answer: str) -> None:
+    """Import what runs need, as it is seen in here. ``answer``: the module that is not seen as it is, part of which
+    this process may have had before; "" for none."""
+    if answer:
+        withheld.forget(answer)
+    for module in modules:
+        with contextlib.suppress(ImportError):  # who needs it says so
+            importlib.import_module(module)
+    server.inherit()
 
 
 def serve(conn: Connection) -> None:

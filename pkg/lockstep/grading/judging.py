@@ -29,6 +29,7 @@ from lockstep.checks.trees import form_of
 from lockstep.checks.wording import printable
 from lockstep.grading import kernel_calls as kernel
 from lockstep.grading import submission as submissions
+from lockstep.grading import withheld
 from lockstep.grading.outside import Sandbox
 from lockstep.grading.questions import questions
 from lockstep.grading.sandbox_view import view
@@ -144,11 +145,11 @@ def _judged(id: str, file: Path, task: Task) -> Judged:
     if not task.sandbox:
         return _told(check_file(id, file, keep=False, apart=True), (), task.student)
     exercise = find(id)
-    loads = (*exercise.loads, exercise.reference.partition(":")[0])
     with ExitStack() as stack:
-        sandbox = Sandbox(view(task.private), task.sandbox, loads)
+        seen = view((*task.private, *withheld.answers()), withheld.files(exercise))
+        sandbox = Sandbox(seen, task.sandbox, withheld.module_of(exercise))
         stack.callback(sandbox.close)
-        stack.enter_context(worlds.carried_by(sandbox.carry, sandbox.begin))
+        stack.enter_context(worlds.carried_by(sandbox.carry, sandbox.warm_up))
         return _told(check_file(id, file, keep=False, apart=True), sandbox.ended, task.student)
 
 

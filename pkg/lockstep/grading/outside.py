@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import signal
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from multiprocessing.connection import wait
 
@@ -31,7 +32,8 @@ START_LIMIT = 60.0  # seconds until a sandbox is there, on a busy machine
 GRACE = 90.0  # seconds more than a run was given: its ranks must begin, and be told apart
 MOST_LOST = 2  # sandboxes that an answer may end; then all its runs end so, and nobody waits for them
 GLANCE = 0.25  # seconds between two looks at what a sandbox takes
-MODULES = ("lockstep.grading.inside", "lockstep.virtual.child", "lockstep.launch.worker")
+# Loaded before there is a sandbox. Nothing of an answer comes with them, or `withheld.forget` takes it away.
+MODULES = ("lockstep.grading.inside", "lockstep.virtual.child", "lockstep.launch.worker", "lockstep.checks.play")
 
 
 @dataclass
@@ -40,10 +42,11 @@ class Sandbox:
 
     view: View
     kind: str = FORK
-    loads: tuple[str, ...] = ()  # modules that its runs need
+    answer: str = ""  # the module that the view does not show as it is
     limits: Limits = field(default_factory=Limits)
     memory: int = 4 << 30  # bytes, of all processes together
     most: int = 200  # processes
+    loads: set[str] = field(default_factory=set, init=False)  # modules that its runs need
     ended: list[str] = field(default_factory=list, init=False)  # why each one that has ended did
     _last: Exit = field(default=Exit(0, "gone"), init=False)  # how the last of them ended
     _child: Child | None = field(default=None, init=False)
@@ -71,8 +74,10 @@ class Sandbox:
         outcome: Outcome = told
         return outcome
 
-    def begin(self) -> None:
-        """Make it now, if a run could use it. Raises WorldUnavailable where this machine allows none of its kind."""
+    def warm_up(self, modules: Iterable[str] = ()) -> None:
+        """Make it now, with these modules loaded, if a run could use it. Raises WorldUnavailable where this machine
+        allows none of its kind."""
+        self.loads.update(modules)
         if len(self.ended) < MOST_LOST:
             self._running()
 
@@ -98,14 +103,14 @@ class Sandbox:
         return child
 
     def _started(self) -> Child:
-        modules = (*MODULES, *self.loads)
+        loads = sorted(self.loads)
         if self.kind == BUBBLEWRAP:
             child: Child = bubblewrap.start(self.view)
-            told: object = self.limits, modules
+            told: object = self.limits, [*MODULES, *loads], self.answer
         else:
-            server.warm_up(modules)
+            server.warm_up([*MODULES, *(m for m in loads if not m.startswith("lockstep."))])
             (child,) = server.start("lockstep.grading.inside:main", 1)
-            told = self.view, self.limits
+            told = self.view, self.limits, loads, self.answer
         with contextlib.suppress(OSError):  # it has ended, and its log says why
             child.conn.send(told)
         return child

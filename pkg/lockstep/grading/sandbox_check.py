@@ -32,7 +32,7 @@ def kind_of_sandbox(wanted: str | None = None) -> str:
 def _check_bubblewrap() -> None:
     one = Sandbox(view(), BUBBLEWRAP)
     try:
-        one.begin()
+        one.warm_up()
     finally:
         one.close()
 

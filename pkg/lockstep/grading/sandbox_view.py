@@ -15,8 +15,9 @@ from __future__ import annotations
 import errno
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from lockstep.grading import kernel_calls as kernel
 
@@ -38,10 +39,12 @@ MEMORY = ("/tmp", "/dev/shm")
 @dataclass(frozen=True)
 class View:
     """``shown``: paths of this machine that are seen, at their own place; ``covered``: folders in them that are empty
-    there. ``room``: bytes of /tmp, and as many of /dev/shm."""
+    there; ``replaced``: files in them that hold something else there. ``room``: bytes of /tmp, and as many of
+    /dev/shm."""
 
     shown: tuple[str, ...]
     covered: tuple[str, ...] = ()
+    replaced: tuple[tuple[str, bytes], ...] = ()
     user: int = 1000
     room: int = 512 << 20
 
@@ -49,7 +52,7 @@ class View:
         """Make it the root of this process, which has mounts of its own, and let go of the old one."""
         kernel.mount("none", "/", flags=kernel.RECURSIVE | kernel.PRIVATE)
         place = self._free_place()
-        kernel.mount("tmpfs", place, "tmpfs", kernel.NO_SUID | kernel.NO_DEVICES, "size=1m,mode=755")
+        kernel.mount("tmpfs", place, "tmpfs", kernel.NO_SUID | kernel.NO_DEVICES, "size=8m,mode=755")
         os.mkdir(place + OLD)
         kernel.pivot_root(place, place + OLD)
         os.chdir("/")
@@ -61,6 +64,9 @@ class View:
         _write_etc(self.user)
         _make_places()
         _cover(self.covered)
+        replaced = dict(self.replaced)
+        low = around_memory(list(replaced))[1]
+        _replace({path: content for path, content in replaced.items() if path not in low})
         kernel.make_read_only(NEW)  # all so far; what follows is laid over it
         for device in DEVICES:
             kernel.mount(f"{OLD}/dev/{device}", f"{NEW}/dev/{device}", flags=kernel.BIND)
@@ -72,8 +78,10 @@ class View:
         for path in below:
             _show(path)
         _cover(around_memory(self.covered)[1])
+        _replace({path: replaced[path] for path in low})
         for path in below:
-            kernel.make_read_only(NEW + path)
+            if not os.path.islink(NEW + path):
+                kernel.make_read_only(NEW + path)
         os.chdir(NEW)
         kernel.pivot_root(".", ".")
         kernel.detach(".")
@@ -87,15 +95,17 @@ class View:
         raise FileNotFoundError(errno.ENOENT, "no folder to make the view in", PLACES[0])
 
 
-def view(private: tuple[str, ...] = ()) -> View:
-    """For this Python and this Lockstep. ``private``: what must not be seen, wherever it lies."""
+def view(private: tuple[str, ...] = (), withheld: Mapping[str, bytes] = MappingProxyType({})) -> View:
+    """For this Python and this Lockstep. ``private``: folders that must not be seen, wherever they lie; ``withheld``:
+    files, with what is seen in their place."""
     package = os.path.realpath(os.path.join(os.path.dirname(__file__), "..", ".."))
     wanted = [*SYSTEM, *(f"/etc/{name}" for name in ETC), sys.prefix, sys.base_prefix, sys.exec_prefix]
     inside = (*{os.path.realpath(p) for p in (sys.prefix, sys.base_prefix)}, "/usr")
     if not any(lies_in(package, folder) for folder in inside):
         wanted.append(os.path.join(package, "lockstep"))
     covered = (*map(os.path.realpath, private), os.path.join(package, "lockstep", "material"))
-    return View(tuple(_outermost([p for p in wanted if os.path.lexists(p)])), covered)
+    shown = tuple(_outermost([p for p in wanted if os.path.lexists(p)]))
+    return View(shown, covered, tuple(sorted(withheld.items())))
 
 
 def around_memory(paths: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -136,6 +146,16 @@ def _cover(paths: Iterable[str]) -> None:
     for path in paths:
         if os.path.isdir(NEW + path):
             kernel.mount("tmpfs", NEW + path, "tmpfs", options="size=4k,mode=755")
+
+
+def _replace(files: Mapping[str, bytes]) -> None:
+    """Each lies in the root of now, which nobody sees later, and is laid over the one that is shown."""
+    for number, (path, content) in enumerate(sorted(files.items())):
+        if os.path.isfile(NEW + path):
+            made = f"/{len(content)}-{number}"
+            with open(made, "xb") as file:
+                file.write(content)
+            kernel.mount(made, NEW + path, flags=kernel.BIND)
 
 
 def _write_etc(user: int) -> None:

@@ -1,0 +1,154 @@
+"""In a sandbox there is no answer to be found: its text lay in the package, and its text, executed, had full points."""
+
+from __future__ import annotations
+
+import ast
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from lockstep.checks import exercises, find
+from lockstep.checks.guard import LibraryAnswer
+from lockstep.errors import WorldUnavailable
+from lockstep.grading import judging
+from lockstep.grading.sandbox import FORK
+from lockstep.grading.sandbox_check import kind_of_sandbox
+from lockstep.grading.withheld import answers, files, without_answers
+
+MODULE = '''
+"""What it is about."""
+from dataclasses import dataclass
+
+HALF = 1 / 2
+COUNTS = {"saxpy": lambda n: 2 * n}
+
+@dataclass(frozen=True)
+class Point:
+    x: float
+
+    @property
+    def half(self): return self.x * HALF
+
+def answer(x, half=HALF):
+    """How."""
+    def inner(): return x * half
+    return inner()
+
+def helper(x): return x + 1
+'''
+
+
+def made(text: str) -> dict:
+    space: dict = {"__name__": "module"}
+    exec(compile(text, "module.py", "exec", dont_inherit=True), space)
+    return space
+
+
+def test_names_and_signatures_are_left_and_all_that_they_do_is_refused():
+    seen = made(without_answers(MODULE))
+    assert (seen["HALF"], seen["Point"](3.0).x, seen["answer"].__defaults__) == (0.5, 3.0, (0.5,))
+    for call in (
+        lambda: seen["answer"](1),
+        lambda: seen["helper"](1),
+        lambda: seen["COUNTS"]["saxpy"](1),
+        lambda: seen["Point"](3.0).half,
+    ):
+        with pytest.raises(LibraryAnswer):
+            call()
+    assert "inner" not in without_answers(MODULE)
+
+
+def test_what_an_exercise_allows_is_left_with_the_classes_that_it_may_need():
+    seen = made(without_answers(MODULE, ["helper"]))
+    assert (seen["helper"](1), seen["Point"](3.0).half) == (2, 1.5)
+    with pytest.raises(LibraryAnswer):
+        seen["answer"](1)
+
+
+def test_of_every_exercise_the_reference_is_withheld():
+    for exercise in exercises():
+        seen = files(exercise)
+        name = exercise.reference.partition(":")[2]
+        texts = [content.decode() for path, content in seen.items() if path.endswith(".py")]
+        found = [n for t in texts for n in ast.walk(ast.parse(t)) if isinstance(n, ast.FunctionDef) and n.name == name]
+        assert found, exercise.id
+        assert {ast.unparse(statement) for function in found for statement in function.body} == {
+            "__import__('lockstep.grading.withheld', fromlist=['refuse']).refuse()"
+        }, exercise.id
+
+
+def test_its_bytecode_is_withheld_too():
+    """Python had been there, and left it beside the text."""
+    exercise = find("why_parallel.amdahl")
+    source = Path(sys.modules[exercise.reference_function().__module__].__file__ or "").resolve()
+    left = sorted((source.parent / "__pycache__").glob("speedup.*.pyc"))
+    assert left
+    assert [files(exercise)[str(path)] for path in left] == [b""] * len(left)
+
+
+def test_the_folders_of_right_and_wrong_answers_are():
+    for exercise in exercises():
+        assert {str(f.resolve()) for f in (exercise.right, exercise.wrong) if f.exists()} <= set(answers())
+
+
+FORGETS = """
+from lockstep.launch import survey
+from lockstep.cost import fit
+from lockstep.grading import withheld
+from lockstep.checks import find
+kept, code = fit.fit_alpha_beta, fit.fit_alpha_beta.__code__
+exercise = find("communication.fit_alpha_beta")
+real = withheld.Path.read_text
+texts = withheld.files(exercise)
+withheld.Path.read_text = lambda path, **how: texts[str(path.resolve())].decode()  # as it is seen in a sandbox
+withheld.forget(withheld.module_of(exercise))
+withheld.Path.read_text = real
+assert kept.__code__ is not code
+try:
+    kept([1, 2, 3], [1, 2, 3])
+except BaseException as error:
+    print(type(error).__name__)
+"""
+
+LOADS = """
+import importlib, sys
+from lockstep.grading.outside import MODULES
+from lockstep.launch.forkserver import PRELOAD
+for name in (*PRELOAD, *MODULES):
+    importlib.import_module(name)
+print(*sys.modules)
+"""
+
+
+def test_what_a_process_had_loaded_before_is_forgotten():
+    """The engine loads one of the references, to know how fast this machine's processes talk."""
+    done = subprocess.run([sys.executable, "-c", FORGETS], capture_output=True, text=True, timeout=120, check=False)
+    assert done.stdout == "LibraryAnswer\n", done.stderr
+
+
+def test_nothing_of_another_answer_is_loaded_before_there_is_a_sandbox():
+    done = subprocess.run([sys.executable, "-c", LOADS], capture_output=True, text=True, timeout=120, check=True)
+    before = set(done.stdout.split())
+    packages = {exercise.reference.partition(":")[0] for exercise in exercises()}
+    assert {p for p in packages if any(f"{name}.".startswith(f"{p}.") for name in before)} == {"lockstep.cost.fit"}
+
+
+@pytest.mark.slow
+@pytest.mark.runs("exercise")
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("exercise", exercises(), ids=lambda exercise: exercise.id)
+def test_a_right_answer_needs_nothing_of_it(exercise, tmp_path, monkeypatch):
+    """Nor does what looks at it, in the sandbox."""
+    try:
+        kind_of_sandbox(FORK)
+    except WorldUnavailable as error:
+        pytest.skip(str(error))
+    monkeypatch.setenv("LOCKSTEP_HOME", str(tmp_path))
+    monkeypatch.setenv("LOCKSTEP_SEED", "a secret")
+    file = next(iter(sorted(exercise.right.glob("*.py"))))
+    task = judging.Task("ada", tmp_path, {}, exercise.topic, os.environ["LOCKSTEP_SEED"], False, (), FORK)
+    found = judging._judged(exercise.id, file, task)
+    assert (found.score["verdict"], found.score["findings"], found.ended) == ("passed", [], [])
