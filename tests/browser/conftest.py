@@ -20,8 +20,6 @@ import pytest
 from harness import Lab
 from playwright.sync_api import Browser
 
-from lockstep.grading.build import build
-
 ROOT = Path(__file__).parents[2]
 BEHIND = "behind"  # the folder of a teacher's own lessons
 
@@ -41,6 +39,8 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def acting(course: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
     """A sample lesson with one cell of each kind, built and put among the others; its path from the course's root."""
+    from lockstep.grading.build import build  # nbgrader comes with it, and whoever looks for another test waits for it
+
     built = tmp_path_factory.mktemp("acting")
     shutil.copytree(ROOT / "tests" / "lessons" / "course", built / "course")
     build(built)

@@ -10,8 +10,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-import nbformat
-from nbconvert import HTMLExporter
 from playwright.sync_api import Browser, Locator, Page
 
 _PANEL = "const panel = window.jupyterapp.shell.currentWidget;"
@@ -194,6 +192,9 @@ class Lab:
 
 def examine_offline(browser: Browser, notebook: Path) -> None:
     """The saved notebook as HTML, opened without a network: no figure is missing, and all can be read."""
+    import nbformat  # here: whoever looks for another test would wait for both
+    from nbconvert import HTMLExporter
+
     html, _ = HTMLExporter().from_notebook_node(nbformat.read(notebook, as_version=4))
     exported = notebook.with_suffix(".html")
     exported.write_text(html, encoding="utf-8")

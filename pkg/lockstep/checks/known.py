@@ -106,9 +106,14 @@ def read(path: Path, exercise: Exercise) -> Known:
     """The wrong answer in a file. Raises UsageError, in one sentence, where the file does not say what it must."""
     try:
         load(path, exercise.function)
-        found = _constants(path)
     except (NoFunction, Unreadable) as error:
         raise UsageError(f"{path.name} is no known wrong answer: {error.message}") from None
+    return stated(path)
+
+
+def stated(path: Path) -> Known:
+    """What a file says of its answer, whatever that is. Raises UsageError where it does not say what it must."""
+    found = _constants(path)
     if not found.get("MISCONCEPTION"):
         raise UsageError(f"{path.name} states no MISCONCEPTION.", 'Write, for example, MISCONCEPTION = "adds-twice".')
     for name, value in found.items():
