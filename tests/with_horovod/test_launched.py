@@ -17,12 +17,14 @@ pytestmark = [pytest.mark.horovod, pytest.mark.xdist_group("launchers")]
 
 SCRIPT = """\
 import sys
+import time
 import horovod.torch as hvd
 import torch
 
 hvd.init()
 total = hvd.allreduce(torch.ones(2) * (1 + hvd.rank()), op=hvd.Sum, name="total")
 print(f"rank {hvd.rank()} of {hvd.size()}: {total.tolist()} {sys.argv[1:]}", flush=True)
+time.sleep(1)  # what its timeline has not written yet when it ends, Horovod drops
 """
 RING = Path(lockstep.__file__).parent / "exercises/communication/ring_all_reduce/right/even_and_odd.py"
 SLEEPS = """\
