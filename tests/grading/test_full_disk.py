@@ -168,7 +168,7 @@ def test_the_command_says_what_is_not_written_and_is_not_done(tmp_path, monkeypa
 def test_a_class_on_a_full_disk_is_graded_as_far_as_there_is_room_and_the_rest_by_the_next_run(tmp_path, disk):
     course = tmp_path / "course"
     small = disk(course / "grading", "4m")
-    made(course, 3)
+    made(course, LAB, 3)
     environment = os.environ | {"LOCKSTEP_HOME": str(tmp_path / "home"), "LOCKSTEP_SEED": "a secret"}
 
     def grade() -> tuple[int, str]:

@@ -11,7 +11,8 @@ import pytest
 from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.utils import notebook_hash
 
-from lockstep.bench.grade import LAB, made
+from lockstep.bench.grade import FIRST as LAB
+from lockstep.bench.grade import made
 from lockstep.grading.grader import Grader, Options
 from lockstep.grading.judging import Result
 from lockstep.grading.last_words import last_words
@@ -28,7 +29,7 @@ def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("LOCKSTEP_HOME", "JUPYTER_DATA_DIR", "JUPYTER_CONFIG_DIR", "IPYTHONDIR", "NBGRADER_EXCHANGE"):
         monkeypatch.setenv(name, str(tmp_path / name.lower()))
     (tmp_path / "nbgrader_exchange").mkdir()
-    course = made(tmp_path / "course", 2)
+    course = made(tmp_path / "course", LAB, 2)
     for student in (ADA, BOB):
         of_nbgrader = course / "grading" / "submitted" / student / LAB
         (of_nbgrader / "timestamp.txt").write_text(WHEN)

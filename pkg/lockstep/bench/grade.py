@@ -27,8 +27,13 @@ from lockstep.bench.table import Row, Table
 from lockstep.bench.timing import Size
 from lockstep.errors import UsageError, WorldUnavailable
 
-LAB = "00_why_parallel"
-STUDENTS: Mapping[Size, int] = {"quick": 1, "normal": 6, "full": 60}
+FIRST = "00_why_parallel"
+LABS: Mapping[Size, Sequence[str]] = {
+    "quick": [FIRST],
+    "normal": [FIRST],
+    "full": [FIRST, "04_communication", "07_horovod", "09_pipeline"],
+}
+STUDENTS: Mapping[Size, int] = {"quick": 1, "normal": 6, "full": 30}
 LIMIT = 3600.0  # seconds for a command
 CLONE = PROGRAMS.parents[3]  # where this Lockstep was cloned
 NBGRADER = "nbgrader autograde"
@@ -41,26 +46,30 @@ Points = Sequence[tuple[str, float]]
 
 
 def tables(size: Size) -> list[Table]:
-    number, cores = STUDENTS[size], os.cpu_count() or 1
+    return [measured(lab, STUDENTS[size]) for lab in LABS[size]]
+
+
+def measured(lab: str, number: int) -> Table:
+    cores = os.cpu_count() or 1
     jobs = sorted({1, min(2, cores, number)})
     seconds, points = {}, {}
     with tempfile.TemporaryDirectory(prefix="lockstep-grade-") as folder:
-        course = made(Path(folder) / "by-nbgrader", number)
-        command(course, "nbgrader", "generate_assignment", LAB, "--force")
-        seconds[NBGRADER], points[NBGRADER] = graded(course, "nbgrader", "autograde", LAB)
+        course = made(Path(folder) / "by-nbgrader", lab, number)
+        command(course, "nbgrader", "generate_assignment", lab, "--force")
+        seconds[NBGRADER], points[NBGRADER] = graded(course, "nbgrader", "autograde", lab)
         if otter.is_installed():
-            files = sorted(course.glob(f"grading/submitted/*/{LAB}/lab.ipynb"))
-            topic = LAB.partition("_")[2]
+            files = sorted(course.glob(f"grading/submitted/*/{lab}/lab.ipynb"))
+            topic = lab.partition("_")[2]
             seconds[otter.NAME], points[otter.NAME] = otter.graded(Path(folder) / "by-otter", files, topic, command)
         for n in jobs:
-            course = made(Path(folder) / f"by-{n}", number)
+            course = made(Path(folder) / f"by-{n}", lab, number)
             name = f"lockstep grade --jobs {n}"
-            seconds[name], points[name] = graded(course, "lockstep", "grade", LAB, "--jobs", str(n))
+            seconds[name], points[name] = graded(course, "lockstep", "grade", lab, "--jobs", str(n))
     for name, found in points.items():
         if found != points[NBGRADER] or len(found) != number:
             raise WorldUnavailable(f"{name} did not come to the points of {NBGRADER}: {found} {points[NBGRADER]}.")
     notes = [
-        f"{number} submissions of lab 00, a new gradebook each; all got the same points in each of them.",
+        f"{number} submissions of lab {lab[:2]}, a new gradebook each; all got the same points in each of them.",
         "Starting is in the time, also that of torch: it is the larger part for few notebooks.",
     ]
     if otter.is_installed():
@@ -68,7 +77,7 @@ def tables(size: Size) -> list[Table]:
     else:
         notes.append("otter-grader is not installed (pip install 'lockstep[bench]'): it was not measured.")
     rows = [row(name, number, took, seconds[NBGRADER]) for name, took in seconds.items()]
-    return [Table(f"grade: {number} notebooks", rows, notes)]
+    return Table(f"grade: {number} notebooks of {lab}", rows, notes)
 
 
 def row(name: str, number: int, seconds: float, nbgraders: float) -> Row:
@@ -80,16 +89,16 @@ def row(name: str, number: int, seconds: float, nbgraders: float) -> Row:
     }
 
 
-def made(course: Path, number: int) -> Path:
+def made(course: Path, lab: str, number: int) -> Path:
     """A course of one lab, with so many submissions, all of them right."""
-    if not (CLONE / "solutions" / LAB).is_dir():
+    if not (CLONE / "solutions" / lab).is_dir():
         raise UsageError("The submissions are the course's solutions, which only a clone of it has.", "Clone it.")
     (course / "course").mkdir(parents=True)
     shutil.copy(CLONE / "nbgrader_config.py", course)
     for part in ("solutions", "labs"):
-        shutil.copytree(CLONE / part / LAB, course / part / LAB)
+        shutil.copytree(CLONE / part / lab, course / part / lab)
     for student in range(number):
-        shutil.copytree(CLONE / "solutions" / LAB, course / "grading" / "submitted" / f"student{student:02d}" / LAB)
+        shutil.copytree(CLONE / "solutions" / lab, course / "grading" / "submitted" / f"student{student:02d}" / lab)
     return course
 
 
