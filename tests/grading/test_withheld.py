@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import os
 import subprocess
 import sys
@@ -92,6 +93,37 @@ def test_its_bytecode_is_withheld_too():
 def test_the_folders_of_right_and_wrong_answers_are():
     for exercise in exercises():
         assert {str(f.resolve()) for f in (exercise.right, exercise.wrong) if f.exists()} <= set(answers())
+
+
+LOOKS = """
+import json, sys
+from pathlib import Path
+from lockstep.checks import find
+from lockstep.grading import sandbox, withheld
+from lockstep.grading.sandbox_view import view
+exercise = find("why_parallel.amdahl")
+files = withheld.files(exercise)
+folders = [exercise.right, exercise.wrong, *map(Path, sys.argv[1:])]
+sandbox.enter(view((*sys.argv[1:], *withheld.answers()), files), sandbox.Limits(), kept=[])
+print(json.dumps([[[p.name for p in f.iterdir()] if f.exists() else [] for f in folders],
+                  [Path(path).read_text() == text.decode() for path, text in files.items()]]))
+"""
+
+
+def test_from_inside_there_is_nothing(tmp_path):
+    (tmp_path / "private").mkdir()
+    (tmp_path / "private/file").touch()
+    try:
+        kind_of_sandbox(FORK)
+    except WorldUnavailable as error:
+        pytest.skip(str(error))
+    done = subprocess.run(
+        [sys.executable, "-c", LOOKS, tmp_path / "private"], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.stdout, done.stderr
+    folders, alike = json.loads(done.stdout)
+    assert folders == [[], [], []]
+    assert set(alike) == {True}
 
 
 FORGETS = """
