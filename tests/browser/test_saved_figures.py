@@ -99,6 +99,9 @@ def test_an_exported_lesson_needs_no_network(browser: Any, executed: nbformat.No
     ring = page.locator(".ls-figure").first
     ring.get_by_role("button", name="step forward").click()
     assert "step 1 of 6" in ring.inner_text()
+    before = ring.locator("svg").first.inner_html()
+    ring.locator("input[type=range]").first.press("ArrowRight")
+    assert ring.locator("svg").first.inner_html() != before, "its slider moves it, without a kernel"
     assert page.get_by_text("Error displaying widget").count() == 0
     seen = page.evaluate(READ)
     assert seen["fits"]
