@@ -28,7 +28,7 @@ def graded(name: str, monkeypatch: pytest.MonkeyPatch) -> tuple[Judged, list[str
     monkeypatch.setenv("LOCKSTEP_SEED", "a secret")
     topic, _, function = expected(FILES[name].read_text(), "exercise", "").partition(".")
     task = Task("mallory", FILES[name].parent, {"cells": []}, topic, "a secret", False, (), FORK)
-    judged = judging._judged(f"{topic}.{function}", FILES[name], task)
+    judged = judging.of_exercise(function, FILES[name], task)
     return judged, judging._status("graded", {function: judged})[1]
 
 
@@ -42,8 +42,18 @@ def judge(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 if __name__ == "__main__":
     import sys
+
     server.begin()
     with pytest.MonkeyPatch.context() as patch:
         for name in sys.argv[1:] or FILES:
             judged, notes = graded(name, patch)
-            print(name, judged.score["points"], "of", judged.score["maximum"], judged.score["findings"], notes, judged.ended, flush=True)
+            print(
+                name,
+                judged.score["points"],
+                "of",
+                judged.score["maximum"],
+                judged.score["findings"],
+                notes,
+                judged.ended,
+                flush=True,
+            )

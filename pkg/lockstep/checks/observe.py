@@ -303,7 +303,8 @@ def acts_by_rank(exercise: Exercise, cases: Sequence[Case]) -> list[list[Act]]:
     arguments = [[exercise.inputs(case, rank) for rank in range(case.ranks)] for case in cases]
     tensors = [holds_tensors(of_case) and not exercise.any_source for of_case in arguments]
     rows = list(zip(cases, arguments, tensors, strict=True))
-    return [[Act(case.group, tuple(of_case[rank]), t) for case, of_case, t in rows] for rank in range(cases[0].ranks)]
+    ranks, weighed = range(cases[0].ranks), exercise.weighed
+    return [[Act(case.group, tuple(of_case[rank]), t, weighed) for case, of_case, t in rows] for rank in ranks]
 
 
 def _parted(cases: Sequence[Case], by_rank: Sequence[Sequence[Any]], outcome: Outcome) -> list[Seen]:

@@ -3,6 +3,8 @@
 # points: ?
 # told: ?
 
+DEAR = ("all-to-all-peers", "gather-to-one", "whole-tensor")  # each right, and told to be too dear
+
 
 def is_all_reduce(fn):
-    return fn.folder.endswith("right") or any("Right" in s.text or "more than" in s.text for s in fn.sources)
+    return fn.folder.endswith("right") or any(known in source.text for source in fn.sources for known in DEAR)
