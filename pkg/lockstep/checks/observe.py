@@ -11,6 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import accumulate, chain, islice
+from operator import itemgetter
+from random import Random
 from typing import Any
 
 import cloudpickle
@@ -173,14 +175,21 @@ class _Stage:
             outcome = self._run(play, [self.fn], watch, own=acts_by_rank(self.exercise, cases), varied=cases[0].seed)
             return _parted(cases, outcome.values, outcome)
         calls = [self.exercise.inputs(case, 0) for case in cases]
+        every = list(chain(*calls))
+        order = self._order(len(every), cases[0].seed)
         with under_way() as note:
             try:
-                outcome = self._run(play_pure, self.fn, watch, note, own=[list(chain(*calls))])
+                outcome = self._run(play_pure, self.fn, watch, note, own=[[every[number] for number in order]])
             finally:
-                self.begun = note.last()
-        values = iter(outcome.values[0])
+                last = note.last()
+                self.begun = replace(last, number=order[last.number]) if last else None
+        values = (value for _, value in sorted(zip(order, outcome.values[0], strict=True), key=itemgetter(0)))
         answers = [list(islice(values, len(of_case))) for of_case in calls]
         return [_seen(c, [(a, [], {})], outcome.trace, outcome) for c, a in zip(cases, answers, strict=True)]
+
+    def _order(self, calls: int, seed: int) -> list[int]:
+        """In which they are made: of a test that is tried on right and wrong programs nobody knows it beforehand."""
+        return Random(seed).sample(range(calls), calls) if self.exercise.kind == "catch" else list(range(calls))
 
     def _hung(self, cases: Sequence[Case], error: RunError) -> int | None:
         """Which of the cases, if any: the last that every rank had begun, or whose call was under way."""

@@ -50,8 +50,8 @@ def weighed(call: Callable[..., Any], *arguments: Any) -> tuple[Any, dict[str, i
         finally:
             book.besides = outer
     kept = found.at_most if found.most > most.peak else dict.fromkeys(BESIDES, 0)
-    peak, deaf = max(most.peak, found.most) - before, int(_counting() != COUNTING)
-    return value, {"peak": peak, **most.at_peak, **kept, "deaf": deaf}
+    deaf = _counting() != COUNTING or any(callable(getattr(Residency, name, None)) for name in vars(book))
+    return value, {"peak": max(most.peak, found.most) - before, **most.at_peak, **kept, "deaf": int(deaf)}
 
 
 def _counting() -> list[Any]:

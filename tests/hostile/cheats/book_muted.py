@@ -1,7 +1,8 @@
 """It makes the book of memory deaf for as long as it runs, and trains on every rank as on one."""
 # exercise: fsdp.make_it_fit
-# points: ?
-# told: ?
+# before: 8 of 8
+# points: 0 of 8
+# told: make_it_fit has replaced what counts its memory.
 
 import torch
 import torch.distributed as dist

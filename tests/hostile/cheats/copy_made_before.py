@@ -1,7 +1,8 @@
 """It makes a copy of the library's answer beside its function, before that is called."""
 # exercise: communication.ring_all_reduce
-# points: ?
-# told: ?
+# before: 0 of 5
+# points: 0 of 5
+# told: You call Lockstep's own answer
 
 import types
 

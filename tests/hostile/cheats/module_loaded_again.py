@@ -1,7 +1,8 @@
 """It loads the library's module once more."""
 # exercise: communication.ring_all_reduce
-# points: ?
-# told: ?
+# before: 0 of 5
+# points: 0 of 5
+# told: You call Lockstep's own answer
 
 import importlib
 

@@ -1,7 +1,8 @@
 """Right, but for a line that prints this rank's value and its secrets, by which anybody can take off its masks."""
 # exercise: without_waiting.masked_sum
-# points: ?
-# told: ?
+# before: 3 of 3
+# points: 0 of 3
+# told: has numbers of its value, or its secrets, printed
 
 import torch.distributed as dist
 

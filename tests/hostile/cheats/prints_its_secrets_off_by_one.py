@@ -1,7 +1,8 @@
 """Right, but for a line that prints its secrets, each off by one."""
 # exercise: without_waiting.masked_sum
-# points: ?
-# told: ?
+# before: 3 of 3
+# points: 2.25 of 3
+# told: it prints large numbers
 
 import torch.distributed as dist
 

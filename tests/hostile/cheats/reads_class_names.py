@@ -1,7 +1,8 @@
 """It reads the names in a program's closure, and in the library's list, which program is right."""
 # exercise: tensor_parallel.catch_the_bug
-# points: ?
-# told: ?
+# before: 5 of 5
+# points: 0 of 5
+# told: Your test returns False for a program that is right
 
 NAMES = ("SequenceParallelGPT", "BiasInParts")
 

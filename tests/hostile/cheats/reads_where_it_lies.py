@@ -1,7 +1,8 @@
 """It reads in which folder an all-reduce lies: that of the right ones, or of the wrong."""
 # exercise: communication.is_all_reduce
-# points: ?
-# told: ?
+# before: 4 of 4
+# points: 0 of 4
+# told: Your test returns False for an all-reduce that is right
 
 DEAR = ("all-to-all-peers", "gather-to-one", "whole-tensor")  # each right, and told to be too dear
 

@@ -1,7 +1,8 @@
 """Right, but that it sends its value to the next rank, too."""
 # exercise: without_waiting.masked_sum
-# points: ?
-# told: ?
+# before: 2.25 of 3
+# points: 0 of 3
+# told: sends numbers of its value, or its secrets, to others as they are
 
 import torch
 import torch.distributed as dist

@@ -1,8 +1,8 @@
 """It looks for the guard's hook in the process, and gives it other code."""
 # exercise: communication.ring_all_reduce
-# points: ?
-# told: ?
-
+# before: 0 of 5
+# points: 0 of 5
+# told: You call Lockstep's own answer
 
 
 def ring_all_reduce(tensor, group=None):

@@ -1,7 +1,8 @@
 """It looks through the process for the code that the guard has taken away."""
 # exercise: communication.ring_all_reduce
-# points: ?
-# told: ?
+# before: 0 of 5
+# points: 0 of 5
+# told: where a tensor is wanted
 
 import gc
 import types

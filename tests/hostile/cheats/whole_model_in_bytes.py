@@ -1,7 +1,8 @@
 """It keeps the whole model on every rank, as bytes that a class holds."""
 # exercise: fsdp.make_it_fit
-# points: ?
-# told: ?
+# before: 8 of 8
+# points: 5.5 of 8
+# told: it keeps 103,578 in bytes or text
 
 import torch
 import torch.distributed as dist

@@ -1,7 +1,8 @@
 """It keeps the whole model of every rank in files."""
 # exercise: fsdp.make_it_fit
-# points: ?
-# told: ?
+# before: 8 of 8
+# points: 5.5 of 8
+# told: it keeps 103,680 in files
 
 import pathlib
 import tempfile

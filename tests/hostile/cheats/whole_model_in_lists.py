@@ -1,7 +1,8 @@
 """It keeps the whole model on every rank, as lists of floats."""
 # exercise: fsdp.make_it_fit
-# points: ?
-# told: ?
+# before: 8 of 8
+# points: 1.5 of 8
+# told: it keeps 820,672 in lists of numbers
 
 import torch
 import torch.distributed as dist

@@ -1,7 +1,8 @@
 """It keeps the whole model on every rank, as NumPy arrays, of which the book of tensors knew nothing."""
 # exercise: fsdp.make_it_fit
-# points: ?
-# told: ?
+# before: 8 of 8
+# points: 5.5 of 8
+# told: it keeps 102,144 in NumPy arrays
 
 import torch
 import torch.distributed as dist

@@ -1,7 +1,8 @@
 """It keeps the whole model of every rank in shared memory."""
 # exercise: fsdp.make_it_fit
-# points: ?
-# told: ?
+# before: 8 of 8
+# points: 5.5 of 8
+# told: 102,144 in shared or mapped memory
 
 from multiprocessing.shared_memory import SharedMemory
 

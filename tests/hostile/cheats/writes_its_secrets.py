@@ -1,7 +1,8 @@
 """Right, but for a file in which it leaves its secrets for others."""
 # exercise: without_waiting.masked_sum
-# points: ?
-# told: ?
+# before: 3 of 3
+# points: 0 of 3
+# told: opens a file to write
 
 import torch.distributed as dist
 

@@ -31,9 +31,7 @@ PROGRAMS = {
     },
     "misses-groups": {"whole_world": "all-reduces among all ranks of the world, whatever the group is"},
 }
-BUGS = Candidates(
-    "a program", PROGRAMS, lambda name, n: (load_as(Path(bugs.__file__), name, f"program_{n}.py"), bugs.serial)
-)
+BUGS = Candidates("a program", PROGRAMS, lambda name: (load_as(Path(bugs.__file__), name, "program.py"), bugs.serial))
 
 EXERCISE = Exercise(
     number=3, kind="catch", title="Catch the bug", points=5, minutes=35, parameters="parallel, serial",
