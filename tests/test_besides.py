@@ -7,6 +7,7 @@ import io
 import mmap
 import sys
 import tempfile
+import types
 from collections.abc import Callable
 from multiprocessing.shared_memory import SharedMemory
 from typing import Any
@@ -69,6 +70,19 @@ def begun(held: Any) -> Any:
     return own
 
 
+class Keeping(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
+        ctx.own = np.zeros(N, np.uint8)
+        return x.clone()
+
+
+def made(held: Any) -> types.ModuleType:
+    module = types.ModuleType("mine")
+    module.held = held  # type: ignore[attr-defined]
+    return module
+
+
 def put_into(module: Any) -> None:
     module.something_new = np.zeros(N, np.uint8)
 
@@ -83,7 +97,12 @@ KEPT: dict[str, tuple[str, Callable[[], Any]]] = {
     "an array of a generator": (ARRAYS, lambda: begun(np.zeros(N, np.uint8))),
     "an array in torch": (ARRAYS, lambda: put_into(torch)),
     "an array in sys": (ARRAYS, lambda: put_into(sys)),
+    "an array of an operation": (ARRAYS, lambda: Keeping.apply(torch.ones(1, requires_grad=True))),
+    "an array of a module that was made": (ARRAYS, lambda: made(np.zeros(N, np.uint8))),
     "a list": (NUMBERS, lambda: [0.5] * (N // 32)),
+    "a list of NumPy's numbers": (NUMBERS, lambda: [np.float64(n) for n in range(N // 40)]),
+    "a long number": (NUMBERS, lambda: 1 << (8 * N)),
+    "a set of short texts": (BYTES, lambda: {f"{n:040}" for n in range(N // 89)}),
     "bytes": (BYTES, lambda: bytes(N)),
     "text": (BYTES, lambda: "x" * N),
     "an array of Python's": (BYTES, lambda: array.array("b", bytes(N))),

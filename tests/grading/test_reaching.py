@@ -20,6 +20,8 @@ TOLD = {
     "getattr(f, '_' * 2 + 'code' + '_' * 2)": ["getattr()"],
     "getattr(f, '__code__')": ["getattr()"],
     "exec('x')": ["exec()"],
+    "import sys\nsys.modules['x']": ["sys.modules"],
+    "model.modules()": [],
     "x.y = getattr(z, 'numel', 0)": [],
     "from lockstep import run\nfrom lockstep.models import GPT": [],
     "this is no Python": [],

@@ -1,7 +1,7 @@
 """What in an answer's text reaches for the program that judges it: for a teacher, who is told to read it.
 
 Inside one process Python has no walls (docs/trust.md). What could be mended is mended; what is left needs one of these,
-or hides it well. Nothing here costs a point: the note says what is in the text, and no more.
+or hides that it does. Nothing here costs a point: the note says what is in the text, and no more.
 """
 
 from __future__ import annotations
@@ -23,12 +23,13 @@ ATTRIBUTES = {
     "__code__", "__closure__", "__globals__", "__defaults__", "__kwdefaults__", "__subclasses__", "__builtins__",
     "__mro__", "__bases__", "__self__", "__func__", "__wrapped__", "__reduce__", "cell_contents", "co_code", "f_locals",
     "f_back", "f_globals", "gi_frame", "tb_frame", "_getframe", "_current_frames", "settrace", "setprofile",
-    "modules", "addaudithook", "tofile", "memmap", "sources", "reference_function",
+    "addaudithook", "tofile", "memmap", "sources", "reference_function", "_get_default_store", "HashStore", "FileStore",
+    "TCPStore",
 }  # fmt: skip
 
 
 def reaches(texts: Iterable[str]) -> list[str]:
-    """What they use that no answer needs, each once, as it is told: "gc", "__code__", "exec()", "math.isclose = ..."."""
+    """What they use that hardly any answer needs, each once, as it is told: "gc", "__code__", "exec()"."""
     found: dict[str, None] = {}
     for text in texts:
         try:
@@ -62,6 +63,8 @@ def _of(node: ast.AST, imported: set[str]) -> Iterator[str]:
     elif isinstance(node, ast.Attribute):
         if node.attr in ATTRIBUTES:
             yield node.attr
+        elif ast.unparse(node) == "sys.modules":
+            yield "sys.modules"
         elif isinstance(node.ctx, (ast.Store, ast.Del)) and _root(node) in imported:
             yield f"{ast.unparse(node)[:60]} = ..."
     elif isinstance(node, ast.Call):

@@ -38,10 +38,10 @@ ARRAYS, NUMBERS, BYTES, FILES, MAPPED, UNSEEN = BESIDES = (
 )  # fmt: skip
 SMALL = 4096  # bytes that do not count: sizes, names and the like
 MOST = 200_000  # objects that are looked at
-NUMBER = 8 + 24  # bytes of a place in a list, and of the number itself
-LONG = 64  # characters of a text that counts
-PLAIN = (int, float, complex, bool)
-EMPTY = {*PLAIN, type(None), ModuleType, CodeType, torch.dtype, torch.device}
+PLACE, LEAST = 8, 16  # bytes of a place in a list, and of the smallest object
+LONG = 32  # characters of a text, or bytes of a number, that counts by itself
+PLAIN = {int, float, complex}
+EMPTY = {bool, type(None), CodeType, torch.dtype, torch.device}
 CLOSED = ("lockstep.virtual.", "lockstep.record.", "lockstep.comm.", "lockstep.launch.", "lockstep.checks.", "torch.")
 
 
@@ -96,6 +96,8 @@ class _Walk:
             if id(value) not in self._seen:
                 self._seen[id(value)] = value
                 waiting.extend(self._inside(value))
+        if waiting:  # so many that nobody looks through them: they take room, too
+            self._found[NUMBERS] += MOST * LEAST
         self._found[FILES] += sum(self._files.values())
         return self._found
 
@@ -104,6 +106,13 @@ class _Walk:
         kind = type(value)
         if kind in EMPTY:
             return ()
+        if kind in PLAIN or isinstance(value, np.generic):
+            size = sys.getsizeof(value)
+            self._found[NUMBERS] += size if size > LONG else 0
+            return ()
+        if isinstance(value, ModuleType):
+            made = value.__spec__ is None or not is_library(getattr(value, "__file__", None) or "<frozen")
+            return list(vars(value).values()) if made else ()
         if isinstance(value, (str, bytes, bytearray, array.array)):
             self._found[BYTES] += sys.getsizeof(value) if len(value) > LONG else 0
             return ()
@@ -115,7 +124,7 @@ class _Walk:
             return self._array(value)
         if isinstance(value, torch.Tensor):
             self._tensor(value)
-            return (*vars(value).values(), value.grad if value.is_leaf else None)
+            return (*vars(value).values(), value.grad if value.is_leaf else value.grad_fn)
         if isinstance(value, mmap.mmap):
             self._found[MAPPED] += 0 if value.closed else len(value)
             return ()
@@ -124,13 +133,14 @@ class _Walk:
         if isinstance(value, io.IOBase):
             self._file(value)
             return ()
-        return () if isinstance(value, ModuleType) else _held(value)
+        return _held(value)
 
     def _items(self, values: Any) -> list[Any]:
         """What is more than a number."""
-        rest = [v for v in values if type(v) not in PLAIN]
-        numbers = len(values) - len(rest)
-        self._found[NUMBERS] += numbers * NUMBER
+        rest = [v for v in values if type(v) not in PLAIN and not isinstance(v, np.generic)]
+        if len(rest) < len(values):
+            numbers = values if not rest else [v for v in values if type(v) in PLAIN or isinstance(v, np.generic)]
+            self._found[NUMBERS] += PLACE * len(numbers) + sum(map(sys.getsizeof, numbers))
         return rest
 
     def _array(self, value: np.ndarray[Any, Any]) -> Iterable[Any]:
