@@ -64,6 +64,10 @@ def file(unlinked: bool = False) -> Any:
     return own
 
 
+def mapped(own: Any) -> Any:
+    return own, mmap.mmap(own.fileno(), N)
+
+
 def begun(held: Any) -> Any:
     own = generator(held)
     next(own)
@@ -111,6 +115,7 @@ KEPT: dict[str, tuple[str, Callable[[], Any]]] = {
     "a file without a name": (FILES, lambda: file(unlinked=True)),
     "shared memory": (MAPPED, shared),
     "mapped memory": (MAPPED, lambda: mmap.mmap(-1, N)),
+    "a mapped file": (MAPPED, lambda: mapped(file())),
     "a tensor": (UNSEEN, out_of_sight),
 }
 

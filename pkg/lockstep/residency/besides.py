@@ -98,7 +98,9 @@ class _Walk:
                 waiting.extend(self._inside(value))
         if waiting:  # so many that nobody looks through them: they take room, too
             self._found[NUMBERS] += MOST * LEAST
-        self._found[FILES] += sum(self._files.values())
+        self._found[FILES] = max(
+            0, sum(self._files.values()) - self._found[MAPPED]
+        )  # a file that is mapped counts once
         return self._found
 
     def _inside(self, value: Any) -> Iterable[Any]:
