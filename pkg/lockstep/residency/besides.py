@@ -1,10 +1,10 @@
 """What a rank keeps that is no tensor of its book's: NumPy arrays, numbers in lists, bytes, files, shared memory.
 
-The book (``book``) is told of every tensor by the operation that makes it. Of all else nobody is told. So whenever the
-rank communicates, this looks at what its program can reach just then: the local variables of the functions that run,
+The book (``book``) is told of every tensor by the operation that makes it. Of all else nobody is told. So when the rank
+communicates, this looks at what its program can reach just then: the local variables of the functions that run,
 the globals beside them, and names that modules did not have before. What it finds there counts, once::
 
-    booked(call) ──▶ Besides ◀── look() ── the rank posts an operation
+    weighed(call) ─▶ Besides ◀── look() ── the rank posts an operation
                         │
                         └─ local variables, globals ──▶ lists, dicts, objects ──▶ arrays, numbers, bytes, tensors
 
@@ -38,10 +38,12 @@ ARRAYS, NUMBERS, BYTES, FILES, MAPPED, UNSEEN = BESIDES = (
 )  # fmt: skip
 SMALL = 4096  # bytes that do not count: sizes, names and the like
 MOST = 200_000  # objects that are looked at
+OFTEN, SELDOM = 12, 5  # so often it looks each time, and then each fifth time: a look takes about a millisecond
 PLACE, LEAST = 8, 16  # bytes of a place in a list, and of the smallest object
 LONG = 32  # characters of a text, or bytes of a number, that counts by itself
 PLAIN = {int, float, complex}
 EMPTY = {bool, type(None), CodeType, torch.dtype, torch.device}
+PYTHONS = {"__builtins__", "__spec__", "__loader__"}
 CLOSED = ("lockstep.virtual.", "lockstep.record.", "lockstep.comm.", "lockstep.launch.", "lockstep.checks.", "torch.")
 
 
@@ -59,11 +61,14 @@ class Besides:
         paths: list[str],
     ) -> None:
         self._below, self._knows, self._now, self._paths = below, knows, now, paths
-        self._names = _names()
+        self._names, self._asked = _names(), 0
         self._given = _Walk(knows).count([given]).total()
         self.most, self.at_most = 0, dict.fromkeys(BESIDES, 0)  # the former with the book's bytes at that moment
 
     def look(self) -> None:
+        self._asked += 1
+        if self._asked > OFTEN and self._asked % SELDOM:
+            return
         found = _Walk(self._knows, sizes(self._paths)).count(self._roots())
         extra = found.total() - self._given - SMALL
         if extra > 0 and self._now() + extra > self.most:
@@ -75,7 +80,7 @@ class Besides:
         while frame is not None and frame is not self._below:
             if not is_library(frame.f_code.co_filename):
                 yield from _locals(frame)
-                yield from list(frame.f_globals.values())
+                yield from _named(frame.f_globals)
             frame = frame.f_back
         yield from self._names.new()
 
@@ -113,8 +118,7 @@ class _Walk:
             self._found[NUMBERS] += size if size > LONG else 0
             return ()
         if isinstance(value, ModuleType):
-            made = value.__spec__ is None or not is_library(getattr(value, "__file__", None) or "<frozen")
-            return list(vars(value).values()) if made else ()
+            return _named(vars(value)) if kind is ModuleType and value.__spec__ is None else ()
         if isinstance(value, (str, bytes, bytearray, array.array)):
             self._found[BYTES] += sys.getsizeof(value) if len(value) > LONG else 0
             return ()
@@ -169,6 +173,11 @@ class _Walk:
         if storage._cdata not in self._storages:
             self._storages.add(storage._cdata)
             self._found[UNSEEN] += storage.nbytes()
+
+
+def _named(namespace: dict[str, Any]) -> list[Any]:
+    """What a program has given names to, beside what Python puts there."""
+    return [value for name, value in list(namespace.items()) if name not in PYTHONS]
 
 
 def _held(value: Any) -> Iterable[Any]:
