@@ -585,6 +585,7 @@ check("without_waiting.federated_average", federated_average)
 #
 # What a rank hands to the all-reduce must look random: numbers from 0 to 2³² − 1, in which the masks of *all* its secrets are
 # added to `value` or subtracted from it, modulo 2³². Then even ranks that put together what they know learn no more than a sum.
+# Nothing else may leave a rank: print nothing of it, send it in no other way, write no file.
 
 
 # %% lab="answer masked_sum"

@@ -1,12 +1,14 @@
 """What can be read from what a rank hands to its all-reduces."""
 
+import pickle
+
 import pytest
 import torch
 import torch.distributed as dist
 from torch import Tensor
 
 from lockstep import run
-from lockstep.without_waiting.handed import MaskThere, observed, shown
+from lockstep.without_waiting.handed import MaskThere, observed, shown, told_elsewhere
 from lockstep.without_waiting.mask import M, Mask
 
 OWN = torch.tensor([5, M - 1, 77])
@@ -54,7 +56,7 @@ def twice(x: Tensor) -> list[list[float]]:
         dist.all_reduce(x * 10, async_op=True).wait()
 
     _, handed = observed(program, (x.clone() + dist.get_rank(),))
-    return [tensor.tolist() for tensor in handed]
+    return [tensor.tolist() for tensor in handed["reduced"]]
 
 
 @pytest.mark.parametrize("on", ["processes", "dgx-a100"])
@@ -65,3 +67,25 @@ def test_what_is_handed_over_is_seen_as_it_was_then(on: str) -> None:
 def test_masks_are_made_where_the_value_is() -> None:
     assert MaskThere((3,)).to("meta")(1).device.type == "meta"
     assert torch.equal(MaskThere((3,))(1), MASK)
+
+
+SECRET = 3_000_000_019
+
+
+@pytest.mark.parametrize("printed", [f"value [{SECRET}, 1]", f"{SECRET:x}", f"0x{SECRET:X}"])
+def test_a_secret_that_is_printed_is_told(printed: str) -> None:
+    assert (told_elsewhere([SECRET], [], printed, 0) or ("",))[0] == "prints-secrets"
+
+
+@pytest.mark.parametrize("dtype", [torch.int64, torch.float64, torch.float32])
+def test_a_secret_that_is_sent_is_told(dtype: torch.dtype) -> None:
+    assert (told_elsewhere([SECRET], [torch.tensor([1, SECRET]).to(dtype)], "", 0) or ("",))[0] == "sends-secrets"
+
+
+def test_a_secret_in_a_pickle_is_told() -> None:
+    sent = torch.tensor([*pickle.dumps({"secret": SECRET})], dtype=torch.uint8)
+    assert (told_elsewhere([SECRET], [sent], "", 0) or ("",))[0] == "sends-secrets"
+
+
+def test_what_leaves_without_a_secret_is_not_told() -> None:
+    assert told_elsewhere([SECRET, 7], [torch.tensor([7, 12345]), torch.ones(3)], "7 elements, 12345", 0) is None

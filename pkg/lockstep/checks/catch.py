@@ -22,15 +22,14 @@ class Candidates:
 
     noun: str  # "an all-reduce"
     answers: Mapping[str, Mapping[str, str]]  # {"misses-hangs": {"wrong/blocking_circle": "hangs"}}
-    given: Callable[[str, int], tuple[Any, ...]]  # what the test gets of the answer of a name, the n-th of its case
+    given: Callable[[str], tuple[Any, ...]]  # what the test gets of the answer of a name: nothing by which to know it
 
     def cases(self, ranks: int, seed: int) -> list[Case]:
         told = {id: "right ones" if id.startswith("rejects") else "wrong ones" for id in self.answers}
         return [Case(1, seed, settings={"told": told[id], "candidates": id}) for id in self.answers]
 
     def inputs(self, case: Case, rank: int) -> Sequence[Any]:
-        """Each under a name that says nothing."""
-        return [self.given(name, n) for n, name in enumerate(self.answers[case.settings["candidates"]])]
+        return [self.given(name) for name in self.answers[case.settings["candidates"]]]
 
     def examine(self, seen: Seen) -> Fault | None:
         """The first about which the test is wrong."""

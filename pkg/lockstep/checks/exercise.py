@@ -87,6 +87,7 @@ class Exercise:
     budgets: Sequence[Budget] = ()
     of: str = "this"  # what the budgets are of, in a sentence: "a ring"
     economise: Callable[[Seen], Sequence[Fault]] | None = None  # costs that no budget can say
+    weighed: bool = False  # whether the bytes that a rank holds count, in whatever it keeps them
 
     # ---- who is in the result, where it is linear in the tensors
     dye: Callable[[Dyed, Case], Wanted] | None = None

@@ -3,8 +3,9 @@
 A trace cannot tell `lockstep.collectives.ring_all_reduce` from a learner's ring, since both send the same messages.
 What counts is what runs, under whichever name: so the code objects of these functions are replaced, in copies that
 were made before, too, and an audit hook refuses to make new functions of them and to execute their files again. In a
-process that was started for one run nothing of this is ever undone, and nobody keeps what was there before. The
-reference itself is observed in a run of its own, in which nothing is shut."""
+process that was started for one run nothing of this is ever undone, and nobody keeps what was there before: the hook
+itself knows what is shut (``_for_good``), and no name that whoever runs here could set. The reference itself is
+observed in a run of its own, in which nothing is shut."""
 
 from __future__ import annotations
 
@@ -23,6 +24,7 @@ from lockstep.launch.job import INSIDE
 
 FOLDER = os.path.join(os.path.dirname(__file__), "")  # in which no file may be executed that was not before
 JUDGES = ("lockstep.checks.", "lockstep.exercises.")
+LONG = 100  # bytes of code, from which on nobody writes the same by chance
 
 
 class LibraryAnswer(Exception):
@@ -53,6 +55,7 @@ class Shut(NamedTuple):
     module: str  # of the answers
     keys: frozenset[Key]
     files: frozenset[str]  # that may not be executed again
+    bodies: frozenset[bytes]  # byte code of the answers: under another name it is the same
 
 
 _shut: Shut | None = None
@@ -100,12 +103,15 @@ def references_refuse(module: str, *needed: Callable[..., Any]) -> Iterator[None
     keys = frozenset(key for function in targets for key in keys_of(_plain(function).__code__)) - open_
     answers = frozenset(key.file for key in keys if not key.file.startswith(FOLDER))
     originals = {f: f.__code__ for f in _all_with(keys, targets) if not f.__code__.co_freevars}
-    _shut = Shut(module, keys, answers)
+    bodies = frozenset(c.co_code for c in originals.values() if len(c.co_code) > LONG)
     for function in originals:
         function.__code__ = _refuse.__code__
-    _listen()
+    _shut = Shut(module, keys, answers, bodies)
     if os.environ.get(INSIDE) in ("processes", "virtual"):
         originals.clear()
+        sys.addaudithook(_for_good(_shut))
+    else:
+        _listen()
     try:
         yield
     finally:
@@ -118,7 +124,7 @@ def references_refuse(module: str, *needed: Callable[..., Any]) -> Iterator[None
 def _functions(module: str, needed: tuple[Callable[..., Any], ...]) -> tuple[list[Any], set[Any]]:
     """The functions of the answer's module, compiled ones too, and the judges'; and those that are needed."""
     importlib.import_module(module)
-    kept = reached((_listen, _audit, refuse_borrowed, *needed), JUDGES)
+    kept = reached((_listen, _audit, _watch, _for_good, _refuse, refuse_borrowed, *needed), JUDGES)
     found = []
     for name, there in loaded((module, *JUDGES)):
         if isinstance(there, ModuleType) and f"{name}.".startswith((f"{module}.", *JUDGES)):
@@ -146,7 +152,7 @@ _listening = False
 
 
 def _listen() -> None:
-    """From now on. A hook cannot be taken away; where nothing is shut, it does nothing."""
+    """In a process that goes on after the run. A hook cannot be taken away; where nothing is shut, it does nothing."""
     global _listening
     if not _listening:
         _listening = True
@@ -154,12 +160,42 @@ def _listen() -> None:
 
 
 def _audit(event: str, arguments: tuple[Any, ...]) -> None:
-    if _shut is None or event not in ("function.__new__", "exec", "object.__setattr__"):
+    if _shut is not None:
+        _watch(event, arguments, _shut)
+
+
+def _watch(
+    event: str,
+    arguments: tuple[Any, ...],
+    shut: Shut,
+    folder: str = FOLDER,
+    here: str = _refuse.__code__.co_filename,
+    refusal: type[Exception] = LibraryAnswer,
+    type_of: Callable[[Any], type] = type,
+    code_type: type = CodeType,
+    function_type: type = FunctionType,
+) -> None:
+    """Raise for what would make an answer that is ``shut`` run. It looks up no name, neither here nor in builtins: all
+    that it uses are its parameters."""
+    told = "this is the library's own answer, which you are asked to write"
+    if event == "code.__new__":
+        if arguments[0] in shut.bodies:
+            raise refusal(told)
         return
-    code = arguments[-1]
-    if not isinstance(code, CodeType):
+    if event not in ("function.__new__", "exec", "object.__setattr__", "object.__delattr__"):
         return
-    new = code.co_name == "<module>" and code.co_filename.startswith(FOLDER)
-    again = code.co_name == "<module>" and code.co_filename in _shut.files
-    if new or again or key_of(code) in _shut.keys:
-        _refuse()
+    first, code = arguments[0], arguments[-1]
+    if type_of(first) is function_type and first.__code__.co_filename == here:
+        raise refusal(told)
+    if type_of(code) is not code_type:
+        return
+    file, name = code.co_filename, code.co_name
+    again = name == "<module>" and (file in shut.files or file.startswith(folder))
+    if again or (file, code.co_firstlineno, name) in shut.keys:
+        raise refusal(told)
+
+
+def _for_good(shut: Shut) -> Callable[..., None]:
+    """A hook that knows by the values of its own parameters what is ``shut``. Who sets these is refused."""
+    defaults = shut, *(_watch.__defaults__ or ())
+    return FunctionType(_watch.__code__, {}, _watch.__name__, defaults)

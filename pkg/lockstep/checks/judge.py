@@ -24,6 +24,10 @@ STEP = 0.25  # points are given in quarters
 MANY = 100  # messages of one rank at one line: no answer to an exercise needs as many
 MOST = 4  # findings that anybody reads
 OF_VALUES = ("wrong-values", "wrong-shape", "wrong-dtype")  # faults that a closer look may explain
+DEAF = (
+    "What counts your ranks' memory was replaced while your function ran. So nobody knows what they held, and that is "
+    "what this exercise asks. Leave Lockstep's own functions as they are."
+)
 
 
 @dataclass(frozen=True)
@@ -138,6 +142,8 @@ def _hopeless(observation: Observation, points: float, forbidden: Sequence[str])
         if seen.failure and seen.failure.library_answer:
             told = "You call Lockstep's own answer, or a part of it. Here you write it yourself; compare afterwards."
             return Finding(told, "library-call", points, seen.case)
+        if any(memory and memory.get("deaf") for memory in seen.memory):
+            return Finding(DEAF, "deaf-book", points, seen.case)
         called = collectives(seen.trace, forbidden)
         if called:
             place = f" ({called[0].where})" if called[0].where else ""

@@ -24,6 +24,7 @@ from typing import Any
 
 import cloudpickle
 
+from lockstep.checks.nameless import NAME, nameless
 from lockstep.checks.needed import Statement, needed, statements
 from lockstep.checks.signature import written_signature
 from lockstep.errors import LockstepError
@@ -81,7 +82,7 @@ class FromFile:
         for source in self.sources:
             lines = source.text.splitlines(keepends=True)
             linecache.cache[source.name] = (len(source.text), None, lines, source.name)
-        if self.folder not in sys.path:
+        if self.folder and self.folder not in sys.path:
             sys.path.append(self.folder)
         namespace = vars(_module())
         namespace["__file__"] = self.sources[-1].name
@@ -122,11 +123,12 @@ def load(path: str | Path, name: str) -> FromFile:
 
 
 def load_as(path: Path, name: str, told: str) -> FromFile:
-    """The same, whose lines are told as those of a file ``told``: nothing says where it comes from."""
-    source = Source(told, path.read_text(encoding="utf-8"))
-    found = [(source, s) for s in statements(source.text, told)]
-    codes = tuple((s.code, s.optional) for s in needed([s for _, s in found], name))
-    return FromFile(name, str(path.parent), (source,), codes)
+    """The same as a program of which nobody can read what it is: it has no names of its own, and its lines are told as
+    those of a file ``told``."""
+    source = Source(told, nameless(path.read_text(encoding="utf-8"), name))
+    found = statements(source.text, told)
+    codes = tuple((s.code, s.optional) for s in found)
+    return FromFile(NAME, "", (source,), codes, written_signature(found[-1].node))
 
 
 def _sources(file: Path) -> list[Source]:

@@ -11,6 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import accumulate, chain, islice
+from operator import itemgetter
+from random import Random
 from typing import Any
 
 import cloudpickle
@@ -90,7 +92,8 @@ def observe_each(exercise: Exercise, fns: Sequence[Callable[..., Any]], case: Ca
         outcome = run_sealed(play_each_pure, fns, refused, watch, own=calls, on=CLUSTER, timeout=seconds)
         by_answer = _opened(0, outcome.values[0])
         return [_called(case, values, outcome) for values in by_answer]
-    own, rules = acts_by_rank(exercise, [case]), exercise.rules
+    known = replace(exercise, weighed=False)  # these answers hide nothing, and there are many
+    own, rules = acts_by_rank(known, [case]), exercise.rules
     outcome = run_sealed(play, fns, refused, watch, own=own, on=CLUSTER, timeout=seconds, rules=rules)
     by_rank = [_opened(rank, blob) for rank, blob in enumerate(outcome.values)]
     return _parted([case] * len(fns), by_rank, outcome)
@@ -172,14 +175,21 @@ class _Stage:
             outcome = self._run(play, [self.fn], watch, own=acts_by_rank(self.exercise, cases), varied=cases[0].seed)
             return _parted(cases, outcome.values, outcome)
         calls = [self.exercise.inputs(case, 0) for case in cases]
+        every = list(chain(*calls))
+        order = self._order(len(every), cases[0].seed)
         with under_way() as note:
             try:
-                outcome = self._run(play_pure, self.fn, watch, note, own=[list(chain(*calls))])
+                outcome = self._run(play_pure, self.fn, watch, note, own=[[every[number] for number in order]])
             finally:
-                self.begun = note.last()
-        values = iter(outcome.values[0])
+                last = note.last()
+                self.begun = replace(last, number=order[last.number]) if last else None
+        values = (value for _, value in sorted(zip(order, outcome.values[0], strict=True), key=itemgetter(0)))
         answers = [list(islice(values, len(of_case))) for of_case in calls]
         return [_seen(c, [(a, [], {})], outcome.trace, outcome) for c, a in zip(cases, answers, strict=True)]
+
+    def _order(self, calls: int, seed: int) -> list[int]:
+        """In which they are made: of a test that is tried on right and wrong programs nobody knows it beforehand."""
+        return Random(seed).sample(range(calls), calls) if self.exercise.kind == "catch" else list(range(calls))
 
     def _hung(self, cases: Sequence[Case], error: RunError) -> int | None:
         """Which of the cases, if any: the last that every rank had begun, or whose call was under way."""
@@ -302,7 +312,8 @@ def acts_by_rank(exercise: Exercise, cases: Sequence[Case]) -> list[list[Act]]:
     arguments = [[exercise.inputs(case, rank) for rank in range(case.ranks)] for case in cases]
     tensors = [holds_tensors(of_case) and not exercise.any_source for of_case in arguments]
     rows = list(zip(cases, arguments, tensors, strict=True))
-    return [[Act(case.group, tuple(of_case[rank]), t) for case, of_case, t in rows] for rank in range(cases[0].ranks)]
+    ranks, weighed = range(cases[0].ranks), exercise.weighed
+    return [[Act(case.group, tuple(of_case[rank]), t, weighed) for case, of_case, t in rows] for rank in ranks]
 
 
 def _parted(cases: Sequence[Case], by_rank: Sequence[Sequence[Any]], outcome: Outcome) -> list[Seen]:

@@ -21,7 +21,7 @@ from lockstep.checks.plain import plain
 from lockstep.checks.salt import salt
 from lockstep.checks.transport import encoded
 from lockstep.events import Event, Trace
-from lockstep.residency import booked
+from lockstep.residency import booked, weighed
 
 MARK = 13  # bytes: each case begins with a broadcast of this odd size, by which the trace is parted
 
@@ -33,6 +33,7 @@ class Act:
     members: tuple[int, ...] | None
     arguments: tuple[Any, ...]
     tensors: bool  # whether any rank has one among its arguments: then all meet where theirs are
+    weighed: bool = False  # whether it counts what a rank keeps in other things than tensors
 
 
 def play(fns: Sequence[Callable[..., Any]], refused: str, watch: Watch, acts: Sequence[Act]) -> bytes:
@@ -54,7 +55,7 @@ def _play_one(fn: Callable[..., Any], act: Act, device: torch.device, watch: Wat
         return None, [], {}
     salt(fn)
     arguments = moved(copy.deepcopy(act.arguments), device)
-    value, held = booked(watch, partial(fn, group=group), arguments)
+    value, held = (weighed if act.weighed else booked)(watch, partial(fn, group=group), arguments)
     return value, [plain(a) for a in arguments], held
 
 

@@ -32,12 +32,14 @@ from lockstep.grading import submission as submissions
 from lockstep.grading import withheld
 from lockstep.grading.outside import Sandbox
 from lockstep.grading.questions import questions
+from lockstep.grading.reaching import note, reaches
 from lockstep.grading.sandbox_view import view
 from lockstep.grading.submission import CRASHED, GRADED, NOT_GRADED, TAMPERED, TIMED_OUT, Notebook
 from lockstep.grading.whole_file import replaced
 from lockstep.launch import server
 
 KEPT = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "PYTHONPATH", "LOCKSTEP_START")  # what a judge knows of its grader
+DEAF = "deaf-book"
 OUT_OF_TIME = ("too-slow", "crashed:TimeLimit", "crashed:Stuck")
 
 
@@ -57,13 +59,14 @@ class Task:
 class Judged:
     """One exercise. ``score``: as `Score.to_json`; ``html``: its feedback; ``ended``: why its sandboxes ended, if they
     did so by themselves; ``questions``: what its author can be asked about its run; ``form``: of the answer, as
-    `Form.to_json`, by which it is compared with others'."""
+    `Form.to_json`, by which it is compared with others'; ``reaches``: what its text uses that no answer needs."""
 
     score: Mapping[str, Any]
     html: str
     ended: Sequence[str] = ()
     questions: Sequence[Mapping[str, str]] = ()
     form: Mapping[str, Any] = field(default_factory=dict)
+    reaches: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -136,9 +139,15 @@ def graded(task: Task, begins: Callable[[str], None] = lambda id: None) -> Resul
         replaced(file, submissions.text_of(handed_in.notebook))
         for name in names_of(task.release):
             begins(name)
-            judged[name] = replace(_judged(f"{task.topic}.{name}", file, task), form=_form(file, name))
+            judged[name] = of_exercise(name, file, task)
     status, notes = _status(handed_in.status, judged)
     return Result(task.student, status, [*handed_in.notes, *notes], handed_in.notebook, judged)
+
+
+def of_exercise(name: str, file: Path, task: Task) -> Judged:
+    """What becomes of one answer of a file, and what its text shows."""
+    judged = _judged(f"{task.topic}.{name}", file, task)
+    return replace(judged, form=_form(file, name), reaches=_reaches(file, name))
 
 
 def _judged(id: str, file: Path, task: Task) -> Judged:
@@ -161,12 +170,19 @@ def _form(file: Path, function: str) -> Mapping[str, Any]:
     return {}
 
 
+def _reaches(file: Path, function: str) -> list[str]:
+    with suppress(NoFunction, Unreadable):
+        return reaches(source.text for source in load(file, function).sources)
+    return []
+
+
 def _told(score: Score, ended: Sequence[str], student: str) -> Judged:
     return Judged(score.to_json(), page(score), list(ended), questions(score, student))
 
 
 def _status(before: str, judged: Mapping[str, Judged]) -> tuple[str, list[str]]:
-    """The status, and one sentence for each exercise that is not simply right or wrong."""
+    """The status, and a sentence for each exercise that is not simply right or wrong, and for each answer that somebody
+    should read."""
     notes, found = [], []
     for name, one in judged.items():
         why = one.score["findings"][0] if one.score["findings"] else {"misconception": "", "message": ""}
@@ -182,6 +198,10 @@ def _status(before: str, judged: Mapping[str, Judged]) -> tuple[str, list[str]]:
         elif why["misconception"] == "crashed:RankDied":
             found.append(CRASHED)
             notes.append(f"{name} ended its process.")
+        elif why["misconception"] == DEAF:
+            notes.append(f"{name} has replaced what counts its memory.")
+        if one.score["points"] and one.reaches:
+            notes.append(note(name, list(one.reaches)))
     order = (NOT_GRADED, TAMPERED, CRASHED, TIMED_OUT)
     return next((s for s in order if s in (*found, before)), GRADED), notes
 

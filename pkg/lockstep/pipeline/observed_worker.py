@@ -20,7 +20,7 @@ from lockstep.models import linear
 from lockstep.pipeline import schedules
 from lockstep.pipeline.drawing import drawing, streams_of
 from lockstep.pipeline.pairs import Pair, pairs
-from lockstep.residency import booked
+from lockstep.residency import weighed
 
 FLOAT = 4  # bytes
 Streams = Sequence[Sequence[Pair]]  # of each stage
@@ -105,7 +105,7 @@ def observed(fn: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[list[A
         inputs, targets = list(x) if stage == 0 else [], list(target) if stage == task.stages - 1 else []
         shape = (task.examples, task.widths[stage])
         with noted(module, task.inputs_of(stage, turn)) as passes:
-            result, memory = booked(fn, module, [*streams[stage]], inputs, targets, F.mse_loss, shape)
+            result, memory = weighed(fn, module, [*streams[stage]], inputs, targets, F.mse_loss, shape)
         kept = isinstance(result, (list, tuple))
         results.append([v.clone() if isinstance(v, Tensor) else v for v in result] if kept else result)
         facts["passes"].append([f"{kind}{i}" for kind, i in passes])

@@ -165,6 +165,7 @@ class Recorder:
         return name, self._groups[name]
 
     def _post(self, operation: Operation) -> int:
+        self.residency.look()
         with self._lock:
             self.operations.append(operation)
             self._flops_before.append(self._flops)

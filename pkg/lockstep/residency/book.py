@@ -36,6 +36,7 @@ from torch.utils._pytree import tree_iter
 
 from lockstep.events import MEMORY_KINDS, Memory
 from lockstep.residency import reckoning
+from lockstep.residency.besides import Besides
 from lockstep.residency.leaves import closed_over, has_memory, is_parameter, requires_grad, tensors_of, wrapped
 from lockstep.residency.reckoning import ACTIVATION, BUFFER, GRADIENT, OPTIMIZER, OTHER, PARAMETER
 
@@ -58,6 +59,7 @@ class Residency:
     itself runs under, if its tensors have no data."""
 
     mode: FakeTensorMode | None = None
+    besides: Besides | None = None  # that looks for what is no tensor, while somebody asks
 
     def __init__(
         self,
@@ -129,6 +131,21 @@ class Residency:
         for tensor in tensors_of(args):
             self._book(tensor, PARAMETER if is_parameter(tensor) else ACTIVATION)
         return True
+
+    def knows(self, tensor: torch.Tensor) -> bool:
+        """Whether it is booked, or there is nothing of it to book."""
+        if inside := wrapped(tensor):
+            return all(map(self.knows, inside))
+        try:
+            key = tensor.untyped_storage()._cdata
+        except NotImplementedError:  # sparse tensors have none
+            return True
+        return key in self._alive or not has_memory(tensor, self.mode)
+
+    def look(self) -> None:
+        """The rank communicates: a moment to see what it holds besides."""
+        if self.besides:
+            self.besides.look()
 
     # ---- what hooks tell
 

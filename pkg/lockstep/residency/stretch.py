@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -10,7 +11,10 @@ from torch.utils._python_dispatch import _get_current_dispatch_mode_stack
 
 from lockstep.errors import UsageError
 from lockstep.events import Memory
+from lockstep.residency import besides
+from lockstep.residency.besides import BESIDES, Besides
 from lockstep.residency.book import Residency
+from lockstep.residency.files import written
 
 
 @contextmanager
@@ -32,6 +36,33 @@ def booked(call: Callable[..., Any], *arguments: Any) -> tuple[Any, dict[str, in
         before = memory().peak
         value, most = call(*arguments), memory()
     return value, {"peak": most.peak - before, **most.at_peak}
+
+
+def weighed(call: Callable[..., Any], *arguments: Any) -> tuple[Any, dict[str, int]]:
+    """``booked``, with what the rank keeps in other things than tensors, by BESIDES: "peak" counts these, too.
+    "deaf": 1 where what counts was replaced meanwhile."""
+    book, here = _book(), sys._getframe()
+    with peak_of(arguments) as memory, written() as paths:
+        before = memory().peak
+        outer, book.besides = book.besides, Besides(here, arguments, book.knows, lambda: book.now, paths)
+        try:
+            value, most, found = call(*arguments), memory(), book.besides
+        finally:
+            book.besides = outer
+    kept = found.at_most if found.most > most.peak else dict.fromkeys(BESIDES, 0)
+    deaf = _counting() != COUNTING or any(callable(getattr(Residency, name, None)) for name in vars(book))
+    return value, {"peak": max(most.peak, found.most) - before, **most.at_peak, **kept, "deaf": int(deaf)}
+
+
+def _counting() -> list[Any]:
+    """All that counts, as it is now."""
+    owners: tuple[Any, ...] = (Residency, Besides, besides._Walk, besides)
+    return [
+        (id(v), getattr(v, "__code__", None)) for owner in owners for v in list(vars(owner).values()) if callable(v)
+    ]
+
+
+COUNTING = _counting()
 
 
 def _book() -> Residency:

@@ -232,13 +232,13 @@ def with_mlps(mlp: Callable[[nn.Linear, nn.Linear, Group], nn.Module]) -> Cut:
     return cut
 
 
-def in_order_of_ranks(right: Parallel) -> Parallel:
+def gathered_rank_by_rank(base: Parallel) -> Parallel:
     """It gathers rank by rank, and forgets that each rank has rows of queries, of keys and of values."""
 
     def parallel(
         model: GPT, tokens: Tensor, following: Tensor, group: Group = None
     ) -> tuple[Tensor, Gradients]:  # fmt: skip
-        loss, gradients = right(model, tokens, following, group)
+        loss, gradients = base(model, tokens, following, group)
         K = dist.get_world_size(group)
         for name, block in model.named_children():
             if isinstance(block, Block):
@@ -256,21 +256,35 @@ def styled(**layers: Any) -> Cut:
     return partial(ParallelGPT, style=PLAIN._replace(**layers))
 
 
+in_parts_of_the_sequence = program(SequenceParallelGPT)
+bias_in_parts = program(styled(row=BiasInParts))
+
+bias_in_the_sum = program(styled(row=BiasInTheSum))
+no_f = program(styled(column=NoF))
+in_order_of_ranks = gathered_rank_by_rank(program(ParallelGPT))
+eps_forgotten = program(styled(norm=EpsForgotten))
+qkv_at_even_places = program(styled(column=AtEvenPlaces))
+norms_on_rank_0 = program(partial(SequenceParallelGPT, style=SEQUENCE._replace(norm=NormOnRank0)))
+first_token_for_others = program(with_first_token)
+two_ranks = program(styled(row=SumsOfTwo))
+no_remainder = program(with_mlps(EqualParts))
+whole_world = program(ParallelGPT, everywhere=True)
+
 RIGHT: Mapping[str, Parallel] = {
-    "in_parts_of_the_sequence": program(SequenceParallelGPT),
-    "bias_in_parts": program(styled(row=BiasInParts)),
+    "in_parts_of_the_sequence": in_parts_of_the_sequence,
+    "bias_in_parts": bias_in_parts,
 }
 WRONG: Mapping[str, Parallel] = {
-    "bias_in_the_sum": program(styled(row=BiasInTheSum)),
-    "no_f": program(styled(column=NoF)),
-    "in_order_of_ranks": in_order_of_ranks(program(ParallelGPT)),
-    "eps_forgotten": program(styled(norm=EpsForgotten)),
-    "qkv_at_even_places": program(styled(column=AtEvenPlaces)),
-    "norms_on_rank_0": program(partial(SequenceParallelGPT, style=SEQUENCE._replace(norm=NormOnRank0))),
-    "first_token_for_others": program(with_first_token),
-    "two_ranks": program(styled(row=SumsOfTwo)),
-    "no_remainder": program(with_mlps(EqualParts)),
-    "whole_world": program(ParallelGPT, everywhere=True),
+    "bias_in_the_sum": bias_in_the_sum,
+    "no_f": no_f,
+    "in_order_of_ranks": in_order_of_ranks,
+    "eps_forgotten": eps_forgotten,
+    "qkv_at_even_places": qkv_at_even_places,
+    "norms_on_rank_0": norms_on_rank_0,
+    "first_token_for_others": first_token_for_others,
+    "two_ranks": two_ranks,
+    "no_remainder": no_remainder,
+    "whole_world": whole_world,
 }
 
 

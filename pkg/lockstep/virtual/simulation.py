@@ -97,6 +97,7 @@ class Simulation:
     ) -> Operation:
         if get_ident() != self._own[me]:
             self._check_thread(me)
+        self._residency[me].look()
         if not self._goes_on or kind not in POINT_TO_POINT:
             self.scheduler.pause(me)
         if self._states.asked:

@@ -1,8 +1,10 @@
-"""What a rank hands to its all-reduces, and whether that shows the number that it should hide."""
+"""What leaves a rank: what it hands to its all-reduces and sends otherwise, prints and writes; and whether that shows
+the number that it should hide."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import combinations, product
 from typing import Any
 
@@ -10,8 +12,10 @@ import torch
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
+from lockstep.residency.files import written
 from lockstep.without_waiting.mask import Mask
 
+LARGE = 10**5
 Shown = tuple[str, str]  # the misconception, and what the rank does
 
 
@@ -28,22 +32,73 @@ class MaskThere(torch.nn.Module):
 
 
 class Handed(TorchFunctionMode):
-    """Copies of what is given to dist.all_reduce."""
+    """Copies of what is given to dist.all_reduce, and of what is given to other functions that send something."""
 
     def __init__(self) -> None:
         super().__init__()
         self.tensors: list[Tensor] = []
+        self.others: list[Tensor] = []
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        if getattr(func, "__name__", "") == "all_reduce":
-            self.tensors.append(args[0].detach().cpu().clone())
-        return func(*args, **(kwargs or {}))
+        name, kwargs = getattr(func, "__name__", ""), kwargs or {}
+        if name == "all_reduce":
+            self.tensors += _copies(args[:1] or [kwargs["tensor"]])
+        elif getattr(func, "__module__", "") == "torch.distributed.distributed_c10d" and "recv" not in name:
+            self.others += _copies([*args, *kwargs.values()])
+        return func(*args, **kwargs)
 
 
-def observed(fn: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[Any, list[Tensor]]:
-    """What ``fn`` returns, and what it has handed to its all-reduces meanwhile."""
-    with Handed() as handed:
-        return fn(*arguments), handed.tensors
+def _copies(given: Iterable[Any]) -> list[Tensor]:
+    found: list[Tensor] = []
+    for value in given:
+        if isinstance(value, Tensor):
+            found.append(value.detach().cpu().clone())
+        elif isinstance(value, (list, tuple)):
+            found += _copies(value)
+    return found
+
+
+def observed(fn: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[Any, dict[str, Any]]:
+    """What ``fn`` returns, and what left the rank meanwhile: by its all-reduces ("reduced"), by other operations
+    ("sent"), and how many files it has opened to write ("files")."""
+    with Handed() as handed, written() as paths:
+        result = fn(*arguments)
+    return result, {"reduced": handed.tensors, "sent": handed.others, "files": len(paths)}
+
+
+def told_elsewhere(secret: Sequence[int], sent: Sequence[Tensor], printed: str, files: int) -> Shown | None:
+    """Whether one of the numbers that are ``secret`` leaves a rank by another way than its all-reduce."""
+    hidden = {number for number in secret if number >= LARGE}  # a small one stands anywhere by chance
+    alone = "Here nothing may leave it but what it hands to dist.all_reduce."
+    if hidden & large_numbers(printed):
+        return (
+            "prints-secrets",
+            f"has numbers of its value, or its secrets, printed: whoever reads that knows them. {alone}",
+        )
+    if files:
+        return "writes-files", f"opens a file to write: whoever reads that knows what is in it. {alone}"
+    if any(_holds(tensor, hidden) for tensor in sent):
+        return "sends-secrets", f"sends numbers of its value, or its secrets, to others as they are. {alone}"
+    return None
+
+
+def large_numbers(text: str) -> set[int]:
+    """Those that stand in a text, from five digits on: decimal, and hexadecimal."""
+    whole = {int(digits) for digits in re.findall(r"(?<![\d.])\d{5,20}(?![\d])", text)}
+    return whole | {
+        int(digits, 16) for digits in re.findall(r"(?<![0-9a-f])(?:0x)?([0-9a-f]{4,16})(?![0-9a-f])", text.lower())
+    }
+
+
+def _holds(tensor: Tensor, hidden: Collection[int]) -> bool:
+    """Whether it has one of these numbers as an element; or, if it is bytes, as those of a pickle."""
+    if tensor.dtype == torch.bool or not hidden:
+        return False
+    if tensor.dtype == torch.uint8:
+        content = bytes(tensor.flatten().tolist())
+        return any(number.to_bytes(8, "little").rstrip(b"\0") in content for number in hidden)
+    numbers = torch.tensor(sorted(hidden)).to(tensor.dtype)
+    return bool(torch.isin(tensor.flatten(), numbers).any())
 
 
 def shown(own: Tensor, handed: Sequence[Tensor], masks: Sequence[Tensor], modulus: int) -> Shown | None:

@@ -8,6 +8,7 @@ from lockstep.checks.case import Case
 from lockstep.checks.observation import Seen
 from lockstep.checks.traffic import collectives, sent
 from lockstep.events import COLLECTIVES
+from lockstep.residency import BESIDES, SMALL
 from lockstep.sharded.flat import shard_length
 
 FLOAT = 4  # bytes
@@ -16,6 +17,12 @@ FLOAT = 4  # bytes
 def held(seen: Seen) -> list[int]:
     """Of each member of the group the most bytes at once, besides its arguments."""
     return [seen.memory[rank]["peak"] for rank in seen.case.members]
+
+
+def besides(seen: Seen, rank: int) -> str:
+    """What of it is no tensor, in a sentence; "" for none."""
+    found = [f"{seen.memory[rank].get(kind, 0):,} {kind}" for kind in BESIDES if seen.memory[rank].get(kind, 0) > SMALL]
+    return f" Of these, it keeps {' and '.join(found)}: they count as tensors do." if found else ""
 
 
 def travels(seen: Seen) -> float:

@@ -97,7 +97,7 @@ def flops(case: Case) -> int:
 EXERCISE = Exercise(
     number=1, title="FSDP in one function", points=6, minutes=40, parameters="layers, shards, x, y, group=None",
     reference="lockstep.sharded.functional:fully_shard_model", cases=cases, inputs=inputs, wanted=wanted, kept=True,
-    watch=watch, footprint=lambda seen: (footprint(seen), max(held(seen)) > room(seen.case)),
+    weighed=True, watch=watch, footprint=lambda seen: (footprint(seen), max(held(seen)) > room(seen.case)),
     asked="the list of the gradients' shards, one for each layer,", of="FSDP", worlds=(1, 2, 3, 4, 8), seconds=2.5,
     budgets=(
         Budget(HELD, room, f"twice the shards, the activations, {WHOLE} times the largest layer",

@@ -12,7 +12,7 @@ from lockstep.checks.judge import Fault
 from lockstep.checks.observation import Seen
 from lockstep.checks.recognise import footprint
 from lockstep.exercises.communication.tensors import groups
-from lockstep.exercises.fsdp.counted import FLOAT, held, traffic
+from lockstep.exercises.fsdp.counted import FLOAT, besides, held, traffic
 from lockstep.exercises.fsdp.stack import Level, draw
 from lockstep.sharded.flat import shard_of
 from lockstep.sharded.functional import MakeOptimizer, sequential
@@ -83,8 +83,8 @@ def too_large(seen: Seen) -> list[Fault]:
             rank = seen.case.members[held(seen).index(most)]
             told = (
                 f"With {seen.case} and {seen.case.settings['examples']} examples a rank, rank {rank} holds {most:,} "
-                f"bytes at its worst moment, besides its arguments. Level {level.number} allows {level.nbytes:,} "
-                f"({level.told}). {level.advice}"
+                f"bytes at its worst moment, besides its arguments.{besides(seen, rank)} Level {level.number} allows "
+                f"{level.nbytes:,} ({level.told}). {level.advice}"
             )
             return [Fault(f"level-{level.number}", told, price=COST[level.number - 1])]
     dear = TRAFFIC.over(seen, "ZeRO 3")
@@ -96,5 +96,5 @@ EXERCISE = Exercise(
     reference="lockstep.sharded.functional:make_it_fit", cases=cases, inputs=inputs, wanted=wanted, rounding=1e-5,
     kept=True, asked="the list of the shards, one for each layer,", of="training", worlds=(1, 2, 3, 4, 8), seconds=8.0,
     footprint=lambda seen: (footprint(seen), [fault.misconception for fault in too_large(seen)]), values=1.5 / 8,
-    economise=too_large, picture=lambda seen: draw(seen, caps(seen.case)),
+    economise=too_large, weighed=True, picture=lambda seen: draw(seen, caps(seen.case)),
 )  # fmt: skip

@@ -106,5 +106,5 @@ EXERCISE = Exercise(
         Budget(GATHERS, layers, at_most=None, at_least=1.0),
         Budget("collective bytes", lambda case: sum(model(case).nbytes(case.size)), "each layer once"),
     ),
-    economise=dear, footprint=footprint,
+    economise=dear, weighed=True, footprint=footprint,
 )  # fmt: skip

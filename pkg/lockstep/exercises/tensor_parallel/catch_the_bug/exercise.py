@@ -1,8 +1,11 @@
 """Catch the bug: the learner writes the test, and it is tried on ten programs with a bug and two without."""
 
+from pathlib import Path
+
 from lockstep.checks.catch import Candidates, watch
 from lockstep.checks.exercise import Exercise
-from lockstep.tensor_parallel.bugs import RIGHT, WRONG, serial
+from lockstep.checks.load import load_as
+from lockstep.tensor_parallel import bugs
 
 PROGRAMS = {
     "rejects-right-answers": {
@@ -28,7 +31,7 @@ PROGRAMS = {
     },
     "misses-groups": {"whole_world": "all-reduces among all ranks of the world, whatever the group is"},
 }
-BUGS = Candidates("a program", PROGRAMS, lambda name, n: ({**RIGHT, **WRONG}[name], serial))
+BUGS = Candidates("a program", PROGRAMS, lambda name: (load_as(Path(bugs.__file__), name, "program.py"), bugs.serial))
 
 EXERCISE = Exercise(
     number=3, kind="catch", title="Catch the bug", points=5, minutes=35, parameters="parallel, serial",

@@ -1,4 +1,4 @@
-"""A sum of which nobody sees the parts. What a rank hands to its all-reduce is looked at, beside what it returns."""
+"""A sum of which nobody sees the parts. What leaves a rank is looked at, beside what it returns."""
 
 from typing import Any
 
@@ -13,9 +13,14 @@ from lockstep.checks.values import compare
 from lockstep.exercises.all_reduce_sgd.all_reduces import all_reduces
 from lockstep.exercises.communication.tensors import groups
 from lockstep.exercises.without_waiting.evidence import noting, results
-from lockstep.without_waiting.handed import MaskThere, observed, out_of_range, shown
+from lockstep.without_waiting.handed import MaskThere, large_numbers, observed, out_of_range, shown, told_elsewhere
 from lockstep.without_waiting.mask import M
 from lockstep.without_waiting.masked import shared_secrets
+
+PRINTS = (
+    "But it prints large numbers, and whoever reads them may learn from them what the value is. Here nothing may leave "
+    "a rank but what it hands to dist.all_reduce: take the print out."
+)
 
 
 def value(case: Case, rank: int) -> Tensor:
@@ -33,16 +38,23 @@ def examine(seen: Seen) -> Fault | None:
     """What leaves a rank first, then the sum. Alone there is nobody to hide from."""
     for rank in seen.case.members if seen.case.size > 1 else ():
         own, secrets, mask = inputs(seen.case, rank)
-        masks = [mask(secret) for secret in secrets if secret is not None]
-        if found := shown(own, seen.returned[rank]["found"], masks, M):
+        known = [secret for secret in secrets if secret is not None]
+        left = seen.returned[rank]["found"]
+        masks = [mask(secret) for secret in known]
+        found = told_elsewhere([*own.flatten().tolist(), *known], left["sent"], seen.printed, left["files"])
+        if found := found or shown(own, left["reduced"], masks, M):
             return Fault(found[0], f"With {seen.case}: rank {rank} {found[1]}")
     wanted = torch.stack([value(seen.case, rank) for rank in seen.case.members]).sum(0) % M
     return compare(seen, results(seen), [wanted] * seen.case.size)
 
 
 def careless(seen: Seen) -> list[Fault]:
-    found = {rank: out_of_range(seen.returned[rank]["found"], M) for rank in seen.case.members}
-    return [Fault(off[0], f"But with {seen.case}: rank {rank} {off[1]}") for rank, off in found.items() if off][:1]
+    found = {rank: out_of_range(seen.returned[rank]["found"]["reduced"], M) for rank in seen.case.members}
+    faults = [Fault(off[0], f"But with {seen.case}: rank {rank} {off[1]}") for rank, off in found.items() if off]
+    return [
+        *faults,
+        *([Fault("prints-numbers", PRINTS)] if seen.case.size > 1 and large_numbers(seen.printed) else []),
+    ][:1]
 
 
 EXERCISE = Exercise(

@@ -1,0 +1,59 @@
+"""Which files the calling thread opens to write: Python tells its audit hooks of each."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import get_ident
+from typing import Any
+
+_watched: dict[int, list[list[str]]] = {}  # by thread
+_listening = False
+
+
+@contextmanager
+def written() -> Iterator[list[str]]:
+    """The paths of the files that this thread opens to write while entered, as they come."""
+    _listen()
+    paths: list[str] = []
+    watches = _watched.setdefault(get_ident(), [])
+    watches.append(paths)
+    try:
+        yield paths
+    finally:
+        watches[:] = [w for w in watches if w is not paths]
+
+
+def sizes(paths: list[str]) -> dict[tuple[int, int], int]:
+    """Bytes of those that are there, and are files, by device and inode."""
+    found = {}
+    for path in set(paths):
+        try:
+            status = os.stat(path)
+        except (OSError, ValueError):
+            continue
+        if stat.S_ISREG(status.st_mode):
+            found[status.st_dev, status.st_ino] = status.st_size
+    return found
+
+
+def _listen() -> None:
+    global _listening
+    if not _listening:
+        _listening = True
+        sys.addaudithook(_hear)
+
+
+def _hear(event: str, arguments: tuple[Any, ...]) -> None:
+    if event != "open":
+        return
+    path, mode, flags = arguments
+    writes = set(mode) & set("wax+") if isinstance(mode, str) else (flags or 0) & (os.O_WRONLY | os.O_RDWR)
+    if writes and isinstance(path, (str, bytes, os.PathLike)):
+        own = os.path.abspath(os.fsdecode(path))
+        if own != os.devnull and f"{os.sep}__pycache__{os.sep}" not in own:  # where an import leaves what it compiled
+            for paths in _watched.get(get_ident(), ()):
+                paths.append(own)
