@@ -2,7 +2,7 @@
 # exercise: fsdp.make_it_fit
 # before: 8 of 8
 # points: 5.5 of 8
-# told: it keeps 103,578 in bytes or text
+# told: in bytes or text: they count as tensors do
 
 import torch
 import torch.distributed as dist

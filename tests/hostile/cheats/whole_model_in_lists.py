@@ -2,7 +2,7 @@
 # exercise: fsdp.make_it_fit
 # before: 8 of 8
 # points: 1.5 of 8
-# told: it keeps 820,672 in lists of numbers
+# told: in lists of numbers: they count as tensors do
 
 import torch
 import torch.distributed as dist
