@@ -239,14 +239,3 @@ def test_an_exercise_is_short() -> None:
     """A median of 45 lines at most."""
     lengths = sorted(len((e.wrong.parent / "exercise.py").read_text().splitlines()) for e in EXERCISES)
     assert lengths[len(lengths) // 2] <= 45, lengths
-
-
-def test_exercises_are_short() -> None:
-    """80 lines on average at most. (The engine's lines are counted no more: they are as many as it needs.)"""
-    assert lines_of(Path(closer.__file__).parents[1] / "exercises") / len(EXERCISES) <= 80
-
-
-def lines_of(folder: Path) -> int:
-    """Without wrong and right answers."""
-    files = [p for p in folder.rglob("*.py") if p.parent.name not in ("wrong", "right")]
-    return sum(len(p.read_text().splitlines()) for p in files)
