@@ -8,7 +8,7 @@ import torch.distributed as dist
 from torch import Tensor
 
 from lockstep import run
-from lockstep.without_waiting.handed import MaskThere, observed, shown, told_elsewhere
+from lockstep.without_waiting.handed import MaskThere, large_numbers, observed, shown, told_elsewhere
 from lockstep.without_waiting.mask import M, Mask
 
 OWN = torch.tensor([5, M - 1, 77])
@@ -89,3 +89,10 @@ def test_a_secret_in_a_pickle_is_told() -> None:
 
 def test_what_leaves_without_a_secret_is_not_told() -> None:
     assert told_elsewhere([SECRET, 7], [torch.tensor([7, 12345]), torch.ones(3)], "7 elements, 12345", 0) is None
+
+
+def test_words_and_small_numbers_are_no_large_numbers() -> None:
+    """Who printed "added" was told that it prints large numbers: 0xadded is one."""
+    assert large_numbers("rank 3 added a decade of masks, 12345 of them, face to face, in 1.2345678 s") == set()
+    assert large_numbers("4294967295 or 0xfffffff0, and 3b9aca00") >= {4294967295, 0xFFFFFFF0, 10**9}
+    assert 123456 in large_numbers("it is 123456")

@@ -83,11 +83,11 @@ def told_elsewhere(secret: Sequence[int], sent: Sequence[Tensor], printed: str, 
 
 
 def large_numbers(text: str) -> set[int]:
-    """Those that stand in a text, from five digits on: decimal, and hexadecimal."""
-    whole = {int(digits) for digits in re.findall(r"(?<![\d.])\d{5,20}(?![\d])", text)}
-    return whole | {
-        int(digits, 16) for digits in re.findall(r"(?<![0-9a-f])(?:0x)?([0-9a-f]{4,16})(?![0-9a-f])", text.lower())
-    }
+    """Those that stand in a text: decimal, and hexadecimal with a digit in it, for "added" is a word."""
+    decimal = [int(digits) for digits in re.findall(r"(?<![\d.])\d{5,20}(?!\d)", text)]
+    words = re.findall(r"(?<![0-9a-z.])(?:0x)?([0-9a-f]{4,16})(?![0-9a-z])", text.lower())
+    hexadecimal = [int(word, 16) for word in words if not word.isalpha()]
+    return {number for number in (*decimal, *hexadecimal) if number >= LARGE}
 
 
 def _holds(tensor: Tensor, hidden: Collection[int]) -> bool:
