@@ -30,12 +30,15 @@ def orders(value: Found) -> None:
 
 
 def a_step(value: Found) -> None:
-    """Six gradients, each summed once a step; the late rank is heard last of all in the first."""
+    """Six gradients, each summed once a step, and each rank is heard of each in the first step."""
     table = driven.operations_table(lambda a, b: a[0] < b[1] and b[0] < a[1], value["timeline"])
     assert sum(int(row[1]) for row in table.rows) == 12
-    ticks = [event["name"] for event in value["timeline"] if event["ph"] == "X"]
-    assert ticks[-1] == "2"
-    assert sorted(ticks) == ["0"] * 6 + ["1"] * 6 + ["2"] * 6
+    assert sorted(ticks(value)) == ["0"] * 6 + ["1"] * 6 + ["2"] * 6
+
+
+def ticks(value: Found) -> list[str]:
+    """The ranks, in the order in which rank 0 heard of them."""
+    return [event["name"] for event in value["timeline"] if event["ph"] == "X"]
 
 
 def fused(value: Found) -> None:
@@ -87,6 +90,11 @@ def test_each_demo_is_examined() -> None:
 @pytest.mark.parametrize("name", SAID)
 def test_what_is_recorded_is_what_the_lesson_says(name: str) -> None:
     SAID[name](recording(name).value)
+
+
+def test_what_is_recorded_has_the_late_rank_last() -> None:
+    """Of the recording alone: on a busy machine any rank may be later than the one that sleeps."""
+    assert ticks(recording("a_step").value)[-1] == "2"
 
 
 @pytest.mark.horovod

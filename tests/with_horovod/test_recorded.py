@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from lockstep.errors import UsageError
+from lockstep.errors import TimeLimit, UsageError
 from lockstep.with_horovod import recorded
 from lockstep.with_horovod.recorded import DATA, demos, or_recorded, record, recorded_names, recording, structure
 
@@ -36,6 +36,22 @@ def test_with_horovod_the_demo_runs_and_its_data_are_as_they_would_come_from_a_f
     monkeypatch.setattr(recorded, "demos", lambda: {"one": lambda: {1: (2.0, None)}})
     assert or_recorded("one") == {"1": [2.0, None]}
     assert capsys.readouterr().out == ""
+
+
+def test_a_demo_that_a_busy_machine_does_not_end_is_given_as_recorded_and_said_so(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A lesson's cell ended in TimeLimit while two browsers and their kernels were at work beside it."""
+
+    def busy() -> None:
+        raise TimeLimit("The elastic job did not end within 30 seconds.")
+
+    monkeypatch.setattr(recorded, "available", lambda: True)
+    monkeypatch.setattr(recorded, "demos", lambda: {"elastic": busy})
+    assert or_recorded("elastic") == recording("elastic").value
+    (line,) = capsys.readouterr().out.splitlines()
+    assert line.startswith("Recorded on 20")
+    assert line.endswith("did not come to its end in time: run the cell again when less is at work here.")
 
 
 def test_a_name_that_nothing_has_is_told_what_there_is(without_horovod: None) -> None:
