@@ -6,6 +6,7 @@ import os
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,7 +15,7 @@ import torch
 import torch.distributed as dist
 
 from lockstep import checks, progress, worlds
-from lockstep.checks import Finding, Score, find
+from lockstep.checks import Finding, Score, assess, find
 from lockstep.checks.observe import observe, observe_reference
 from lockstep.collectives import ring_all_reduce as reference
 from lockstep.errors import UsageError
@@ -91,6 +92,31 @@ def test_a_mistake_gets_its_finding(fn: Callable[..., Any], verdict: str, miscon
     assert told in score.findings[0].message
     assert "pkg/lockstep" not in score.text()
     assert score.findings[0].points == score.maximum
+
+
+def test_what_no_judge_can_compare_is_wrong_and_not_ungraded() -> None:
+    """Parameters of another dtype made torch.isclose raise, and the judge's error was taken for the
+    machine's: no grade, for whoever found that out."""
+
+    def offload(parameters, gradients, host, step, rate):
+        for w in parameters:
+            w.data = w.data.double()
+
+    score = checks.check("fsdp.offload", offload)
+    assert (score.verdict, score.points) == ("wrong", 0)
+    assert [f.misconception for f in score.findings] == ["incomparable"]
+    assert "(RuntimeError: Double did not match Float). Are all types, dtypes and shapes" in score.text()
+
+
+def test_a_judge_that_cannot_judge_the_courses_own_answer_either_grades_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(seen: Any) -> None:
+        raise RuntimeError("the judge's own")
+
+    ping_pong = replace(find("communication.ping_pong"), examine=broken)
+    monkeypatch.setattr(assess, "find", lambda id: ping_pong)
+    score = checks.check("communication.ping_pong", lambda tensor, rounds, group=None: tensor)
+    assert score.verdict == "ungraded"
+    assert "the judge's own" in score.text()
 
 
 def test_a_function_that_cannot_travel() -> None:

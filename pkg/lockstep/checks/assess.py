@@ -34,6 +34,10 @@ from lockstep.worlds import run
 FAIR = 4  # times as long as the course's own answer may take
 LOUD = 10_000  # characters printed in one case that deserve a word
 APART = "On the virtual cluster the values are right. On separate processes, which share no memory, they are not: {}"
+INCOMPARABLE = (
+    "What your function gives, or makes of what it is given, cannot be compared with what is wanted ({}). Are all "
+    "types, dtypes and shapes those of the text?"
+)
 CUT = "more was printed"  # how every world ends prints that it cuts short
 
 
@@ -100,7 +104,7 @@ def _scored(
         with _quietly():
             observation = _observe(exercise, fn, on)
             with _meeting(observation):
-                score = _judged_fairly(exercise, observation, fn, on, _closer(exercise, fn))
+                score = _judged_or_wrong(exercise, observation, fn, on)
             if score.passed and fn and observation.world == "virtual" and (apart or under_autograde()):
                 score = _apart(exercise, fn, score)
             if score.passed and fn:
@@ -114,6 +118,23 @@ def _scored(
     if keep and written and (launched is None or launched.rank == 0):
         progress.record_score(exercise.id, score.points, score.maximum, score.verdict)
     return score
+
+
+def _judged_or_wrong(
+    exercise: Exercise, observation: Observation, fn: Callable[..., Any] | None, on: str | None
+) -> Score:
+    """The score; where what an answer has given cannot even be compared, and what the course's own gives can, no
+    points."""
+    try:
+        return _judged_fairly(exercise, observation, fn, on, _closer(exercise, fn))
+    except LockstepError:
+        raise
+    except Exception as error:
+        if fn is None or observation.world == "spmd" or not check_reference(exercise.id, on).passed:
+            raise
+        told = printable(INCOMPARABLE.format(f"{type(error).__name__}: {error}"))
+        finding = Finding(told, "incomparable", exercise.points)
+        return Score(exercise.id, 0.0, exercise.points, "wrong", [finding])
 
 
 def _judged_fairly(

@@ -57,8 +57,8 @@ class FromFile:
 
     name: str
     folder: str
-    sources: tuple[Source, ...]
-    codes: tuple[tuple[CodeType, bool], ...]  # what to execute, and whether it may fail to import
+    sources: tuple[Source, ...] = field(repr=False)
+    codes: tuple[tuple[CodeType, bool], ...] = field(repr=False)  # what to execute, and whether it may fail to import
     signature: inspect.Signature | None = None
     _function: Callable[..., Any] | None = field(default=None, repr=False)
 

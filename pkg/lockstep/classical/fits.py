@@ -46,8 +46,9 @@ class Fits:
 
     @property
     def counts(self) -> list[int]:
-        """How many were done in tasks, and in all."""
-        return [sum(fit.task is not None for fit in self.every), len(self.every)]
+        """How many were done in tasks, and in all; and how many tasks did any."""
+        inside = [fit.task.number for fit in self.every if fit.task]
+        return [len(inside), len(self.every), len({*inside})]
 
     @property
     def contested(self) -> int:

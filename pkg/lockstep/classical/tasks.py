@@ -21,6 +21,7 @@ from unittest.mock import patch
 
 import cloudpickle
 import joblib
+import numpy as np
 
 BETWEEN = ("joblib", "sklearn.utils", __name__)  # modules that stand between Parallel and who called it
 KINDS = {"_thread.lock": "a lock", "_thread.RLock": "a lock", "generator": "a generator", "module": "a module"}
@@ -46,12 +47,15 @@ class Handed:
     (tasks that returned None), shared (threads) and by (the module that called it).
 
     ``alike``: every task of a call returned what the first one did. Whoever computes with what the workers send back
-    comes to something else then.
+    comes to something else then. ``other``: every task got other numbers than were handed to it: each floating-point
+    array is 1 more. Whoever has them computed by the workers comes to something else, too.
 
     ``refused``: what the first thing that cannot be is instead of a task ("value", "one task"; "no arguments" for
     delayed(f)), or of a task's "function", or that it is "stuck", a "stuck result"; and its type, name or culprit."""
 
     alike: bool = False
+    other: bool = False
+    others: int = 0  # arrays that were changed so
     calls: list[dict[str, Any]] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
     numbers: Iterator[int] = field(default_factory=count)
@@ -75,6 +79,17 @@ class Handed:
         self.refused = self.refused or [instead, what]
         return Refused(*self.refused)
 
+    def instead(self, value: Any) -> Any:
+        """What a task gets for ``value``, with ``other``."""
+        if isinstance(value, (list, tuple)):
+            return type(value)(map(self.instead, value)) if type(value) in (list, tuple) else value
+        if isinstance(value, dict):
+            return {key: self.instead(one) for key, one in value.items()}
+        if not isinstance(value, np.ndarray) or value.dtype.kind != "f":
+            return value
+        self.others += 1
+        return value + 1
+
     def travelled(self, instead: str, value: Any) -> Any:
         """A copy, as another process would get it."""
         try:
@@ -90,9 +105,9 @@ def _silent(call: dict[str, Any]) -> bool:
 
 
 @contextmanager
-def recorded(alike: bool = False) -> Iterator[Handed]:
-    """What is handed to joblib meanwhile. ``alike``: and every task returns what the first one did."""
-    handed = Handed(alike)
+def recorded(alike: bool = False, other: bool = False) -> Iterator[Handed]:
+    """What is handed to joblib meanwhile. ``alike`` and ``other`` as in ``Handed``."""
+    handed = Handed(alike, other)
 
     def call(parallel: Any, items: Any) -> Any:
         results = _done(handed, parallel, list(items))
@@ -124,6 +139,7 @@ def _done(handed: Handed, parallel: Any, items: list[Any]) -> list[Any]:
 
     def perform(item: Any) -> Any:
         function, args, kwargs = item if shared else handed.travelled("stuck", item)
+        args, kwargs = handed.instead((args, kwargs)) if handed.other else (args, kwargs)
         outer, _here.task = task_here(), Task(next(handed.numbers), shared)
         try:
             result = function(*args, **kwargs)

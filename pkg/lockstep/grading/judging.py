@@ -32,7 +32,7 @@ from lockstep.grading import submission as submissions
 from lockstep.grading import withheld
 from lockstep.grading.outside import Sandbox
 from lockstep.grading.questions import questions
-from lockstep.grading.reaching import note, reaches
+from lockstep.grading.reaching import executed, note, reaches
 from lockstep.grading.sandbox_view import view
 from lockstep.grading.submission import CRASHED, GRADED, NOT_GRADED, TAMPERED, TIMED_OUT, Notebook
 from lockstep.grading.whole_file import replaced
@@ -172,7 +172,7 @@ def _form(file: Path, function: str) -> Mapping[str, Any]:
 
 def _reaches(file: Path, function: str) -> list[str]:
     with suppress(NoFunction, Unreadable):
-        return reaches(source.text for source in load(file, function).sources)
+        return reaches(executed(load(file, function)))
     return []
 
 

@@ -7,40 +7,49 @@ or hides that it does. Nothing here costs a point: the note says what is in the 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
-INSIDE = (  # of the library: who runs an answer, writes down what it does, and judges it
-    "checks", "exercises", "grading", "residency", "virtual", "record", "launch", "comm", "worlds",
-    "tensor_parallel.bugs", "tensor_parallel.proof", "collectives.proof",
-)  # fmt: skip
-MODULES = {
-    *(f"lockstep.{name}" for name in INSIDE), "gc", "ctypes", "_ctypes", "cffi", "marshal", "dis", "inspect",
-    "importlib", "builtins", "types", "mmap", "cloudpickle", "socket", "subprocess", "runpy", "code",
-    "linecache", "traceback", "multiprocessing.shared_memory", "torch.utils._python_dispatch", "torch._C",
+from lockstep.checks.load import FromFile
+from lockstep.checks.needed import needed, statements
+
+HANDED_OUT = {  # of the library: what the labs themselves import, or say that an answer may
+    "run", "check", "show", "predict", "reconcile", "your_turn", "quiz", "errors", "models", "datasets", "tally",
+    "cost", "simt.launch", "simt.tensor_core", "sharded.flat", "experts.training", "tensor_parallel.regions",
 }  # fmt: skip
-CALLS = {"exec", "eval", "compile", "__import__", "globals", "setattr", "delattr", "open", "memoryview"}
+MODULES = {
+    "gc", "ctypes", "_ctypes", "cffi", "marshal", "dis", "inspect", "importlib", "builtins", "types", "mmap",
+    "cloudpickle", "socket", "subprocess", "runpy", "code", "linecache", "traceback", "multiprocessing.shared_memory",
+    "torch.overrides", "torch.utils._python_dispatch", "torch._C", "os", "pathlib", "tempfile", "shutil", "glob",
+    "sqlite3", "weakref", "signal", "numba.extending", "numba.core", "numba.config",
+}  # fmt: skip
+RANKS = ("torch.distributed", "horovod")
+BESIDE_RANKS = {"numpy", "threading", "_thread", "concurrent.futures"}  # where what ranks do, hold and wait is recorded
+CALLS = {"exec", "eval", "compile", "__import__", "globals", "setattr", "delattr", "open", "memoryview", "vars"}
 ATTRIBUTES = {
     "__code__", "__closure__", "__globals__", "__defaults__", "__kwdefaults__", "__subclasses__", "__builtins__",
     "__mro__", "__bases__", "__self__", "__func__", "__wrapped__", "__reduce__", "cell_contents", "co_code", "f_locals",
     "f_back", "f_globals", "gi_frame", "tb_frame", "_getframe", "_current_frames", "settrace", "setprofile",
-    "addaudithook", "tofile", "memmap", "sources", "reference_function", "_get_default_store", "HashStore", "FileStore",
-    "TCPStore",
+    "addaudithook", "tofile", "memmap", "sources", "codes", "reference_function", "_get_default_store", "HashStore",
+    "FileStore", "TCPStore", "DisableTorchFunction", "save", "savez", "savez_compressed", "fromfile",
 }  # fmt: skip
 WHOLE = {"sys.modules", "os.write", "torch.save"}  # the last two write what nobody hears of
 
 
-def reaches(texts: Iterable[str]) -> list[str]:
-    """What they use that hardly any answer needs, each once, as it is told: "gc", "__code__", "exec()"."""
-    found: dict[str, None] = {}
-    for text in texts:
-        try:
-            tree = ast.parse(text)
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            continue
-        imported = _imported(tree)
-        for node in ast.walk(tree):
-            found |= dict.fromkeys(_of(node, imported))
-    return list(found)
+def executed(answer: FromFile) -> str:
+    """What runs of a file or a notebook, and no more: a lab's own cells import more than an answer to it needs."""
+    found = [s for source in answer.sources for s in statements(source.text, source.name)]
+    return "\n".join(ast.unparse(s.node) for s in needed(found, answer.name))
+
+
+def reaches(text: str) -> list[str]:
+    """What it uses that hardly any answer needs, each once, as it is told: "gc", "__code__", "exec()"."""
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
+    own, imported = _own(tree), _imported(tree)
+    found = [told for node in ast.walk(tree) for told in _of(node, own, imported)]
+    return list(dict.fromkeys([*found, *_beside_ranks(tree)]))
 
 
 def note(name: str, found: list[str]) -> str:
@@ -49,25 +58,50 @@ def note(name: str, found: list[str]) -> str:
     return f"Read the answer to {name}: it uses {told}, by which a program can get round its check."
 
 
+def _modules(node: ast.AST) -> list[str]:
+    """What a statement imports: modules, and what may be modules in them."""
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    if isinstance(node, ast.ImportFrom):
+        return [node.module or "", *(f"{node.module}.{alias.name}" for alias in node.names)]
+    return []
+
+
 def _imported(tree: ast.AST) -> set[str]:
     """The names by which modules, and what is in them, go."""
     imports = [node for node in ast.walk(tree) if isinstance(node, (ast.Import, ast.ImportFrom))]
     return {(alias.asname or alias.name).partition(".")[0] for node in imports for alias in node.names}
 
 
-def _of(node: ast.AST, imported: set[str]) -> Iterator[str]:
+def _own(tree: ast.AST) -> set[str]:
+    """The attributes that the text gives to things itself."""
+    stored = {n.attr for n in ast.walk(tree) if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store)}
+    return stored | {n.name for n in ast.walk(tree) if isinstance(n, (ast.FunctionDef, ast.ClassDef))}
+
+
+def _beside_ranks(tree: ast.AST) -> list[str]:
+    """What does work out of the sight of those who record what a rank does."""
+    modules = [module for node in ast.walk(tree) for module in _modules(node)]
+    if not any(f"{module}.".startswith(f"{ranks}.") for module in modules for ranks in RANKS):
+        return []
+    return [f"{module} beside ranks" for module in modules if module in BESIDE_RANKS]
+
+
+def _of(node: ast.AST, own: set[str], imported: set[str]) -> Iterator[str]:
     if isinstance(node, ast.Import):
-        yield from (alias.name for alias in node.names if _is_inside(alias.name))
+        yield from filter(_is_inside, _modules(node))
     elif isinstance(node, ast.ImportFrom):
-        names = [node.module or "", *(f"{node.module}.{alias.name}" for alias in node.names)]
-        yield from [name for name in names if _is_inside(name)][:1]
+        yield from [name for name in _modules(node) if _is_inside(name)][:1]
     elif isinstance(node, ast.Attribute):
-        if node.attr in ATTRIBUTES:
+        hidden = node.attr.startswith("_") and not node.attr.startswith("__") and node.attr not in own
+        if node.attr in ATTRIBUTES or hidden:
             yield node.attr
-        elif (whole := ast.unparse(node)) in WHOLE:
+        elif (whole := ast.unparse(node)) in WHOLE or (_root(node) in imported and _is_inside(whole)):
             yield whole
         elif isinstance(node.ctx, (ast.Store, ast.Del)) and _root(node) in imported:
-            yield f"{ast.unparse(node)[:60]} = ..."
+            yield f"{whole[:60]} = ..."
+    elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+        yield from [name for name in node.value.split(".") if "_" in name and name in ATTRIBUTES]
     elif isinstance(node, ast.Call):
         yield from _called(node)
 
@@ -75,12 +109,14 @@ def _of(node: ast.AST, imported: set[str]) -> Iterator[str]:
 def _called(node: ast.Call) -> Iterator[str]:
     name = node.func.id if isinstance(node.func, ast.Name) else ""
     computed = name == "getattr" and len(node.args) > 1 and not isinstance(node.args[1], ast.Constant)
-    hidden = name == "getattr" and len(node.args) > 1 and getattr(node.args[1], "value", None) in ATTRIBUTES
-    if name in CALLS or computed or hidden:
+    if name in CALLS or computed:
         yield f"{name}()"
 
 
 def _is_inside(module: str) -> bool:
+    package, _, name = module.partition(".")
+    if package == "lockstep":
+        return bool(name) and not any(f"{name}.".startswith(f"{known}.") for known in HANDED_OUT)
     return any(f"{module}.".startswith(f"{known}.") for known in MODULES)
 
 

@@ -85,22 +85,28 @@ def observed(
     note: Note,
     n_jobs: int,
     watching: AbstractContextManager[Fits] | None = None,
+    numbers: bool = False,
 ) -> Answer:
-    """What ``fn`` gives, and hands to its workers. It is called twice: is its value "unused" of them, the same when all
-    tasks return what the first one did? Not where threads share an estimator: nobody takes turns the second time, and
-    they would kill the process."""
+    """What ``fn`` gives, and hands to its workers. It is called again: is its value "unused" of them, the same when all
+    tasks return what the first one did? And where they work on ``numbers``, is it "unmoved", the same when they get
+    others? Not where threads share an estimator: nobody takes turns the second time, and they would kill the
+    process."""
     with recorded() as handed, watching or nullcontext(Fits()) as fits:
         given = arguments()
         result, ended, spoilt = called(fn, given, lambda: handed.explains or fits.contested > 1)
     answer: Answer = {"n_jobs": n_jobs, "calls": handed.calls, "refused": handed.refused, "spoilt": spoilt}
     answer |= {"lost": handed.lost, "silent": handed.silent, "fits": fits.counts, "contested": fits.contested}
     answer |= note(given, result, fits)
+    twice = ended and n_jobs > 1 and handed.calls and fits.contested <= 1
     with suppress(Exception), recorded(alike=True):  # whoever stumbles over these results has used them
         given = arguments()
-        twice = ended and n_jobs > 1 and handed.calls and fits.contested <= 1
         again = note(given, fn(*given), Fits()) if twice else {"value": None}
         answer["unused"] = encoded(again["value"]) == encoded(answer["value"])
-    return {"unused": False, **answer}  # fmt: skip
+    with suppress(Exception), recorded(other=True) as handed:
+        given = arguments()
+        again = note(given, fn(*given), Fits()) if twice and numbers else {"value": None}
+        answer["unmoved"] = bool(handed.others) and encoded(again["value"]) == encoded(answer["value"])
+    return {"unused": False, "unmoved": False, **answer}
 
 
 def misused(answer: Answer) -> Fault | None:
@@ -121,7 +127,7 @@ def lost(answer: Answer, what: str) -> Fault | None:
 
 def wasted(answer: Answer, tasks: int, noun: str) -> Fault | None:
     """None if one call of Parallel got ``tasks`` tasks or more, with ``n_jobs`` workers, and these did the work."""
-    calls, (inside, every) = answer["calls"], answer["fits"]
+    calls, (inside, every, fitting) = answer["calls"], answer["fits"]
     largest = max(calls, key=lambda call: (call["tasks"], call["n_jobs"]), default={"n_jobs": 1, "tasks": 0})
     workers, most = counted(largest["n_jobs"], "worker"), counted(largest["tasks"], "task")
     silent = answer["silent"] and every  # threads may write their results where they are seen
@@ -137,7 +143,11 @@ def wasted(answer: Answer, tasks: int, noun: str) -> Fault | None:
         (every > inside, "called-at-once", f"{every - inside} of {every} fits were done by the caller, in no task. "
          "A worker does only what is in the function that delayed gets. What stands in a task's brackets, before "
          "Parallel or after it, the caller does. Put the fit into that function."),
+        (every and fitting < tasks, "idle-tasks", f"of {most} that you hand out, {fitting} did all the fits. Give each "
+         f"task its own {noun} to fit."),
         (answer["unused"] and not silent, "not-by-messages", "your result stays the same when every task returns what "
          "the first one did: it is not made of what the workers send back. Compute with what Parallel returns."),
+        (answer["unmoved"], "not-by-workers", "your result stays the same when the tasks get other numbers than you "
+         "hand to them: the caller computes it. Put the computation into the function that delayed gets."),
     )  # fmt: skip
     return next((Fault(id, told) for holds, id, told in rules if holds), None)

@@ -15,9 +15,9 @@ NOISE = {"points on a line": 0.0, "noisy measurements": 0.1}
 
 
 def lines(case: Case) -> list[tuple[float, float]]:
-    """Alpha and beta of two machines."""
-    (a, c), (b, d) = (random.Random(case.seed).sample(unit, 2) for unit in (range(40, 61), range(14, 25)))
-    return [(a * 1e-6, b * 1e-11), (c * 1e-6, d * 1e-11)]
+    """Alpha and beta of two machines: no round numbers, which could be guessed."""
+    dice = random.Random(case.seed)
+    return [(dice.uniform(40e-6, 60e-6), dice.uniform(14e-11, 24e-11)) for _ in range(2)]
 
 
 def samples(alpha: float, beta: float, case: Case) -> tuple[list[int], list[float]]:
@@ -25,7 +25,8 @@ def samples(alpha: float, beta: float, case: Case) -> tuple[list[int], list[floa
     much that least squares finds the very line, of errors and of relative errors: Newton's method makes them so.
     Medians, other weights and some of the points make another line."""
     noise, drawn = NOISE[str(case)], torch.Generator().manual_seed(case.seed)
-    n = round(alpha / beta / 2) * 2.0 ** torch.arange(6, dtype=torch.float64).repeat(4 if noise else 1)
+    smallest = round(alpha / beta * random.Random(case.seed).uniform(0.4, 0.6))  # tells nothing of the line
+    n = smallest * 2.0 ** torch.arange(6, dtype=torch.float64).repeat(4 if noise else 1)
     n = n[torch.randperm(len(n), generator=drawn)] if noise else n
     x, line = n / n.max(), 1 + n * beta / alpha  # times in units of alpha
     late = noise * line * torch.empty_like(n).exponential_(generator=drawn)

@@ -32,7 +32,7 @@ def inputs(case: Case, rank: int) -> tuple[Any, ...]:
 
 
 def watch(fn: Callable[..., Any], call: tuple[Any, ...]) -> Answer:
-    return observed(fn, lambda: call, note, call[2])
+    return observed(fn, lambda: call, note, call[2], numbers=True)
 
 
 def note(given: tuple[Any, ...], moved: Any, fits: Fits) -> Answer:
