@@ -2,7 +2,7 @@
 # exercise: tensor_parallel.catch_the_bug
 # before: 5 of 5
 # points: 5 of 5
-# told: Read the answer to catch_the_bug: it uses lockstep.tensor_parallel.bugs
+# told: Read the answer to catch_the_bug: it uses lockstep.tensor_parallel,
 
 import torch
 import torch.distributed as dist
