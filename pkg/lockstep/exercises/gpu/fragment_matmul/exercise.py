@@ -27,7 +27,7 @@ def product(A: Any, B: Any) -> Any:
 
 
 def carried_out(fn: Callable[..., Any], call: tuple[Any, ...], other: bool = False) -> tuple[Any, list[Any]]:
-    """What ``fn`` gives, and the ``c`` of each mma. ``other``: all but the first give another result than they should."""
+    """What ``fn`` gives, and the ``c`` of each mma. ``other``: all but the first give another result than is right."""
     from lockstep.simt.tensor_core import mma_m16n8k16
 
     used: list[Any] = []
