@@ -5,6 +5,7 @@ Cells are counted from 0, as in the file. JupyterLab draws only the cells near t
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -55,9 +56,15 @@ class Lab:
             self.page.evaluate("async () => { await window.jupyterapp?.serviceManager.sessions.shutdownAll(); }")
 
     def run_all(self, timeout: float = 120) -> None:
-        """Run > Run All Cells. JupyterLab stops at the first cell that fails."""
+        """Run > Run All Cells. JupyterLab stops at the first cell that fails.
+
+        On a busy machine the notebook is there before the command is (it does nothing then), and cells begin late.
+        """
+        self._wait("window.jupyterapp.commands.isEnabled('notebook:run-all-cells')", timeout)
+        before = [cell.get("execution_count") for cell in self.cells()]
         self.page.evaluate("() => { window.jupyterapp.commands.execute('notebook:run-all-cells'); }")
-        self.page.wait_for_timeout(300)
+        begun = "(c, i) => c.model.executionState === 'running' || (c.model.executionCount ?? null) !== before[i]"
+        self._wait(f"(before => panel.content.widgets.some({begun}))({json.dumps(before)})", timeout)
         self.wait_until_idle(timeout)
 
     def run(self, cell: int, timeout: float = 60) -> None:
