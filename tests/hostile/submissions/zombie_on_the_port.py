@@ -1,12 +1,16 @@
 """A child listens on every port that ranks may want, and is never waited for."""
 
+children = []
+
 
 def amdahl(p, s):
     import os
     import socket
     import time
 
-    if os.fork() == 0:
+    if not children:
+        children.append(os.fork())
+    if children[0] == 0:
         held = []
         for port in range(29400, 29600):
             server = socket.socket()
