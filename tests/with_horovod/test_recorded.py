@@ -92,4 +92,5 @@ def test_all_demos_are_recorded_and_nothing_else() -> None:
 @pytest.mark.horovod
 @pytest.mark.parametrize("name", recorded_names())
 def test_a_demo_gives_now_what_was_recorded_but_for_times(name: str) -> None:
-    assert structure(or_recorded(name)) == structure(recording(name).value)
+    now = json.loads(json.dumps(demos()[name]()))  # or_recorded would give the recording on a busy machine
+    assert structure(now) == structure(recording(name).value)

@@ -48,16 +48,15 @@ def or_recorded(name: str) -> Any:
 
     Raises UsageError if there is no such demo.
     """
-    if not available():
-        found = recording(name)
-        print(found, MISSING, REMEDY)
-        return found.value
-    try:
-        return _plain(demo(name)())
-    except TimeLimit:
-        found = recording(name)
-        print(found, BUSY)
-        return found.value
+    why = f"{MISSING} {REMEDY}"
+    if available():
+        try:
+            return _plain(demo(name)())
+        except TimeLimit:
+            why = BUSY
+    found = recording(name)
+    print(found, why)
+    return found.value
 
 
 def recording(name: str) -> Recording:

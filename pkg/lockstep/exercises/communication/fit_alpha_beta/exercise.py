@@ -25,7 +25,7 @@ def samples(alpha: float, beta: float, case: Case) -> tuple[list[int], list[floa
     much that least squares finds the very line, of errors and of relative errors: Newton's method makes them so.
     Medians, other weights and some of the points make another line."""
     noise, drawn = NOISE[str(case)], torch.Generator().manual_seed(case.seed)
-    smallest = round(alpha / beta * random.Random(case.seed).uniform(0.4, 0.6))  # tells nothing of the line
+    smallest = round(alpha / beta * random.Random(f"size {case.seed}").uniform(0.4, 0.6))  # a draw of its own
     n = smallest * 2.0 ** torch.arange(6, dtype=torch.float64).repeat(4 if noise else 1)
     n = n[torch.randperm(len(n), generator=drawn)] if noise else n
     x, line = n / n.max(), 1 + n * beta / alpha  # times in units of alpha
