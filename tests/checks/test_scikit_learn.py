@@ -59,7 +59,7 @@ def test_what_is_no_task_has_a_sentence(kind: str) -> None:
 
 def test_who_calls_parallel_with_one_worker_is_told_so() -> None:
     call = {"n_jobs": 1, "tasks": 0}
-    answer = {"n_jobs": 3, "calls": [call], "fits": [0, 0], "silent": False, "unused": False}
+    answer = {"n_jobs": 3, "calls": [call], "fits": [0, 0, 0], "silent": False, "unused": False, "unmoved": False}
     fault = wasted(answer, 7, "tree")
     assert fault
     assert fault.misconception == "ignores-n_jobs"
@@ -188,9 +188,13 @@ def test_what_is_given_stays_as_it_is(function: str, names: str, spoil: str) -> 
         exec(spoil, {"np": np, "args": args})
         return result
 
-    case = exercise.cases(1, 0)[0]
-    answers = [exercise.watch(fn, copy.deepcopy(call)) for call in exercise.inputs(case, 0)]
-    fault = exercise.examine(Seen(case, returned=(answers,)))
+    def fault_of(fn):  # type: ignore[no-untyped-def]
+        case = exercise.cases(1, 0)[0]
+        answers = [exercise.watch(fn, copy.deepcopy(call)) for call in exercise.inputs(case, 0)]
+        return exercise.examine(Seen(case, returned=(answers,)))
+
+    fault = fault_of(fn)
     assert fault is not None
     assert fault.misconception == "changes-arguments"
     assert f"it changes {names.replace(', ', ' and ')}. " in fault.message
+    assert fault_of(exercise.reference_function()) is None, "the check's own lists were changed, for whoever comes next"

@@ -30,10 +30,10 @@ def test_fits_are_counted_where_they_happen() -> None:
 
     with recorded(), fits_seen(DecisionTreeClassifier, X, y) as fits:
         Parallel(n_jobs=2)(delayed(DecisionTreeClassifier().fit)(X, y) for _ in range(3))
-    assert fits.counts == [3, 3]
+    assert fits.counts == [3, 3, 3]
     with recorded(), fits_seen(DecisionTreeClassifier, X, y) as fits:
         Parallel(n_jobs=2)(delayed(DecisionTreeClassifier().fit(X, y).score)(X, y) for _ in range(3))
-    assert fits.counts == [0, 3]
+    assert fits.counts == [0, 3, 0]
 
 
 def test_a_fit_is_known_by_its_rows_labels_parameters_and_what_it_predicts() -> None:

@@ -15,7 +15,7 @@ from lockstep.classical.search import parallel_grid_search
 from lockstep.exercises.scikit_learn.workers import Answer, lost, observed, on_workers
 
 FOLDS = (20, 27, 44)  # rows: the mean over unequal folds is not that over the rows
-GRID: dict[str, list[Any]] = {"max_depth": [1, 3, 30, 40], "criterion": ["gini", "entropy"]}
+DEPTHS, CRITERIA = (1, 3, 30, 40), ("gini", "entropy")
 TASKS = 24
 
 
@@ -27,8 +27,12 @@ def watch(fn: Callable[..., Any], call: tuple[int, int]) -> Answer:
     n_jobs, seed = call
     X = np.random.default_rng(seed).integers(-200, 200, (sum(FOLDS), 4)) / 4
     y = (X[:, 0] * X[:, 1] > 0).astype(int)
-    return observed(fn, lambda: (Tree(random_state=0), GRID, X, y, Folds(FOLDS, seed % 1000), n_jobs), note, n_jobs,
-                    fits_seen(Tree, X, y))  # fmt: skip
+
+    def given() -> tuple[Any, ...]:
+        grid = {"max_depth": [*DEPTHS], "criterion": [*CRITERIA]}
+        return Tree(random_state=0), grid, X, y, Folds(FOLDS, seed % 1000), n_jobs
+
+    return observed(fn, given, note, n_jobs, fits_seen(Tree, X, y))
 
 
 def note(given: tuple[Any, ...], found: Any, fits: Fits) -> Answer:
