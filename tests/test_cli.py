@@ -17,6 +17,8 @@ from nbformat.v4 import new_code_cell, new_notebook
 
 from lockstep.cli import lab, main
 
+pytestmark = pytest.mark.reads("docs/", "nbgrader_config.py")
+
 ROOT = Path(__file__).parents[1]
 RING = "communication.ring_all_reduce"
 Lockstep = Callable[..., subprocess.CompletedProcess[str]]

@@ -43,7 +43,9 @@ TREE = {
     "pkg/lockstep/ways/fast.py": "",
     "pkg/lockstep/exercises/rings/one/exercise.py": EXERCISE.format("one"),
     "pkg/lockstep/exercises/rings/one/wrong/late.py": "from lockstep.errors import E",
-    "pkg/lockstep/exercises/rings/two/exercise.py": EXERCISE.format("two"),
+    "pkg/lockstep/exercises/rings/two/exercise.py": "from lockstep.exercises.rings.shared import x\n"
+    + EXERCISE.format("two"),
+    "pkg/lockstep/exercises/rings/shared.py": "",
     "pkg/lockstep/lessons/rings.json": "{}",
     "course/04_rings/lesson.py": '# %%\n%matplotlib inline\nfrom lockstep.deep import x',
     "course/04_rings/lab.py": 'check("rings.one", one)',
@@ -112,6 +114,7 @@ EVERYBODY = {str(part).removeprefix("tests/rings/") for part in closure().parts(
         "pkg/lockstep/rings/data/speeds.csv": {"test_table.py"},
         "pkg/lockstep/ways/fast.py": {"test_command.py"},
         "pkg/lockstep/exercises/rings/two/exercise.py": {"tests/test_sweep.py", "tests/test_sweep.py::rings.two"},
+        "pkg/lockstep/exercises/rings/shared.py": {"tests/test_sweep.py", "tests/test_sweep.py::rings.two"},
         "pkg/lockstep/exercises/rings/one/exercise.py": ONE | UNITS,
         "pkg/lockstep/exercises/rings/one/wrong/late.py": ONE | UNITS,
         "pkg/lockstep/exercises/rings/one/wrong/new.py": ONE | UNITS,

@@ -19,6 +19,8 @@ from lockstep.bench.timing import Measured, Size
 from lockstep.errors import UsageError, WorldUnavailable
 from lockstep.launch import host
 
+pytestmark = pytest.mark.reads("nbgrader_config.py", "pkg/lockstep/bench/")
+
 
 def check(tables: Sequence[Table]) -> None:
     for table in tables:

@@ -7,7 +7,7 @@ import pytest
 from lockstep.grading.build import build
 from lockstep.grading.course import root
 
-pytestmark = [pytest.mark.slow, pytest.mark.reads("course/", "labs/", "solutions/")]
+pytestmark = [pytest.mark.slow, pytest.mark.reads("course/", "docs/", "labs/", "solutions/")]
 
 
 def test_the_committed_notebooks_are_what_their_sources_make() -> None:

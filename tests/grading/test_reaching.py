@@ -11,6 +11,8 @@ from lockstep.checks.known import known_answers
 from lockstep.checks.load import load
 from lockstep.grading.reaching import executed, note, reaches
 
+pytestmark = pytest.mark.reads("solutions/")
+
 TOLD = {
     "import gc": ["gc"],
     "import ctypes.util": ["ctypes.util"],

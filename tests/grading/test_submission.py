@@ -14,6 +14,7 @@ import pytest
 from lockstep.grading.course import root
 from lockstep.grading.submission import GRADED, MOST, TAMPERED, WRONG_FORMAT, Made, grade_id, made, read, whole
 
+pytestmark = pytest.mark.reads("labs/", "solutions/")
 LAB = "labs/00_why_parallel/lab.ipynb"
 
 

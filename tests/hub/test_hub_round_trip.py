@@ -13,7 +13,14 @@ from house import UIDS, House
 from people import Person, person, shot
 from playwright.sync_api import Browser
 
-pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.xdist_group("browser"), pytest.mark.timeout(1500)]
+COPIED = pytest.mark.reads("course/", "docker/", "docs/", "labs/", "solutions/")  # what a clone of a class holds
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.browser,
+    pytest.mark.xdist_group("browser"),
+    pytest.mark.timeout(1500),
+    COPIED,
+]
 
 LAB = "00_why_parallel"
 ASKED = {"course_id": "lockstep", "assignment_id": LAB}

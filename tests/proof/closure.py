@@ -206,12 +206,13 @@ class Closure:
         self, module: str, name: str, words: frozenset[str] = frozenset(), faces: tuple[str, ...] = ()
     ) -> Iterator[str]:
         """The file of ``from module import name`` and the packages on the way. Of a lazy face: what is taken by this
-        name, or where the face itself is imported, by one of the importer's ``words``."""
+        name, or where the face itself is imported, by one of the importer's ``words``. A folder on the way may be no
+        package: those of the exercises' topics have no file of their own."""
         steps = [*module.split("."), *([name] if name else [])]
         files = [self._file(".".join(steps[:end])) for end in range(1, len(steps) + 1)]
         for path, step, inner in zip(files, [*steps[1:], ""], [*files[1:], ""], strict=True):
             if not path:
-                return
+                continue
             yield path
             wanted = {step} if step else words
             for given, home in () if inner or path in faces else self.names(path).faces:
