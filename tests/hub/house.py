@@ -20,6 +20,7 @@ from urllib.request import urlopen
 import pytest
 
 ROOT = Path(__file__).parents[2]
+COPIED = pytest.mark.reads("course/", "docker/", "docs/", "labs/", "solutions/")  # what a clone of a class holds
 HUB = ROOT / "build" / "hub"  # scripts/hub made it
 NO_HUB = "there is no JupyterHub here: sh scripts/system-packages hub && sh scripts/hub"
 SHOWN = (ROOT, Path(sys.base_prefix), Path(sys.prefix))

@@ -13,9 +13,8 @@ from typing import Any
 
 import pytest
 from composing import read
-from house import ROOT, SHOWN, House, need, shown_to_all
+from house import COPIED, ROOT, SHOWN, House, need, shown_to_all
 
-COPIED = pytest.mark.reads("course/", "docker/", "docs/", "labs/", "solutions/")  # what a clone of a class holds
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900), COPIED]
 
 LAB = "00_why_parallel"

@@ -9,11 +9,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from house import UIDS, House
+from house import COPIED, UIDS, House
 from people import Person, person, shot
 from playwright.sync_api import Browser
 
-COPIED = pytest.mark.reads("course/", "docker/", "docs/", "labs/", "solutions/")  # what a clone of a class holds
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.browser,

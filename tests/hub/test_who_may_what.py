@@ -12,10 +12,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from house import PASSWORDS, ROOT, UIDS, House
+from house import COPIED, PASSWORDS, ROOT, UIDS, House
 from visitor import Visitor
 
-COPIED = pytest.mark.reads("course/", "docker/", "docs/", "labs/", "solutions/")  # what a clone of a class holds
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900), COPIED]
 
 TRY = """
