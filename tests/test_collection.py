@@ -5,6 +5,10 @@ import re
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.reads("tests/")
+
 
 def test_each_file_of_tests_has_a_name_of_its_own():
     """launch/test_values.py and simt/test_values.py each passed alone, and the whole suite ended in an error."""

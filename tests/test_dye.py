@@ -13,8 +13,9 @@ from typing import Any
 import dye_programs as programs
 import pytest
 import torch
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck
 from hypothesis import strategies as st
+from same_examples import given, settings
 
 from lockstep.checks.load import load
 from lockstep.collectives import halving_doubling_all_reduce, ring_all_reduce, tree_broadcast, tree_reduce

@@ -2,8 +2,8 @@
 
 from itertools import pairwise
 
-from hypothesis import given
 from hypothesis import strategies as st
+from same_examples import given
 
 from lockstep.cost.calendar import MANY, Calendar, together
 

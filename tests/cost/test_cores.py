@@ -3,8 +3,8 @@
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
+from same_examples import given
 
 from lockstep.cost.cores import Cores, Demand, shared
 from lockstep.cost.network import collective_time

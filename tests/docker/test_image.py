@@ -11,6 +11,8 @@ from pathlib import Path
 import psutil
 import pytest
 
+pytestmark = pytest.mark.reads("docker/", ".dockerignore", "MANIFEST.in")  # the course in it is tried by other tests
+
 ROOT = Path(__file__).parents[2]
 SCRIPT = ROOT / "scripts" / "image"
 TOKEN = f"trial-{uuid.uuid4().hex}"  # by which this trial's JupyterLab is told from another's
@@ -36,10 +38,19 @@ def test_pips_settings_are_those_of_this_machine(monkeypatch: pytest.MonkeyPatch
 
 def test_an_image_holds_what_git_tracks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Root builds it, also from a user's clone: "dubious ownership" was all that git said."""
+    clone, image = tmp_path / "clone", tmp_path / "image"
+    for file in ("scripts/image", "docker/cpu.Dockerfile"):
+        (clone / file).parent.mkdir(parents=True)
+        shutil.copy(ROOT / file, clone / file)
+    (clone / ".gitignore").write_text(".venv\n")
+    (clone / ".venv").mkdir()
+    (clone / ".venv" / "pyvenv.cfg").touch()
+    for words in (["init", "--quiet"], ["add", "."]):
+        subprocess.run(["git", *words], cwd=clone, check=True)
     monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
-    runpy.run_path(str(SCRIPT))["tracked"](tmp_path)
-    assert (tmp_path / "pkg/lockstep/worlds.py").is_file()
-    assert not (tmp_path / ".venv").exists()
+    runpy.run_path(str(clone / "scripts/image"))["tracked"](image)
+    held = sorted(str(path.relative_to(image)) for path in image.rglob("*") if path.is_file())
+    assert held == [".gitignore", "docker/cpu.Dockerfile", "scripts/image"]
 
 
 def test_what_an_image_installs_before_lockstep(tmp_path: Path) -> None:

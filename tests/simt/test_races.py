@@ -1,8 +1,8 @@
 """Races among random accesses, against looking at every pair."""
 
 import numpy as np
-from hypothesis import given
 from hypothesis import strategies as st
+from same_examples import given
 
 from lockstep.simt.counts import LineCounts
 from lockstep.simt.races import Race, Records, by_lines, contested, numbered, races

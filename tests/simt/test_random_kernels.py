@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba import cuda
+from same_examples import given, settings
 
 from lockstep.simt import launch
 
