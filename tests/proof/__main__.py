@@ -61,9 +61,22 @@ class Project:
     def unproven(self) -> list[Part]:
         return [part for part, hash in self.hashes.items() if not self.ledger.proves(part, hash)]
 
-    def affected(self, commit: str) -> list[Part]:
-        before = self.hashed(Closure(Tree.at(ROOT, commit), self.kept))
-        return [part for part, hash in self.hashes.items() if before.get(part) != hash]
+    def affected(self, commit: str) -> tuple[list[Part], list[Part]]:
+        """The parts that depend on what has changed since a commit; and apart from these, the parts that depend on a
+        changed exercise only as they do on many, so that nobody waits for them."""
+        closure = Closure(Tree.at(ROOT, commit), self.kept)
+        before = self.hashed(closure)
+        parts = [part for part, hash in self.hashes.items() if before.get(part) != hash]
+        both = ((self.closure, closure.files), (closure, self.closure.files))
+        changed = {path for mine, other in both for path, id in mine.files.items() if other.get(path) != id}
+        exercises = {path: self.closure.exercise_of(path) for path in changed}
+        far = []
+        for part in parts:
+            known = {*self.closure.of(part), *(closure.of(part) if part in before else ())}
+            reached = {exercises[path] for path in known & changed}
+            if "" not in reached and not any(self.closure.is_about(part, exercise) for exercise in reached):
+                far.append(part)
+        return [part for part in parts if part not in {*far}], far
 
     def in_order(self, parts: Iterable[Part]) -> list[Part]:
         """Those next to what has changed since the ledger was last written, then the oldest proofs."""
@@ -177,9 +190,13 @@ def told(parts: Sequence[Part]) -> str:
 
 def affected(words: argparse.Namespace) -> int:
     project = Project()
-    parts = project.in_order(project.affected(words.since))
+    near, far = project.affected(words.since)
+    parts = project.in_order(near)
     print(f"==> {len(parts):,} parts of {len({p.module for p in parts})} test modules are affected since {words.since}")
-    return run(parts, *words.pytest).exit_code if parts else 0
+    code = run(parts, *words.pytest).exit_code if parts else 0
+    if far:
+        print(f"==> not tried: {len(far):,} parts that go through many exercises (.ci/run and make test-all try them)")
+    return code
 
 
 def everything(words: argparse.Namespace) -> int:

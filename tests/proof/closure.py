@@ -35,6 +35,7 @@ LEDGER = "tests/proven.json"  # no test depends on it: to note a proof makes not
 WHOLE = ("course", "labs", "solutions", "pkg", PACKAGE, EXERCISES, "tests")  # meant by "course/", and not by "course"
 SWEEP = {"exercises", "check_all"}  # whoever calls these depends on all exercises
 SWEEP_UNITS = {"UNITS", "units"}  # and whoever goes through these, on all units
+MANY = 20  # exercises that a module names: more are a sweep, and no subject of its own
 TOKEN = re.compile(r"[\w.*\[\]-]+(?:/[\w.*\[\]-]+)*/?")
 DATA = re.compile(r"\.(csv|js|css|json|s)$")
 ANSWER = re.compile(rf"{EXERCISES}/\w+/\w+/(wrong|right)/")
@@ -112,6 +113,19 @@ class Closure:
         about += [*self.units] if not part.of and words & SWEEP_UNITS else []
         kinds = {**dict.fromkeys(self.exercises, "exercise"), **dict.fromkeys(self.units, "unit")}
         return start | {f"{kinds[of]}:{of}" for of in about}
+
+    def exercise_of(self, path: str) -> str:
+        """The id of the exercise in whose folder a file lies, if it does."""
+        found = re.match(rf"{EXERCISES}/(\w+)/(\w+)/", path)
+        return f"{found[1]}.{found[2]}" if found else ""
+
+    def is_about(self, part: Part, exercise: str) -> bool:
+        """Whether it is the exercise's, or its lab's, or of a module that names it, and is not one of many there."""
+        topic = exercise.partition(".")[0]
+        if part.of:
+            return part.of == exercise or self.units.get(part.of) == topic
+        named = {node for node in self.edges(part.module) if node.startswith("exercise:")}
+        return f"exercise:{exercise}" in named and len(named) <= MANY
 
     def hash(self, part: Part, *more: str) -> str:
         """Of paths and contents, and of ``more``: the versions of what is no file here."""
