@@ -31,6 +31,7 @@ from proof.tree import Tree
 EVERYTHING = ("tests/conftest.py", "constraints.txt", "pyproject.toml", ".ci/run")  # each test depends on them
 PACKAGE, EXERCISES, LESSONS = "pkg/lockstep", "pkg/lockstep/exercises", "pkg/lockstep/lessons"
 WHEN_SHOWN = (f"{PACKAGE}/worlds.py", f"{PACKAGE}/show/")
+LABS = "tests/grading/test_labs.py"  # it runs a unit's lab
 LEDGER = "tests/proven.json"  # no test depends on it: to note a proof makes nothing else unproven
 WHOLE = ("course", "labs", "solutions", "pkg", PACKAGE, EXERCISES, "tests")  # meant by "course/", and not by "course"
 SWEEP = {"exercises", "check_all"}  # whoever calls these depends on all exercises
@@ -123,7 +124,8 @@ class Closure:
         """Whether it is the exercise's, or its lab's, or of a module that names it, and is not one of many there."""
         topic = exercise.partition(".")[0]
         if part.of:
-            return part.of == exercise or self.units.get(part.of) == topic
+            lab = part.module == LABS and self.units.get(part.of) == topic
+            return lab or part.of == exercise
         named = {node for node in self.edges(part.module) if node.startswith("exercise:")}
         return f"exercise:{exercise}" in named and len(named) <= MANY
 

@@ -53,6 +53,7 @@ PLACES = {  # the longest that fits
     "hub": "grading",
     "browser": "lessons",
     "grading/test_labs.py": "lessons",
+    "grading/test_units.py": "lessons",
     "grading": "grading",
     "hostile": "grading",
     "slurm": "slurm",
