@@ -159,6 +159,17 @@ def test_why_a_part_depends_on_a_file() -> None:
     ]  # fmt: skip
 
 
+def test_who_is_about_an_exercise_and_who_goes_through_many() -> None:
+    """A change in one exercise ran all of the hub and each lesson of its unit, and took longer than ten minutes."""
+    tree = closure(**{"tests/grading/test_labs.py": TREE["tests/test_units.py"]})
+    about = {str(part) for part in tree.parts() if tree.is_about(part, "rings.one")}
+    assert about == {
+        "tests/rings/test_named.py", "tests/test_sweep.py::rings.one", "tests/grading/test_labs.py::04_rings"
+    }  # fmt: skip
+    assert tree.exercise_of("pkg/lockstep/exercises/rings/one/wrong/late.py") == "rings.one"
+    assert tree.exercise_of("pkg/lockstep/exercises/rings/shared.py") == ""
+
+
 def test_circles_reach_the_same() -> None:
     graph = {"a": "b", "b": "ce", "c": "a", "d": "c", "e": "", "f": "f"}
     reach = Reach(lambda node: graph[node])
