@@ -65,15 +65,17 @@ class Project:
         """The parts that depend on what has changed since a commit; and apart from these, the parts that depend on a
         changed exercise only as they do on many, so that nobody waits for them."""
         closure = Closure(Tree.at(ROOT, commit), self.kept)
-        before = self.hashed(closure)
-        parts = [part for part, hash in self.hashes.items() if before.get(part) != hash]
         both = ((self.closure, closure.files), (closure, self.closure.files))
         changed = {path for mine, other in both for path, id in mine.files.items() if other.get(path) != id}
+        if closure.files.keys() == self.closure.files.keys():  # then whoever depended on one of these does so now
+            parts = [part for part in self.hashes if not changed.isdisjoint(self.closure.of(part))]
+        else:
+            before = self.hashed(closure)
+            parts = [part for part, hash in self.hashes.items() if before.get(part) != hash]
         exercises = {path: self.closure.exercise_of(path) for path in changed}
         far = []
         for part in parts:
-            known = {*self.closure.of(part), *(closure.of(part) if part in before else ())}
-            reached = {exercises[path] for path in known & changed}
+            reached = {exercises[path] for path in {*self.closure.of(part), *closure.of(part)} & changed}
             if "" not in reached and not any(self.closure.is_about(part, exercise) for exercise in reached):
                 far.append(part)
         return [part for part in parts if part not in {*far}], far

@@ -6,6 +6,7 @@ import hashlib
 import subprocess
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 
@@ -33,8 +34,8 @@ class Tree:
     def at(cls, root: Path, commit: str) -> Tree:
         rows = _git(root, "ls-tree", "-r", "-z", "--full-tree", commit).decode().split("\0")
         ids = {path: meta.split()[2] for meta, _, path in (row.partition("\t") for row in rows if row)}
-        contents = _contents(root, sorted({*ids.values()}))
-        return cls(ids, lambda path: contents[ids[path]])
+        contents = cache(lambda: _contents(root, sorted({*ids.values()})))  # seldom asked for: names are kept
+        return cls(ids, lambda path: contents()[ids[path]])
 
 
 def content_id(content: bytes) -> str:
