@@ -73,9 +73,10 @@ class Project:
             before = self.hashed(closure)
             parts = [part for part, hash in self.hashes.items() if before.get(part) != hash]
         exercises = {path: self.closure.exercise_of(path) for path in changed}
-        far = []
+        known, far = {*closure.parts()}, []
         for part in parts:
-            reached = {exercises[path] for path in {*self.closure.of(part), *closure.of(part)} & changed}
+            files = {*self.closure.of(part), *(closure.of(part) if part in known else ())}
+            reached = {exercises[path] for path in files & changed}
             if "" not in reached and not any(self.closure.is_about(part, exercise) for exercise in reached):
                 far.append(part)
         return [part for part in parts if part not in {*far}], far
