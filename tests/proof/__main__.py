@@ -1,6 +1,7 @@
 """What of the tests has to run, and running it.
 
-    python -m proof affected [--since COMMIT]     all tests of what has changed since a commit, by default the last one
+    python -m proof affected [--since COMMIT]     all tests of what has changed since a commit, by default the last one;
+                                                  of an exercise those that are about it, and not about many
     python -m proof all [--within SECONDS]        all tests that tests/proven.json does not prove, and note what passes
     python -m proof ci --within SECONDS           the same as .ci/run does it: some entries of the ledger anew, then
                                                   slow tests of what is unproven; nothing is noted

@@ -60,8 +60,8 @@ def register(config: pytest.Config) -> None:
 
 
 class Frozen:
-    """What was imported and collected is no garbage: Python looks for none there, neither now nor at its end. That were
-    five of fifteen seconds of ``pytest -k``."""
+    """What was imported and collected is no garbage: Python looks for none there, neither now nor at its end. That
+    was five of fifteen seconds of ``pytest -k``."""
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection(self) -> None:
