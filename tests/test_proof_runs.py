@@ -117,7 +117,6 @@ def test_a_run_that_leaves_tests_out_proves_nothing(checkout: Path, some: list[s
     assert proven(checkout) == set()
 
 
-@pytest.mark.slow
 def test_of_an_exercise_only_modules_are_imported_whose_tests_may_have_its_name(tmp_path: Path) -> None:
     """``pytest -k ping_pong`` imported nbgrader for a module that says the word inside of a test, and took 28 s."""
     row = "@pytest.mark.parametrize('exercise', exercises())\ndef test_it(exercise): pass\n"
@@ -139,6 +138,7 @@ def test_of_an_exercise_only_modules_are_imported_whose_tests_may_have_its_name(
     assert named.pytest_ignore_collect(tmp_path / "conftest.py") is None
 
 
+@pytest.mark.slow
 def test_a_module_that_cannot_be_collected_is_not_proven(checkout: Path) -> None:
     write(checkout / "tests/test_broken.py", "import nothing_of_that_name\n")
     done = proof(checkout, "all")

@@ -63,12 +63,12 @@ def test_a_model_is_moved_itself() -> None:
     assert {p.device.type for p in there.parameters()} == {"meta"}
 
 
-@pytest.mark.sampled(6)
 def test_which_exercises_give_ranks_tensors_that_can_be_moved() -> None:
     found = {e.id for e in COMMUNICATING if not acts_by_rank(e, e.cases(RANKS, 1)[:1])[0][0].tensors}
     assert found == WITHOUT_TENSORS
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("exercise", WITH_TENSORS, ids=lambda e: e.function)
 def test_right_answers_make_their_tensors_where_the_given_ones_are(exercise: Exercise) -> None:
     """Right answers give on GPUs what they give on the host, and no message leaves the host's memory."""
