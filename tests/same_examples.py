@@ -11,4 +11,4 @@ __all__ = ["given", "settings"]
 
 settings.register_profile("same", derandomize=True, database=None, deadline=None)
 settings.load_profile("same")
-providers.HypothesisProvider._local_constants = providers.Constants()  # type: ignore[assignment]
+providers._get_local_constants = providers.Constants

@@ -10,7 +10,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from proof.plugin import Named
 
 PROOF = Path(__file__).parent / "proof"
 FILES = {
@@ -115,27 +114,6 @@ def test_a_run_that_leaves_tests_out_proves_nothing(checkout: Path, some: list[s
     done = proof(checkout, "all", *some)
     assert done.returncode == 0, done.stdout + done.stderr
     assert proven(checkout) == set()
-
-
-def test_of_an_exercise_only_modules_are_imported_whose_tests_may_have_its_name(tmp_path: Path) -> None:
-    """``pytest -k ping_pong`` imported nbgrader for a module that says the word inside of a test, and took 28 s."""
-    row = "@pytest.mark.parametrize('exercise', exercises())\ndef test_it(exercise): pass\n"
-    modules = {
-        "test_ring.py": "def test_it(): pass\n",  # its own name
-        "test_named.py": "def test_a_ring(): pass\n",
-        "test_listed.py": "NAMES = ['ring', 'tree']\n",
-        "test_each.py": row,
-        "test_beside.py": "def test_it():\n    check('ring')\n",
-        "test_all.py": "def test_it():\n    for exercise in exercises(): check(exercise)\n",
-        "test_else.py": "@pytest.mark.parametrize('n', [1])\ndef test_it(n):\n    for e in exercises(): check(e)\n",
-    }
-    for name, text in modules.items():
-        write(tmp_path / name, text)
-    named = Named(tmp_path, ("ring",))
-    ignored = [name for name in modules if named.pytest_ignore_collect(tmp_path / name)]
-    assert ignored == ["test_beside.py", "test_all.py", "test_else.py"]
-    assert named.pytest_ignore_collect(tmp_path) is None
-    assert named.pytest_ignore_collect(tmp_path / "conftest.py") is None
 
 
 @pytest.mark.slow

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from proof.named import is_asked_for
 
 from lockstep import checks
 from lockstep.checks import assess, closer
@@ -20,8 +21,9 @@ from lockstep.checks.observation import Observation
 from lockstep.exercises.gpu.launches import RULES
 
 EXERCISES = checks.exercises()
-BANK = {e.id: [stated(path) for path in sorted(e.wrong.glob("[!_]*.py"))] for e in EXERCISES}  # read in a second
-KNOWN = [(e, k) for e in EXERCISES for k in BANK[e.id]]
+ASKED = [e for e in EXERCISES if is_asked_for(e)]
+BANK = {e.id: [stated(path) for path in sorted(e.wrong.glob("[!_]*.py"))] for e in ASKED}  # all are read in a second
+KNOWN = [(e, k) for e in ASKED for k in BANK[e.id]]
 
 # What any answer may be told: the run's own error, which cases fail, what the values, gradients and messages are, and
 # what the warp machine found of a kernel.
@@ -87,7 +89,7 @@ def some() -> set[Path]:
     """Of each exercise those that are hardest to tell apart: recognised by what they do, and most like others. One of a
     catch, which is dozens of runs itself."""
     found = set()
-    for exercise in EXERCISES:
+    for exercise in ASKED:
         known = sorted(
             (k for e, k in KNOWN if e is exercise), key=lambda k: (is_dear(exercise, k.path), hard_to_tell(k))
         )
@@ -175,7 +177,7 @@ def test_without_its_own_entry_a_wrong_answer_is_told_something_general(
 def right_answers() -> list[object]:
     """The first of each exercise is tried by `make test`; its lab tries the reference."""
     found = []
-    for e in EXERCISES:
+    for e in ASKED:
         for later, path in enumerate(sorted(e.right.glob("[!_]*.py"), key=lambda path: (is_dear(e, path), path))):
             found.append(pytest.param(e, path, id=f"{e.id}/{path.stem}", marks=[pytest.mark.slow] if later else []))
     return found
@@ -204,14 +206,14 @@ def test_the_reference_passes_on_processes(exercise: Exercise) -> None:
     assert (score.verdict, score.points) == ("passed", score.maximum), score.text()
 
 
-@pytest.mark.parametrize("exercise", EXERCISES, ids=lambda e: e.id)
+@pytest.mark.parametrize("exercise", ASKED, ids=lambda e: e.id)
 def test_the_bank_is_large_enough(exercise: Exercise) -> None:
     assert len(BANK[exercise.id]) >= 5
     assert known_answers(exercise) == BANK[exercise.id], "each of them is an answer"
     assert len(list(exercise.right.glob("[!_]*.py"))) >= 2
 
 
-@pytest.mark.parametrize("exercise", EXERCISES, ids=lambda e: e.id)
+@pytest.mark.parametrize("exercise", ASKED, ids=lambda e: e.id)
 def test_a_variant_is_another_entry_of_the_same_mistake(exercise: Exercise) -> None:
     known = {k.name: k for k in BANK[exercise.id]}
     for answer in known.values():

@@ -11,7 +11,6 @@ it runs what `make test` does.
 
 from __future__ import annotations
 
-import ast
 import gc
 import json
 import re
@@ -23,7 +22,8 @@ from typing import Any
 
 import pytest
 
-from proof.closure import SWEEP, Closure, Part, read_kept
+from proof.closure import Closure, Part, read_kept
+from proof.named import of_exercise
 from proof.parts import Parts
 from proof.tree import Tree
 from proof.watch import MISSED, Watch
@@ -31,8 +31,6 @@ from proof.watch import MISSED, Watch
 PART = "part"
 KEPT = Path("build") / "proof" / "names.json"
 NARROW = ("keyword", "deselect", "ignore", "ignore_glob", "lf", "stepwise")  # options that leave tests out
-SWEEPS = [f"{name}()" for name in SWEEP]
-EACH = ("parametrize", "'exercise")  # what the outline of a module says that has a row for each exercise
 WANTING = re.compile(r"horovod|chromium|bubblewrap|bwrap|slurm|mpirun|buildah|sandbox|npm|hub", re.IGNORECASE)
 
 
@@ -51,11 +49,11 @@ def register(config: pytest.Config) -> None:
         config.pluginmanager.register(Chosen(config.rootpath, plan, parts, first), "chosen")
         if not hasattr(config, "workerinput"):
             config.pluginmanager.register(Noted(config, plan), "noted")
-    if (word := config.getoption("keyword")) and (exercise := _exercise(config.rootpath, word)):
+    if (word := config.getoption("keyword")) and (named := of_exercise(config.rootpath, word)):
         from lockstep.launch import server
 
         server.begin()  # it loads torch while tests are collected
-        config.pluginmanager.register(Named(config.rootpath, exercise), "named")
+        config.pluginmanager.register(named, "named")
         config.option.markexpr = config.option.markexpr or "not slow"
 
 
@@ -133,39 +131,6 @@ class Noted:
         for name, files in sorted(self.missed.items()):
             told = f"{name} reads {', '.join(sorted(files))}, and does not name it: pytest.mark.reads(…)"
             terminalreporter.write_line(told, red=True)
-
-
-class Named:
-    """``-k NAME``: a module that has nothing to do with the exercise is not even imported."""
-
-    def __init__(self, root: Path, words: tuple[str, ...]) -> None:
-        self.root, self.words = root, words
-
-    def pytest_ignore_collect(self, collection_path: Path) -> bool | None:
-        if not collection_path.name.startswith("test_") or collection_path.suffix != ".py":
-            return None
-        text = f"{collection_path.read_text(encoding='utf-8')}\n# {collection_path.name}"
-        if not any(word in text for word in (*self.words, *SWEEPS)):
-            return True
-        names = f"{collection_path.name} {outline(text)}"
-        sweeps = any(word in names for word in SWEEPS) and all(word in names for word in EACH)
-        return None if sweeps or any(word in names for word in self.words) else True
-
-
-def outline(source: str) -> str:
-    """What the names of a module's tests are made of: all of it but the bodies of its functions."""
-    tree = ast.parse(source)
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            node.body = [ast.Pass()]
-    return ast.unparse(tree)
-
-
-def _exercise(root: Path, keyword: str) -> tuple[str, ...]:
-    """The words that stand for it: "communication.ping_pong" and "ping_pong"; none if it is no exercise's name."""
-    topic, _, function = keyword.rpartition(".")
-    found = [*(root / "pkg/lockstep/exercises").glob(f"{topic or '*'}/{function}/exercise.py")]
-    return (function,) if keyword.replace(".", "").isidentifier() and found else ()
 
 
 def _note(file: Path, names: list[str]) -> None:
