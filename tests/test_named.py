@@ -38,7 +38,8 @@ CANNOT = {
 NAMED_BY_DATA = {
     "all files": {"test_layers", "test_told_as_text"},
     "schedules": {
-        "test_pipeline_memory", "test_schedule_counts", "test_validate", "test_pipeline_figure", "test_torch_pipelining",
+        "test_pipeline_memory", "test_schedule_counts", "test_validate", "test_pipeline_figure",
+        "test_torch_pipelining",
     },
     "kernels and operations": {"test_roofline", "test_against_simulator", "test_operations", "test_spmd"},
     "units": {"test_labs", "test_reaching", "test_units"},
