@@ -52,11 +52,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
 
 
-def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
-    """A whole program is no name: ``pytest -k ring_all_reduce`` ran whatever has it in a text."""
-    return argname if isinstance(val, str) and "\n" in val else None
-
-
 def runs_horovod(item: pytest.Item) -> bool:
     """Of a test that ``runs`` its argument: an exercise, or all those of a unit."""
     mark = item.get_closest_marker("runs")

@@ -60,13 +60,15 @@ def test_a_module_is_imported_for_what_its_tests_are_named_by(tmp_path: Path) ->
 
 
 def test_only_the_name_of_an_exercise_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("proof.named._asked", None)
+    monkeypatch.setattr("proof.named._asked_for", set())
     assert is_asked_for(find("gpu.transpose"))
-    for no_name in ("ring", "ping_pong or amdahl", "gpu.ping_pong", "", "*"):
+    for no_name in ("ring", "ping_pong or amdahl", "gpu.ping_pong", "", "*", " or ".join(["tree"] * 90)):
         assert of_exercise(ROOT, no_name) is None, no_name
     for name in ("ping_pong", "communication.ping_pong"):
         assert of_exercise(ROOT, name) is not None, name
     assert [e.id for e in exercises() if is_asked_for(e)] == ["communication.ping_pong"]
+    assert of_exercise(ROOT, "saxpy") is not None
+    assert [e.id for e in exercises() if is_asked_for(e)] == ["cpu.saxpy", "gpu.saxpy_grid_stride"]
 
 
 @pytest.mark.slow

@@ -158,6 +158,7 @@ def locked(number: int) -> Any:
     return trained
 
 
+@pytest.mark.later
 @pytest.mark.parametrize("number", [1, 16, 20])
 def test_a_lock_for_some_of_the_coordinates_is_seen(number: int) -> None:
     assert observed(locked(number), PARTED)["failed"] == "writes"

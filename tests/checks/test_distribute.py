@@ -85,6 +85,7 @@ def distribute(model, dataset, checkpoint, epochs, batch, rate, save):
 """
 
 
+@pytest.mark.later
 @pytest.mark.horovod
 def test_who_averages_weights_besides_is_right_and_pays_for_it(tmp_path) -> None:  # type: ignore[no-untyped-def]
     path = tmp_path / "double.py"
@@ -97,6 +98,7 @@ def test_who_averages_weights_besides_is_right_and_pays_for_it(tmp_path) -> None
 AVERAGED = "            for name, p in model.named_parameters():\n                hvd.allreduce_(p.data, name=name)\n"
 
 
+@pytest.mark.later
 @pytest.mark.horovod
 @pytest.mark.parametrize(
     ("before", "after", "told"),

@@ -134,6 +134,7 @@ def test_facts_come_before_an_excuse() -> None:
     assert told(found, task) == "steps-missing"
 
 
+@pytest.mark.later
 @pytest.mark.horovod
 def test_the_library_is_no_answer_and_a_right_one_passes() -> None:
     score = check("horovod.elastic_state", EXERCISE.reference_function())
@@ -146,6 +147,7 @@ WRONG = {k.name: k for k in known_answers(EXERCISE)}
 SOME = ("local_counter", "rank_once")
 
 
+@pytest.mark.later
 @pytest.mark.horovod
 @pytest.mark.parametrize("name", [n if n in SOME else pytest.param(n, marks=pytest.mark.slow) for n in WRONG])
 def test_a_wrong_answer_is_told_what_its_file_states(name: str) -> None:

@@ -42,6 +42,7 @@ def why_not(path: Path) -> str:
 
 
 @pytest.mark.sampled(6)
+@pytest.mark.later
 @pytest.mark.parametrize("exercise", COMMUNICATING, ids=lambda e: e.id)
 def test_references_pass(exercise):
     for rules in (NCCL, STRICT):

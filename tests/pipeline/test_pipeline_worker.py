@@ -35,6 +35,7 @@ UNDER_TORCHRUN = Path(__file__).with_name("pipeline_under_torchrun.py")
 SLOW = pytest.mark.slow
 
 
+@pytest.mark.later
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("K", [1, pytest.param(2, marks=SLOW), 3, pytest.param(4, marks=SLOW), 8])
 def test_gradients_and_weights_are_those_of_one_rank(K: int) -> None:
@@ -86,6 +87,7 @@ def test_interleaving_exchanges_after_two_passes_for_a_reason() -> None:
         run(exchanging_after_each, Case("interleaved", 6, 3), ranks=3, on="dgx-a100")
 
 
+@pytest.mark.later
 def test_the_comparison_can_fail() -> None:
     """PipeDream on another number of stages has other weights; a lost layer is infinitely far away."""
     case = Case("pipedream", 7)
@@ -131,6 +133,7 @@ def with_dropout(schedule: str) -> list[Tensor]:
     return [p.grad.clone() for p in module.parameters() if p.grad is not None]
 
 
+@pytest.mark.later
 def test_recomputing_draws_the_same_random_numbers() -> None:
     plain, again = (run(with_dropout, name, ranks=2, on="dgx-a100") for name in ("gpipe", "gpipe, re-materialised"))
     for one, other in zip(plain.values, again.values, strict=True):

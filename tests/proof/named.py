@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import pytest
 
 from proof.closure import SWEEP
 
@@ -26,11 +28,19 @@ class Named:
 
     def __init__(self, tests: Path, topic: str, function: str) -> None:
         self.tests, self.topic, self.function = tests, topic, function
+        self.left: Sequence[pytest.Item] = ()
 
     def pytest_ignore_collect(self, collection_path: Path) -> bool | None:
         """A folder without a test of it, too: what its conftest imports takes a second."""
         inside = self.tests in collection_path.parents
         return True if inside and not self.may_name_it(collection_path) else None
+
+    def pytest_deselected(self, items: Sequence[pytest.Item]) -> None:
+        self.left = items  # at last by marks, of what has its name
+
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        slow = sum(item.get_closest_marker("slow") is not None for item in self.left)
+        terminalreporter.write_line(f"left to `make test`: {len(self.left) - slow}; to `make test-affected`: {slow}")
 
     @cache  # noqa: B019
     def may_name_it(self, module: Path) -> bool:
@@ -50,23 +60,30 @@ class Named:
         return bool(said & SWEEP) and "exercise" in said and (not topics or self.topic in topics)
 
 
-_asked: Named | None = None
+_asked_for = set[str]()  # ids of exercises; all where it is empty
 
 
 def of_exercise(root: Path, keyword: str) -> Named | None:
     """For "communication.ping_pong" and "ping_pong"; None if it is no exercise's name."""
-    global _asked
-    topic, _, function = keyword.rpartition(".")
-    found = [*(root / "pkg/lockstep/exercises").glob(f"{topic or '*'}/{function}/exercise.py")]
-    if not found or not keyword.replace(".", "").isidentifier():
+    if not keyword.replace(".", "").isidentifier():
         return None
-    _asked = Named(root / "tests", found[0].parents[1].name, function)
-    return _asked
+    topic, _, function = keyword.rpartition(".")
+    folder = root / "pkg/lockstep/exercises"
+    found = [*folder.glob(f"{topic or '*'}/{function}/exercise.py")]
+    if not found:
+        return None
+    ask_for(f"{path.parents[1].name}.{path.parent.name}" for path in folder.glob(f"*/*{function}*/exercise.py"))
+    return Named(root / "tests", found[0].parents[1].name, function)
+
+
+def ask_for(ids: Iterable[str]) -> None:
+    """That a module of hundreds of answers need not read those of other exercises."""
+    _asked_for.clear()
+    _asked_for.update(ids)
 
 
 def is_asked_for(exercise: Exercise) -> bool:
-    """False where ``-k`` names another one."""
-    return not _asked or _asked.function in exercise.function
+    return not _asked_for or exercise.id in _asked_for
 
 
 def naming(tree: ast.Module) -> tuple[list[ast.AST], set[str]]:

@@ -6,7 +6,7 @@
 A part has passed when each of its tests has, of those with these ``marks``: whoever narrows a run further proves
 nothing by it. One that was skipped for want of what can be installed proves nothing.
 ``-k NAME``, of an exercise, collects only modules that go through exercises, or that say its name; and without ``-m``
-it runs what `make test` does.
+it runs what `make test` does, but for tests that are marked ``later``.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from typing import Any
 
 import pytest
 
+from proof import named
 from proof.closure import Closure, Part, read_kept
-from proof.named import of_exercise
 from proof.parts import Parts
 from proof.tree import Tree
 from proof.watch import MISSED, Watch
@@ -39,22 +39,25 @@ def add_option(parser: pytest.Parser) -> None:
 
 
 def register(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "later: of `make test`; `pytest -k EXERCISE` leaves it to that")
     config.pluginmanager.register(Frozen(), "frozen")
+    config.pluginmanager.register(Short(), "short")
     if config.getoption("proof"):
         plan = json.loads(Path(config.getoption("proof")).read_text())
         closure = Closure(Tree.working(config.rootpath), read_kept(config.rootpath / KEPT))
         parts = Parts(closure)
         config.pluginmanager.register(Watch(config.rootpath, closure, parts), "watch")
+        named.ask_for({part.of for part in map(Part.named, plan["parts"]) if part.of in closure.exercises})
         first = getattr(config, "workerinput", {"workerid": "gw0"})["workerid"] == "gw0"
         config.pluginmanager.register(Chosen(config.rootpath, plan, parts, first), "chosen")
         if not hasattr(config, "workerinput"):
             config.pluginmanager.register(Noted(config, plan), "noted")
-    if (word := config.getoption("keyword")) and (named := of_exercise(config.rootpath, word)):
+    if (word := config.getoption("keyword")) and (of_one := named.of_exercise(config.rootpath, word)):
         from lockstep.launch import server
 
         server.begin()  # it loads torch while tests are collected
-        config.pluginmanager.register(named, "named")
-        config.option.markexpr = config.option.markexpr or "not slow"
+        config.pluginmanager.register(of_one, "named")
+        config.option.markexpr = config.option.markexpr or "not slow and not later"
 
 
 class Frozen:
@@ -71,6 +74,13 @@ class Frozen:
 
     def pytest_unconfigure(self) -> None:
         gc.freeze()
+
+
+class Short:
+    """A whole program is no name of a test: ``pytest -k ring_all_reduce`` ran whatever has it in a text."""
+
+    def pytest_make_parametrize_id(self, val: object, argname: str) -> str | None:
+        return argname if isinstance(val, str) and "\n" in val else None
 
 
 class Chosen:

@@ -18,6 +18,7 @@ def slide(page: Any, figure: SpeedupCurves, number: int, stop: str) -> None:
     page.get_by_role("slider", name=slider.name).fill(str(slider.stops.index(stop)))
 
 
+@pytest.mark.later
 def test_the_sliders_move_the_figure(show: Any) -> None:  # noqa: F811
     figure = amdahl(0.95, 16)
     page = show(figure)

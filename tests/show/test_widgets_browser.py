@@ -500,6 +500,7 @@ def test_roofline_reads_the_roof_under_the_pointer_and_each_kernel(show: Any) ->
     assert page.locator(".ls-cross").count() == 1
 
 
+@pytest.mark.later
 def test_roofline_by_keyboard_in_the_dark(show: Any) -> None:
     page = show(roofline(100e9, ROOFS, KERNELS), DARK)
     page.focus(".ls-picture")

@@ -36,12 +36,14 @@ def one_after_another(ranks: int, steps: int, period: int) -> Tensor:
     return sequential_local_sgd(gradients, BOWLS.start() + 1, steps, RATE, period)
 
 
+@pytest.mark.later
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize(("ranks", "steps", "period"), [(1, 5, 2), (3, 7, 3), (3, 6, 3), (4, 2, 5), (4, 0, 2)])
 def test_all_ranks_hold_the_mean_of_all_models(ranks: int, steps: int, period: int) -> None:
     torch.testing.assert_close(on(ranks, local_sgd, steps, RATE, period), one_after_another(ranks, steps, period))
 
 
+@pytest.mark.later
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize(("steps", "period", "all_reduces"), [(7, 3, 3), (6, 3, 2), (2, 5, 1), (3, 1, 3), (0, 2, 0)])
 def test_it_costs_an_all_reduce_a_period(steps: int, period: int, all_reduces: int) -> None:

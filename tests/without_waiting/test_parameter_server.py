@@ -148,6 +148,7 @@ def sharded(servers: int, bound: float, steps: int, rate: float) -> Tensor:
     return several_servers(DIGITS.of(max(0, rank), workers), DIGITS.start(), own, rate, bound, servers)
 
 
+@pytest.mark.later
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("servers", [1, 2, 3])
 def test_shards_of_several_servers_are_w_whatever_their_number(servers: int) -> None:
