@@ -1,6 +1,6 @@
 """For pytest: run some parts of the tests alone, in their order; note which of them have passed; end in time.
 
-    --proof FILE    {"parts": ["tests/test_dye.py", …], "marks": "", "until": 1796000000.0,
+    --proof FILE    {"parts": ["tests/test_dye.py", …], "marks": "", "until": 1796000000.0, "watched": true,
                      "noted": "build/proof/noted.jsonl", "failed": "build/proof/failed.jsonl"}
 
 A part has passed when each of its tests has, of those with these ``marks``: whoever narrows a run further proves
@@ -46,7 +46,8 @@ def register(config: pytest.Config) -> None:
         plan = json.loads(Path(config.getoption("proof")).read_text())
         closure = Closure(Tree.working(config.rootpath), read_kept(config.rootpath / KEPT))
         parts = Parts(closure)
-        config.pluginmanager.register(Watch(config.rootpath, closure, parts), "watch")
+        if plan["watched"]:
+            config.pluginmanager.register(Watch(config.rootpath, closure, parts), "watch")
         named.ask_for({part.of for part in map(Part.named, plan["parts"]) if part.of in closure.exercises})
         first = getattr(config, "workerinput", {"workerid": "gw0"})["workerid"] == "gw0"
         config.pluginmanager.register(Chosen(config.rootpath, plan, parts, first), "chosen")
