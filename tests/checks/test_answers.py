@@ -169,12 +169,11 @@ def hard_to_tell(known: Known) -> tuple[bool, int, str]:
 
 def ids(rows: list[tuple[Exercise, Known]], tried: set[Path]) -> list[object]:
     """All of them; slow what `make test` does not try. Those of an exercise stay in one worker, where its known answers
-    have run; of one alone each worker takes half."""
+    have run; those of one exercise alone are shared out."""
     found = []
     for e, k in rows:
         marks = marks_of(e, k.path, k.path in tried)
-        half = BANK[e.id].index(k) % 2 if len(ASKED) <= 2 else 0
-        group = pytest.mark.xdist_group(f"{e.id} {half}")
+        group = pytest.mark.xdist_group(named(e, k.path) if len(ASKED) <= 2 else e.id)
         found.append(pytest.param(e, k, id=named(e, k.path), marks=[group, *marks]))
     return found
 
