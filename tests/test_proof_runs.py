@@ -117,6 +117,24 @@ def test_a_run_that_leaves_tests_out_proves_nothing(checkout: Path, some: list[s
 
 
 @pytest.mark.slow
+def test_what_is_next_to_the_change_is_tried_first(checkout: Path) -> None:
+    """After a day's work on tests these came first, and a fault in the engine was not found in four minutes."""
+    write(checkout / "pkg/lockstep/near.py", "NEAR = 1\n")
+    write(checkout / "pkg/lockstep/far.py", "from lockstep.near import NEAR\n")
+    write(checkout / "tests/test_a_far.py", "from lockstep.far import NEAR\ndef test_it(): assert NEAR\n")
+    write(checkout / "tests/test_b_near.py", "from lockstep.near import NEAR\ndef test_it(): assert NEAR\n")
+    commit(checkout)
+    assert proof(checkout, "all").returncode == 0
+    commit(checkout)
+    write(checkout / "tests/test_a_far.py", (checkout / "tests/test_a_far.py").read_text() + "# later\n")
+    commit(checkout)
+    write(checkout / "pkg/lockstep/near.py", "NEAR = 2\n")
+    assert proof(checkout, "affected").returncode == 0
+    plan = json.loads((checkout / "build/proof/plan.json").read_text())
+    assert plan["parts"] == ["tests/test_b_near.py", "tests/test_a_far.py"]
+
+
+@pytest.mark.slow
 def test_a_module_that_cannot_be_collected_is_not_proven(checkout: Path) -> None:
     write(checkout / "tests/test_broken.py", "import nothing_of_that_name\n")
     done = proof(checkout, "all")

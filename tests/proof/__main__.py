@@ -88,9 +88,9 @@ class Project:
                 far.append(part)
         return [part for part in parts if part not in {*far}], far
 
-    def in_order(self, parts: Iterable[Part]) -> list[Part]:
-        """Those next to what has changed since the ledger was last written, then the oldest proofs."""
-        near = distances(self.closure, changed_since(last_written()))
+    def in_order(self, parts: Iterable[Part], commit: str = "") -> list[Part]:
+        """Those next to what has changed since a commit, by default that of the ledger; then the oldest proofs."""
+        near = distances(self.closure, changed_since(commit or last_written()))
         return sorted(parts, key=lambda part: (near.get(part, len(near)), self.ledger.day(part), str(part)))
 
     def note(self, parts: Iterable[Part]) -> int:
@@ -211,7 +211,7 @@ def told(parts: Sequence[Part]) -> str:
 def affected(words: argparse.Namespace) -> int:
     project = Project()
     near, far = project.affected(words.since)
-    parts = project.in_order(near)
+    parts = project.in_order(near, words.since)
     print(f"==> {len(parts):,} parts of {len({p.module for p in parts})} test modules are affected since {words.since}")
     code = run(parts, *words.pytest, watched=False).exit_code if parts else 0
     if far:
