@@ -177,7 +177,8 @@ def run(
         json.dumps({"parts": [*map(str, parts)], "marks": marks, "until": until, "watched": watched, **named})
     )
     modules = sorted({part.module for part in parts})  # the plugin puts the tests in order
-    words = [sys.executable, "-m", "pytest", "-q", "-n", str(workers), "--dist", "loadgroup", f"--proof={plan}"]
+    words = [sys.executable, "-m", "pytest", "-q", "-n", str(workers), "--dist", "loadgroup"]
+    words += ["--no-loadscope-reorder", f"--proof={plan}"]  # by itself xdist begins with the largest groups
     words += ["-m", marks] if marks else []
     with subprocess.Popen([*words, *more, *modules], cwd=ROOT) as tests:
         over = not _ends(tests, until)
