@@ -127,6 +127,8 @@ def test_what_is_next_to_the_change_is_tried_first(checkout: Path) -> None:
         "@pytest.mark.parametrize('row', range(9))\ndef test_it(row): assert NEAR\n",
     )
     write(checkout / "tests/test_b_near.py", "from lockstep.near import NEAR\ndef test_it(): assert NEAR\n")
+    write(checkout / "pkg/lockstep/further.py", "from lockstep.far import NEAR\n")
+    write(checkout / "tests/test_near_itself.py", "from lockstep.further import NEAR\ndef test_it(): assert NEAR\n")
     commit(checkout)
     assert proof(checkout, "all").returncode == 0
     commit(checkout)
@@ -136,6 +138,7 @@ def test_what_is_next_to_the_change_is_tried_first(checkout: Path) -> None:
     assert proof(checkout, "affected", "-n", "1").returncode == 0
     assert (checkout / "build/proof/noted.jsonl").read_text().split() == [
         '"tests/test_b_near.py"',
+        '"tests/test_near_itself.py"',
         '"tests/test_a_far.py"',
     ]
 

@@ -120,7 +120,8 @@ def changed_since(commit: str) -> set[str]:
 
 
 def distances(closure: Closure, changed: set[str]) -> dict[Part, int]:
-    """How many steps a part's module is away from the nearest of these files; EVERYTHING is near to all."""
+    """How many steps a part's module is away from the nearest of these files; EVERYTHING is near to all. A module that
+    has a file's name is at most one away: test_kept.py has its kept.py by way of all that checks."""
     to: dict[str, list[str]] = {}
     seen = deque(closure.modules)
     found: set[str] = set(seen)
@@ -139,6 +140,8 @@ def distances(closure: Closure, changed: set[str]) -> dict[Part, int]:
             if before not in steps:
                 steps[before] = steps[node] + 1
                 waiting.append(before)
+    named = tuple(f"test_{Path(path).stem}" for path in changed)
+    steps |= {module: min(1, steps.get(module, 1)) for module in closure.modules if Path(module).stem.startswith(named)}
     about = {part: steps.get(f"exercise:{part.of}", steps.get(f"unit:{part.of}")) for part in closure.parts()}
     own = {part: steps.get(part.module) for part in closure.parts()}
     return {part: d for part in own for d in [about[part] if about[part] is not None else own[part]] if d is not None}
