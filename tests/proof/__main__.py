@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import datetime
+import heapq
 import json
 import platform
 import signal
@@ -39,6 +40,7 @@ ROOT = Path(__file__).parents[2]
 FOLDER = Path("build") / "proof"
 AGAIN = 5  # entries of the ledger that .ci/run tries anew
 BEYOND = "slow or horovod"  # what `make test`, which ran before, has left out
+HUNDRED = 100
 SOME = 12  # names that a summary tells
 GRACE = 30.0  # seconds for tests to end when the time is over
 ONCE_MORE = ("--last-failed", "--last-failed-no-failures", "none")
@@ -120,26 +122,28 @@ def changed_since(commit: str) -> set[str]:
 
 
 def distances(closure: Closure, changed: set[str]) -> dict[Part, int]:
-    """How many steps a part's module is away from the nearest of these files; EVERYTHING is near to all. A module that
-    has a file's name is at most one away: test_kept.py has its kept.py by way of all that checks."""
-    to: dict[str, list[str]] = {}
+    """How many steps a part's module is away from the nearest of these files; EVERYTHING is near to all. A step from
+    what has hundreds of files, as a test that reads all of the package, counts as several. A module that has a file's
+    name is at most one away: test_kept.py has its kept.py by way of all that checks."""
+    to: dict[str, list[tuple[int, str]]] = {}
     seen = deque(closure.modules)
     found: set[str] = set(seen)
     while seen:
         node = seen.popleft()
-        for other in closure.edges(node):
-            to.setdefault(other, []).append(node)
+        edges = closure.edges(node)
+        for other in edges:
+            to.setdefault(other, []).append((1 + len(edges) // HUNDRED, node))
             if other not in found:
                 found.add(other)
                 seen.append(other)
-    steps = dict.fromkeys(changed - {*EVERYTHING}, 0)
-    waiting = deque(steps)
+    steps: dict[str, int] = {}
+    waiting = [(0, path) for path in sorted(changed - {*EVERYTHING})]
     while waiting:
-        node = waiting.popleft()
-        for before in to.get(node, ()):
-            if before not in steps:
-                steps[before] = steps[node] + 1
-                waiting.append(before)
+        step, node = heapq.heappop(waiting)
+        if node not in steps:
+            steps[node] = step
+            for more, before in to.get(node, ()):
+                heapq.heappush(waiting, (step + more, before))
     named = tuple(f"test_{Path(path).stem}" for path in changed)
     steps |= {module: min(1, steps.get(module, 1)) for module in closure.modules if Path(module).stem.startswith(named)}
     about = {part: steps.get(f"exercise:{part.of}", steps.get(f"unit:{part.of}")) for part in closure.parts()}
