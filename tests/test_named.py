@@ -8,7 +8,8 @@ from collections import defaultdict
 from pathlib import Path
 
 import pytest
-from proof.named import Named, is_asked_for, of_exercise
+from asked import is_asked_for
+from proof.named import Named, of_exercise
 
 from lockstep.checks import exercises, find
 
@@ -60,7 +61,7 @@ def test_a_module_is_imported_for_what_its_tests_are_named_by(tmp_path: Path) ->
 
 
 def test_only_the_name_of_an_exercise_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("proof.named._asked_for", set())
+    monkeypatch.setattr("asked._asked_for", set())
     assert is_asked_for(find("gpu.transpose"))
     for no_name in ("ring", "ping_pong or amdahl", "gpu.ping_pong", "", "*", " or ".join(["tree"] * 90)):
         assert of_exercise(ROOT, no_name) is None, no_name

@@ -36,6 +36,7 @@ FILES = {
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
     shutil.copytree(PROOF, tmp_path / "tests" / "proof", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(PROOF.parent / "asked.py", tmp_path / "tests")
     for path, text in FILES.items():
         write(tmp_path / path, text)
     for words in (["init", "-q"], ["config", "user.email", "a@b"], ["config", "user.name", "a"]):

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from proof.named import is_asked_for
+from asked import is_asked_for
 
 from lockstep import checks
 from lockstep.checks import assess, closer

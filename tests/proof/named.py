@@ -8,17 +8,15 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
+from asked import ask_for
 
 from proof.closure import SWEEP
-
-if TYPE_CHECKING:
-    from lockstep.checks.exercise import Exercise
 
 TOPIC = re.compile(r"topic == '(\w+)'")  # of a module that goes through one topic's exercises
 
@@ -60,9 +58,6 @@ class Named:
         return bool(said & SWEEP) and "exercise" in said and (not topics or self.topic in topics)
 
 
-_asked_for = set[str]()  # ids of exercises; all where it is empty
-
-
 def of_exercise(root: Path, keyword: str) -> Named | None:
     """For "communication.ping_pong" and "ping_pong"; None if it is no exercise's name."""
     if not keyword.replace(".", "").isidentifier():
@@ -74,16 +69,6 @@ def of_exercise(root: Path, keyword: str) -> Named | None:
         return None
     ask_for(f"{path.parents[1].name}.{path.parent.name}" for path in folder.glob(f"*/*{function}*/exercise.py"))
     return Named(root / "tests", found[0].parents[1].name, function)
-
-
-def ask_for(ids: Iterable[str]) -> None:
-    """That a module of hundreds of answers need not read those of other exercises."""
-    _asked_for.clear()
-    _asked_for.update(ids)
-
-
-def is_asked_for(exercise: Exercise) -> bool:
-    return not _asked_for or exercise.id in _asked_for
 
 
 def naming(tree: ast.Module) -> tuple[list[ast.AST], set[str]]:

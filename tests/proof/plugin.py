@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from asked import ask_for
 
 from proof import named
 from proof.closure import Closure, Part, read_kept
@@ -48,7 +49,7 @@ def register(config: pytest.Config) -> None:
         parts = Parts(closure)
         if plan["watched"]:
             config.pluginmanager.register(Watch(config.rootpath, closure, parts), "watch")
-        named.ask_for({part.of for part in map(Part.named, plan["parts"]) if part.of in closure.exercises})
+        ask_for({part.of for part in map(Part.named, plan["parts"]) if part.of in closure.exercises})
         first = getattr(config, "workerinput", {"workerid": "gw0"})["workerid"] == "gw0"
         config.pluginmanager.register(Chosen(config.rootpath, plan, parts, first), "chosen")
         if not hasattr(config, "workerinput"):
