@@ -5,8 +5,8 @@
 
 A part has passed when each of its tests has, of those with these ``marks``: whoever narrows a run further proves
 nothing by it. One that was skipped for want of what can be installed proves nothing.
-``-k NAME``, of an exercise, collects only modules that go through exercises, or that say its name; and without ``-m``
-it runs what `make test` does, but for tests that are marked ``later``.
+``-k NAME``, of an exercise, collects only modules whose tests may have that name (``named``); and without ``-m`` it
+runs what `make test` does, but for tests that are marked ``later``.
 """
 
 from __future__ import annotations
