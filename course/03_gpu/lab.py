@@ -295,7 +295,7 @@ check("gpu.transpose", transpose)
 # - **You return** nothing: `C` becomes A·B. Each thread computes one element, and writes it once, at the end.
 # - **You may use** two tiles of 16 x 16 in shared memory.
 # - **It may cost** what tiles must load: each element of A once for each column of tiles of C, each of B once for each row.
-#   In each step a thread brings one element of each tile, neighbours by neighbours.
+#   In each step a thread brings one element of each tile, neighbours by neighbours, and few lanes meet in a bank.
 #
 # What lies beyond an edge counts as zero. With one tile of each, two barriers are needed in each step.
 
@@ -376,8 +376,8 @@ check("gpu.tiled_matmul", tiled_matmul)
 # - **You get** `values`, and `out` with one number, 0. Blocks have `THREADS` = 128 threads, and there is any number of them.
 # - **You return** nothing: `out[0]` becomes the sum of `values`.
 # - **You may use** shared memory, barriers, and an atomic addition.
-# - **It may cost** one atomic addition a block. The check counts how often your warps go to shared memory, and looks for bank
-#   conflicts.
+# - **It may cost** one atomic addition a block. Each thread reads its own element. The check counts how often your warps go
+#   to shared memory, and looks for bank conflicts.
 
 # %% [markdown] lab="hint reduce_sequential"
 # Draw the tree for 8 threads: it stands in the lesson, below the table of sums. Who adds in round 2, and whose number?

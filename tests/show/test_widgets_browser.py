@@ -487,7 +487,7 @@ ROOFS = {"L1": 250e9, "memory": 20e9}
 KERNELS = {"dot": (2e6, 8e6, 5e-4), "polynomial": (18e6, 8e6, 6e-4), "matmul": (2e9, 12e6, 4e-2)}
 
 
-@pytest.mark.slow
+@pytest.mark.later
 def test_roofline_reads_the_roof_under_the_pointer_and_each_kernel(show: Any) -> None:
     page = show(roofline(100e9, ROOFS, KERNELS))
     readout = page.locator(".ls-readout")
