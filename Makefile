@@ -43,7 +43,7 @@ test: setup-dev
 	@echo "==> notebooks: are they what their sources say?"
 	@$(BIN)/lockstep build --check
 	@echo "==> tests: some minutes on two cores"
-	@$(BIN)/python -m pytest -q -n 2 --dist loadgroup -m "not slow" $(TEST_ARGS)
+	@$(BIN)/python -m pytest -q -n 2 --dist loadgroup --no-loadscope-reorder -m "not slow" $(TEST_ARGS)
 	@echo "==> not tried: slow tests (every known answer, every lesson in a browser, long repeats, a hub, Slurm, an image)."
 	@echo "    make test-affected SINCE=commit tries those of what has changed; make test-all tries all."
 

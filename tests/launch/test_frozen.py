@@ -17,6 +17,7 @@ COPY = types.FunctionType(ring_all_reduce.__code__, {}, "copy")
 
 @pytest.fixture(autouse=True)
 def _as_in_a_server() -> Iterator[None]:
+    gc.unfreeze()  # what a run of the tests has frozen by itself, nobody has noted
     frozen.freeze()
     yield
     gc.unfreeze()

@@ -50,6 +50,7 @@ def test_a_script_under_horovodrun(tmp_path: Path) -> None:
     assert "allreduce.total" in {e.get("args", {}).get("name") for e in done.timeline}, "the timeline came with it"
 
 
+@pytest.mark.slow
 def test_ranks_that_do_not_end_are_ended(tmp_path: Path) -> None:
     """They are in sessions of their own: ending horovodrun alone leaves them."""
     with pytest.raises(TimeLimit) as raised:
