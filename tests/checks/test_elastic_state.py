@@ -144,12 +144,11 @@ def test_the_library_is_no_answer_and_a_right_one_passes() -> None:
 
 
 WRONG = {k.name: k for k in known_answers(EXERCISE)}
-SOME = ("local_counter", "rank_once")
 
 
-@pytest.mark.later
+@pytest.mark.slow
 @pytest.mark.horovod
-@pytest.mark.parametrize("name", [n if n in SOME else pytest.param(n, marks=pytest.mark.slow) for n in WRONG])
+@pytest.mark.parametrize("name", WRONG)
 def test_a_wrong_answer_is_told_what_its_file_states(name: str) -> None:
     score = check_file("horovod.elastic_state", WRONG[name].path, keep=False)
     assert score.findings[0].misconception == WRONG[name].misconception

@@ -89,6 +89,7 @@ def test_all_demos_are_recorded_and_nothing_else() -> None:
     assert recorded_names() == sorted(demos())
 
 
+@pytest.mark.slow
 @pytest.mark.horovod
 @pytest.mark.parametrize("name", recorded_names())
 def test_a_demo_gives_now_what_was_recorded_but_for_times(name: str) -> None:
