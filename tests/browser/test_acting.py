@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from harness import Lab
 from playwright.sync_api import Locator
 
 
-def settled(lab: Lab) -> None:
-    lab.page.wait_for_timeout(1500)
+def until(lab: Lab, holds: Callable[[], object]) -> None:
+    """Wait for what an action leads to: the browser runs other cells, too."""
+    for _ in range(200):
+        if holds():
+            break
+        lab.page.wait_for_timeout(100)
     lab.wait_until_idle()
 
 
@@ -28,7 +34,7 @@ def test_a_learner_acts_by_keyboard(lab: Lab, acting: str) -> None:
     lab.output(asked).get_by_role("status").get_by_text("is not a number").wait_for()
     field.fill("8")
     lab.page.keyboard.press("Enter")
-    settled(lab)
+    until(lab, lambda: stream(lab, second))
     assert "What waited for it stands below." in lab.output(asked).get_by_role("status").inner_text()
     assert focused(lab) == "INPUT", "the focus stays where it was"
     assert stream(lab, second) == "second, with 10.5\n"
@@ -40,7 +46,7 @@ def test_a_learner_acts_by_keyboard(lab: Lab, acting: str) -> None:
     lab.page.keyboard.type("63 messages leave rank 0, one after another.")
     lab.page.keyboard.press("Tab")
     lab.page.keyboard.press("Enter")
-    settled(lab)
+    until(lab, lambda: "Our reason" in lab.output(reason).inner_text())
     assert "Our reason. The star takes 63 rounds" in lab.output(reason).inner_text()
     lab.look(reason, "acting-reason")
 
@@ -52,6 +58,7 @@ def test_a_learner_acts_by_keyboard(lab: Lab, acting: str) -> None:
     assert lab.output(turn).get_by_role("button", name="Show a solution").count() == 1
     lab.look(turn, "acting-wrong")
     assert said_to(lab, turn, "(K - 1).bit_length()") == "Right: ⌈log₂ K⌉ rounds. (10 cases)"
+    until(lab, lambda: stream(lab, use).startswith("rounds"))
     assert stream(lab, use) == "rounds for 100 ranks: 7\n"
 
     quiz, which = lab.find('"messages"'), lab.find('"which"')
@@ -72,7 +79,7 @@ def said_to(lab: Lab, cell: int, line: str) -> str:
     """Write this line in the learner's cell, run it; the verdict."""
     lab.write(cell, f"def tree_rounds(K):\n    return {line}\n\n\nyour_turn(tree_rounds)")
     lab.run(cell)
-    settled(lab)
+    until(lab, lambda: status(lab.output(cell)))
     return status(lab.output(cell))
 
 

@@ -159,7 +159,7 @@ def locked(number: int) -> Any:
 
 
 @pytest.mark.later
-@pytest.mark.parametrize("number", [1, 16, 20])
+@pytest.mark.parametrize("number", [1, *(pytest.param(n, marks=pytest.mark.slow) for n in (16, 20))])
 def test_a_lock_for_some_of_the_coordinates_is_seen(number: int) -> None:
     assert observed(locked(number), PARTED)["failed"] == "writes"
 

@@ -85,7 +85,7 @@ def distribute(model, dataset, checkpoint, epochs, batch, rate, save):
 """
 
 
-@pytest.mark.later
+@pytest.mark.slow
 @pytest.mark.horovod
 def test_who_averages_weights_besides_is_right_and_pays_for_it(tmp_path) -> None:  # type: ignore[no-untyped-def]
     path = tmp_path / "double.py"

@@ -104,6 +104,7 @@ def test_an_answer_in_horovod_is_judged() -> None:
     assert "On 2 ranks: no." in wrong.text()
 
 
+@pytest.mark.slow
 @pytest.mark.horovod
 def test_ranks_that_wait_for_each_other_in_horovod_are_a_deadlock() -> None:
     """It took the check's whole time, and was "Stuck" then."""

@@ -155,12 +155,14 @@ print(*sys.modules)
 """
 
 
+@pytest.mark.slow
 def test_what_a_process_had_loaded_before_is_forgotten():
     """The engine loads one of the references, to know how fast this machine's processes talk."""
     done = subprocess.run([sys.executable, "-c", FORGETS], capture_output=True, text=True, timeout=120, check=False)
     assert done.stdout == "LibraryAnswer\n", done.stderr
 
 
+@pytest.mark.slow
 def test_nothing_of_another_answer_is_loaded_before_there_is_a_sandbox():
     done = subprocess.run([sys.executable, "-c", LOADS], capture_output=True, text=True, timeout=120, check=True)
     before = set(done.stdout.split())

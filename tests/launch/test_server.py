@@ -206,7 +206,7 @@ time.sleep(600)
 """
 
 
-@pytest.mark.parametrize("way", ["fork", "spawn"])
+@pytest.mark.parametrize("way", ["fork", pytest.param("spawn", marks=pytest.mark.slow)])
 def test_everything_ends_with_a_parent_that_is_killed(way):
     path = os.pathsep.join([str(BESIDE), str(PKG)])
     env = {**os.environ, "PYTHONPATH": path, "LOCKSTEP_START": way}

@@ -113,6 +113,7 @@ def test_a_hang_ends_with_the_line_of_each_worker() -> None:
         run_elastic(wait, [], workers=2, timeout=2)
 
 
+@pytest.mark.slow
 def test_who_is_left_behind_is_not_waited_for() -> None:
     """One that waits for a rank that has returned would wait for the time limit."""
 
@@ -126,6 +127,7 @@ def test_who_is_left_behind_is_not_waited_for() -> None:
         run_elastic(part, [], workers=2, timeout=60)
 
 
+@pytest.mark.slow
 def test_what_workers_print_arrives_with_their_number(capfd: pytest.CaptureFixture[str]) -> None:
     def talk(batches: Any) -> None:
         print("one\ntwo")

@@ -297,6 +297,7 @@ def test_a_straggler_is_no_deadlock() -> None:
     assert time.monotonic() - began > 2 * patience
 
 
+@pytest.mark.slow
 @pytest.mark.horovod
 def test_at_the_end_of_the_time_the_one_that_computes_is_blamed() -> None:
     """Rank 0, which waited for it in Horovod, was: Lockstep saw no operation of its own there."""
