@@ -1,7 +1,7 @@
 """Each limit that a budget holds an answer to stands in the lab's text, in these words.
 
-A budget's formula takes the place of ``{}``, set as texts set it: "2(K-1)" is 2(K−1) there. So neither the text nor the
-budget changes alone.
+A budget's formula takes the place of ``{}``, set as texts set it: "2(K-1)" is 2(K−1) there. Other words hold the text
+alone: whoever changes such a budget has to read them.
 """
 
 from __future__ import annotations
