@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -101,6 +102,36 @@ def test_under_autograde_what_passes_is_tried_apart_and_costs_nothing_where_that
     assert worlds == [None, "processes"]
     assert (score.verdict, score.points) == ("ungraded", 0)
     assert "no loopback" in score.text()
+
+
+def test_a_secret_seed_draws_the_world_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All six took twice as long as all that the virtual cluster did. Which two are tried nobody knows beforehand."""
+    drawn = set()
+    for number in range(40):
+        monkeypatch.setenv("LOCKSTEP_SEED", f"secret {number}")
+        sizes = assess._sizes_apart(RING)
+        assert len(sizes) == assess.APART
+        assert sizes == assess._sizes_apart(RING)
+        drawn |= set(sizes)
+    assert drawn == {size for size in RING.worlds if size > 1}
+    assert assess._sizes_apart(replace(RING, worlds=(1, 4))) == (4,)
+    assert assess._sizes_apart(replace(RING, worlds=(1,))) == ()
+
+
+@pytest.mark.slow
+def test_only_those_sizes_are_run_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    apart = []
+
+    def observed(exercise: Any, fn: Callable[..., Any], on: str | None) -> Observation:
+        found = observe(exercise, fn, on)
+        if on == "processes":
+            apart.append({seen.case.ranks for seen in found})
+        return found
+
+    monkeypatch.setattr(assess, "observe", observed)
+    answer = RING.right / "list_of_chunks.py"
+    assert checks.check_file(RING.id, answer, keep=False, apart=True).passed
+    assert apart == [set(assess._sizes_apart(RING))]
 
 
 @pytest.mark.slow

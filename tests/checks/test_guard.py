@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 import types
 from functools import partial
@@ -93,6 +94,41 @@ def test_what_a_watch_needs_stays_open_and_everything_is_open_afterwards() -> No
     assert not guard.refused()
     assert ring_all_reduce.__code__ is CODE
     assert types.FunctionType(CODE, vars(ring)).__code__ is CODE
+
+
+def test_who_has_looked_ahead_finds_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server goes from function to function once, for all its children, and they go on from there; also where it did
+    so before a module was loaded that they need."""
+    from lockstep.checks.play import play, play_pure
+    from lockstep.exercises.scikit_learn.parallel_forest.exercise import watch
+
+    for run, needed in [(play, guard.references_refuse), (play_pure, watch)]:
+        monkeypatch.setattr(guard, "_ahead", None)
+        anew = guard._functions("lockstep.collectives", (run, needed))
+        early = {name: module for name, module in sys.modules.items() if name.startswith("lockstep.exercises.")}
+        with monkeypatch.context() as before:
+            for name in early:
+                before.delitem(sys.modules, name)
+            guard.look_ahead(guard.references_refuse)
+        assert guard._ahead
+        began = set(guard._ahead.found)
+        assert guard._functions("lockstep.collectives", (run, needed)) == anew
+        assert guard._ahead.found == began
+    assert watch in anew[1]
+
+
+def test_a_server_that_has_loaded_something_has_looked_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
+    from lockstep.checks.load import FromFile
+    from lockstep.launch import frozen
+
+    monkeypatch.setattr(guard, "_ahead", None)
+    try:
+        frozen.freeze()
+    finally:
+        gc.unfreeze()
+        frozen._frozen.clear()
+    assert guard._ahead
+    assert FromFile.__call__ in guard._ahead.found
 
 
 def test_what_a_watch_holds_of_the_library_stays_open() -> None:

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import importlib
+import os
+import signal
+import socket
 import sys
 from pathlib import Path
 
 import pytest
 
+from lockstep.launch import forkserver, hugepages
+from lockstep.launch.forkserver import Server
 from lockstep.launch.hugepages import HUGE, collapse, regions
+from lockstep.launch.request import Request
+from lockstep.launch.server import memory
 
 MAPS = """\
 000000200000-000000a00000 rw-p 00000000 00:00 0                          [heap]
@@ -33,3 +41,25 @@ def test_the_contents_stay() -> None:
     data = bytearray(range(256)) * (5 * HUGE // 256)
     collapse()
     assert bytes(data) == bytes(range(256)) * (5 * HUGE // 256)
+
+
+def test_they_are_made_for_many_forks_and_for_one_of_which_many_will_come(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A sandbox is one fork of a judge's server, and everything in it is a fork of that one: each copied the table of
+    60,000 small pages."""
+    made: list[str] = []
+    ends = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    server = Server(ends[0], os.getpid())
+    monkeypatch.setattr(hugepages, "collapse", lambda: made.append("huge"))
+    worker, sandbox = "lockstep.launch.worker:main", "lockstep.grading.inside:main"
+    for module in (worker, sandbox):
+        importlib.import_module(module.split(":")[0])
+    for entry, size, since in [(worker, 8, 0), (worker, forkserver.WORTH - 8, 0), (worker, 1, 1), (worker, 8, 1)]:
+        server._begin(Request(entry, 0, size), memory(b'{"env": "{}"}'))
+        assert len(made) == since, (entry, size)
+    server._forks = 0
+    server._begin(Request(sandbox, 0, 1), memory(b'{"env": "{}"}'))
+    assert len(made) == 2
+    for end in (*ends, server._woken, server._wake):
+        end.close()
+    signal.set_wakeup_fd(-1)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)

@@ -314,6 +314,29 @@ def test_an_entry_that_prepares_nothing_has_no_spares() -> None:
 
 
 @pytest.mark.slow
+def test_who_makes_one_run_of_each_kind_has_no_spares() -> None:
+    """A sandbox runs each world size once or twice. Behind each run its server forked as many spares, which rehearsed,
+    and were thrown away at the next one: a fifth of what it took to grade a class."""
+    script = """
+import time
+from lockstep.launch import server
+from lockstep.launch.job import Job
+from lockstep.launch.pool import run_processes
+import launch_entries
+import pool_cases as cases
+from server_children import spares
+server.inherit()
+for _ in range(2):
+    run_processes(Job.pack(cases.process, (), {}, 2))
+    time.sleep(10 * 0.05)
+    print(spares())
+"""
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(HERE), str(PKG)])}
+    done = subprocess.run([sys.executable, "-c", script], env=env, capture_output=True, text=True, timeout=120)
+    assert (done.stderr, done.stdout) == ("", "[]\n[]\n")
+
+
+@pytest.mark.slow
 def test_a_company_that_is_gone_is_told_by_the_hand_over() -> None:
     pool, (ours, theirs) = WarmPool(Wish("", 1, "{}")), socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     pool.add(1, ours)

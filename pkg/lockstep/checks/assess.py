@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from random import Random
 from typing import Any
 
 from lockstep import progress
@@ -23,7 +24,7 @@ from lockstep.checks.load import NoFunction, Unreadable, load
 from lockstep.checks.observation import Observation, Seen
 from lockstep.checks.observe import LAUNCHED_CASE_LIMIT, LIMIT, Ungraded, observe, observe_reference, warm_up
 from lockstep.checks.score import Score
-from lockstep.checks.seeds import under_autograde
+from lockstep.checks.seeds import seed, under_autograde
 from lockstep.checks.ungraded import settle
 from lockstep.checks.wording import printable
 from lockstep.errors import LockstepError, UsageError
@@ -33,7 +34,8 @@ from lockstep.worlds import run
 
 FAIR = 4  # times as long as the course's own answer may take
 LOUD = 10_000  # characters printed in one case that deserve a word
-APART = "On the virtual cluster the values are right. On separate processes, which share no memory, they are not: {}"
+APART = 2  # world sizes: starting so many processes took most of the time in which a class was graded
+SHARED = "On the virtual cluster the values are right. On separate processes, which share no memory, they are not: {}"
 INCOMPARABLE = (
     "What your function gives, or makes of what it is given, cannot be compared with what is wanted ({}). Are all "
     "types, dtypes and shapes those of the text?"
@@ -159,10 +161,10 @@ def _judged_fairly(
 
 def _apart(exercise: Exercise, fn: Callable[..., Any], score: Score) -> Score:
     """The score of an answer that has passed on the virtual cluster, where ranks are threads of one process, after its
-    values were judged where they share nothing. What they cost was judged there."""
+    values were judged where they share nothing, in APART world sizes. What they cost was judged there."""
     if exercise.pure:
         return score
-    exercise = replace(exercise, budgets=(), economise=None)
+    exercise = replace(exercise, budgets=(), economise=None, worlds=_sizes_apart(exercise))
     observation = observe(exercise, fn, "processes")
     if not any(fault_of(seen, standard.examine(exercise)) for seen in observation):
         if observation.unseen:
@@ -170,11 +172,17 @@ def _apart(exercise: Exercise, fn: Callable[..., Any], score: Score) -> Score:
         return score
     found = _judged_fairly(exercise, observation, fn, "processes")
     first = replace(
-        found.findings[0], message=APART.format(found.findings[0].message), misconception="needs-shared-memory"
+        found.findings[0], message=SHARED.format(found.findings[0].message), misconception="needs-shared-memory"
     )
     return Score(
         exercise.id, found.points, found.maximum, found.verdict, [first], found.trace, "", found.states, "", found.case
     )
+
+
+def _sizes_apart(exercise: Exercise) -> tuple[int, ...]:
+    """Drawn by the seed, which under grading is secret. One rank has nobody to share with."""
+    several = [size for size in exercise.worlds if size > 1]
+    return tuple(sorted(Random(seed(exercise.id, 0)).sample(several, min(APART, len(several)))))
 
 
 @contextlib.contextmanager

@@ -15,12 +15,13 @@ import torch.distributed as dist
 from lockstep.checks.calls import UnderWay
 from lockstep.checks.device import HOST, device_of_rank, moved
 from lockstep.checks.exercise import Watch
-from lockstep.checks.guard import references_refuse
+from lockstep.checks.guard import look_ahead, references_refuse
 from lockstep.checks.load import FromFile
 from lockstep.checks.plain import plain
 from lockstep.checks.salt import salt
 from lockstep.checks.transport import encoded
 from lockstep.events import Event, Trace
+from lockstep.launch.frozen import prepare
 from lockstep.residency import booked, weighed
 
 MARK = 13  # bytes: each case begins with a broadcast of this odd size, by which the trace is parted
@@ -134,3 +135,6 @@ def _is_mark(event: Event) -> bool:
 def _from_zero(events: list[Event]) -> list[Event]:
     begin = min((e.posted for e in events), default=0.0)
     return [e._replace(start=e.start - begin, end=e.end - begin, posting=e.posted - begin) for e in events]
+
+
+prepare(partial(look_ahead, references_refuse, encoded, FromFile, returned))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import importlib
 import sys
 from collections import defaultdict
@@ -17,29 +18,60 @@ from lockstep.checks.names import inside, used
 DEPTH = 4  # of containers in containers
 
 
-def reached(begin: Iterable[Callable[..., Any]], packages: tuple[str, ...]) -> set[Any]:
+def reached(begin: Iterable[Callable[..., Any]], packages: tuple[str, ...], ahead: Walk | None = None) -> set[Any]:
     """The functions of ``packages`` ("lockstep.checks.") that may be called once one of ``begin`` is. Modules of it
-    that are imported on the way are imported now."""
-    found: set[Any] = set()
-    waiting = [function for given in begin for function in functions_in(given)]
-    known = _globals(packages)
-    seen: set[str] = set()
-    while waiting:
-        function = waiting.pop()
-        if function in found:
-            continue
-        found.add(function)
-        plain, attributes = _names(function.__code__)
-        own = [function.__globals__.get(name) for name in plain]
-        waiting += [f for value in own if _of(value, packages) for f in functions_in(value)]
-        for name in attributes - seen:
-            seen.add(name)
-            if name.startswith(packages) and name not in sys.modules:
-                importlib.import_module(name)
-                known = _globals(packages)
-                waiting += [f for n in seen for value in known.get(n, ()) for f in functions_in(value)]
-            waiting += [f for value in known.get(name, ()) for f in functions_in(value)]
-    return found
+    that are imported on the way are imported now. ``ahead``: a walk through the same packages that has begun with some
+    of them; it is gone on with, and stays as it is."""
+    walk = copy.copy(ahead) if ahead else Walk(packages)
+    walk.go_on(begin)
+    return walk.found
+
+
+class Walk:
+    """How far one has come from function to function."""
+
+    def __init__(self, packages: tuple[str, ...]) -> None:
+        self._packages = packages
+        self.found: set[Any] = set()
+        self._seen: set[str] = set()  # names of attributes
+        self._loaded: list[str] = []  # modules in which these were looked for
+        self._known: Mapping[str, list[Any]] = {}  # what there is by which name
+
+    def __copy__(self) -> Walk:
+        other = Walk(self._packages)
+        other.found, other._seen = set(self.found), set(self._seen)
+        other._loaded, other._known = self._loaded, self._known
+        return other
+
+    def go_on(self, begin: Iterable[Callable[..., Any]]) -> None:
+        """From these, too; and to what the modules know by now that have been loaded since."""
+        waiting = [function for given in begin for function in functions_in(given)]
+        waiting += self._in_new_modules()
+        while waiting:
+            function = waiting.pop()
+            if function in self.found:
+                continue
+            self.found.add(function)
+            plain, attributes = _names(function.__code__)
+            own = [function.__globals__.get(name) for name in plain]
+            waiting += [f for value in own if _of(value, self._packages) for f in functions_in(value)]
+            for name in attributes - self._seen:
+                self._seen.add(name)
+                if name.startswith(self._packages) and name not in sys.modules:
+                    importlib.import_module(name)
+                    waiting += self._in_new_modules()
+                waiting += self._by_name(name)
+
+    def _in_new_modules(self) -> list[FunctionType]:
+        """What the names that were seen so far may mean since modules were loaded."""
+        now = [name for name, _ in loaded(self._packages)]
+        if now == self._loaded:
+            return []
+        self._loaded, self._known = now, _globals(self._packages)
+        return [f for name in self._seen for f in self._by_name(name)]
+
+    def _by_name(self, name: str) -> list[FunctionType]:
+        return [f for value in self._known.get(name, ()) for f in functions_in(value)]
 
 
 def functions_in(value: Any, depth: int = DEPTH) -> Iterator[FunctionType]:

@@ -25,8 +25,10 @@ from lockstep.grading import sandbox, withheld
 from lockstep.grading.plain_facts import encoded
 from lockstep.grading.sandbox_view import View
 from lockstep.launch import server
+from lockstep.launch.frozen import freeze
 
 READY = b"ready"
+FORKS = 41  # of a sandbox: its processes, its server, and the ranks of a check of six world sizes, twice
 Told = tuple[Outcome | RunError | WorldUnavailable | UsageError, tuple[int, float] | None]
 
 
@@ -53,6 +55,7 @@ def load(modules: Iterable[str], answer: str) -> None:
     for module in modules:
         with contextlib.suppress(ImportError):  # who needs it says so
             importlib.import_module(module)
+    freeze()
     server.inherit()
 
 

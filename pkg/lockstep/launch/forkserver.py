@@ -34,7 +34,7 @@ from lockstep.launch import hugepages
 from lockstep.launch.child import STATUS, enter, kill_group
 from lockstep.launch.frozen import freeze
 from lockstep.launch.request import FILES, LOAD, LOADED, LONGEST, READY, Request
-from lockstep.launch.warm_pool import Slots, WarmPool, Wish
+from lockstep.launch.warm_pool import MOST, Slots, WarmPool, Wish
 
 PRELOAD = (
     "torch",
@@ -44,6 +44,7 @@ PRELOAD = (
     "torch.distributed.pipelining",
     "torch.nn.parallel",
     "torch.utils.serialization.config",
+    "numpy.ctypeslib",
     "numpy.random",
     "cloudpickle",
     "lockstep.launch.worker",
@@ -66,14 +67,15 @@ def preload() -> None:
 
 
 class Server:
-    """The server's own side: waits for requests and for children that end; while all is quiet, it forks spares."""
+    """The server's own side: waits for requests and for children that end; while all is quiet, it forks spares, unless
+    its ``parent`` is not there for long (``spares``)."""
 
-    def __init__(self, control: socket.socket, parent: int) -> None:
+    def __init__(self, control: socket.socket, parent: int, spares: bool = True) -> None:
         self._control = control
         self._reports: dict[int, int] = {}  # pid of a rank → the pipe that takes its exit status
         self._pool: WarmPool | None = None  # that is to serve the run which is being asked for
         self._asked: list[tuple[int, int, int]] = []  # the files of that run's children so far
-        self._slots = Slots(self._separate)
+        self._slots = Slots(self._separate, most=MOST if spares else 0)
         self._forks = 0  # since memory lies in small pages
         self._selector = selectors.DefaultSelector()
         self._selector.register(control, selectors.EVENT_READ, self._serve)
@@ -130,9 +132,10 @@ class Server:
         self._bury()
         if request.entry.startswith("lockstep."):  # the learner's modules are never loaded here
             self._load(request.entry.split(":")[0])
-        if self._forks <= WORTH < self._forks + request.size:
+        forks = request.size * forks_of(request.entry)
+        if self._forks <= WORTH < self._forks + forks:
             hugepages.collapse()
-        self._forks += request.size
+        self._forks += forks
         with open(told, "rb") as setup:
             environment = json.loads(setup.read().decode("utf-8", "surrogateescape"))["env"]
         if self._pool:  # of a run that was taken back
@@ -244,6 +247,11 @@ class Server:
             kill_group(pid)
         self._slots.dissolve()
         os._exit(0)
+
+
+def forks_of(entry: str) -> int:
+    """How many forks will come of one of its children, itself included: its module's ``FORKS``."""
+    return int(getattr(sys.modules.get(entry.split(":")[0]), "FORKS", 1))
 
 
 def is_broken(pipe: int) -> bool:

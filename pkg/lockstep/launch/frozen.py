@@ -10,6 +10,7 @@ from __future__ import annotations
 import gc
 import os
 from collections import defaultdict
+from collections.abc import Callable
 from pathlib import Path
 from types import CodeType, FunctionType
 from typing import NamedTuple
@@ -32,8 +33,18 @@ def key_of(code: CodeType) -> Key:
 _frozen: defaultdict[Key, list[FunctionType]] = defaultdict(list)
 
 
+_prepared: list[Callable[[], object]] = []
+
+
+def prepare(act: Callable[[], object]) -> None:
+    """Have ``act`` called whenever a server has loaded something: what every child would do first, and again."""
+    _prepared.append(act)
+
+
 def freeze() -> None:
     """Put all that there is now out of the collector's sight, and note Lockstep's functions by their code."""
+    for act in _prepared:
+        act()
     for function in gc.get_objects():
         if type(function) is FunctionType and function.__code__.co_filename.startswith(PACKAGE):
             _frozen[key_of(function.__code__)].append(function)

@@ -192,7 +192,7 @@ def _serve(control: socket.socket, starter: int, log: int) -> None:
         os.dup2(log, 1)
         os.dup2(log, 2)
         os.close(log)
-        Server(control, starter).run()
+        Server(control, starter, spares=False).run()
     finally:
         os._exit(1)
 

@@ -143,10 +143,11 @@ def rename(name: bytes) -> bytes:
 
 
 class Slots:
-    """``separate`` makes a fork of the server a process of its own. It closes ``files()`` there."""
+    """``separate`` makes a fork of the server a process of its own. It closes ``files()`` there. ``most``: spares of a
+    pool."""
 
-    def __init__(self, separate: Callable[[], None]) -> None:
-        self._separate = separate
+    def __init__(self, separate: Callable[[], None], most: int = MOST) -> None:
+        self._separate, self._most = separate, most
         self._pools: dict[str, WarmPool] = {}  # by entry
         self._wishes: dict[str, Wish] = {}  # for which there is no pool yet
 
@@ -157,7 +158,7 @@ class Slots:
             pool.dissolve()
             pool = None
         self._wishes.pop(wish.entry, None)
-        if wish.size <= MOST and prepares(wish.entry):
+        if wish.size <= self._most and prepares(wish.entry):
             self._wishes[wish.entry] = wish
         return pool
 
