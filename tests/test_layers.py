@@ -23,6 +23,7 @@ LAYERS = [
         "tables",
         "tally",
         "machines",
+        "moved",
         "cost",
         "explain",
         "residency",
@@ -52,6 +53,7 @@ LAYERS = [
     ["classical", "cpu", "simt", "data_parallel"],  # the techniques
     ["without_waiting", "with_horovod", "sharded", "pipeline", "tensor_parallel", "experts"],
     ["show"],
+    ["experiments"],  # what the lessons' cells call
     ["checks", "bench", "lessons", "notebook"],
     ["exercises"],
     ["grading", "hub"],

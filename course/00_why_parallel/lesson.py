@@ -27,7 +27,7 @@ from IPython.display import display
 
 from lockstep import predict, quiz, reconcile, run, show, your_turn
 from lockstep.cost import speedup, tasks, training
-from lockstep.data_parallel import forgiving
+from lockstep.experiments.all_reduce_sgd import forgiving
 from lockstep.launch.survey import full_survey
 from lockstep.machines import Cluster, Device, Link
 

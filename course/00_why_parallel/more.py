@@ -11,7 +11,7 @@ import torch
 
 from lockstep import show
 from lockstep.cost import speedup, training
-from lockstep.cpu.latency import latency
+from lockstep.experiments.cpu.latency import latency
 from lockstep.launch.measure import best_time
 
 # %% [markdown]

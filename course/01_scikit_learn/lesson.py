@@ -33,10 +33,11 @@ from sklearn.svm import SVC
 from threadpoolctl import threadpool_info
 
 from lockstep import predict, quiz, reconcile, show, your_turn
-from lockstep.classical import assignment, driven, nested
-from lockstep.classical.audit import audit, notes, table
+from lockstep.classical import assignment, nested
+from lockstep.classical.audit import audit, table
 from lockstep.classical.knobs import measuring
 from lockstep.classical.usage import usage
+from lockstep.experiments.scikit_learn import driven, lecture_notes
 
 # %% [markdown]
 # ## 1. Three knobs · 5 minutes · short path
@@ -136,7 +137,7 @@ verdicts = []
 for verdict in audit(FOUR, rounds=1):
     verdicts.append(verdict)
     print(table.line(verdict))
-display(reconcile("scikit-learn-claims", measured=notes.borne_out(verdicts)))
+display(reconcile("scikit-learn-claims", measured=lecture_notes.borne_out(verdicts)))
 show.audit(verdicts)
 
 # %% [markdown] lesson="reason scikit-learn-claims"
@@ -145,7 +146,7 @@ show.audit(verdicts)
 # the other nine. On a busy machine, or with another BLAS, a line may differ.
 
 # %% lesson="after scikit-learn-claims"
-Markdown(notes.beside(verdicts))
+Markdown(lecture_notes.beside(verdicts))
 
 # %% [markdown] lesson="after scikit-learn-claims"
 # **The notes and us.** Where no reason stands, the two agree. Where one stands, it says who does the work. Try your own

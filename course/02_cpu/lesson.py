@@ -23,17 +23,18 @@ from IPython.display import display
 from numba import njit, prange
 
 from lockstep import predict, quiz, reconcile, show, your_turn
-from lockstep.cpu import counted, driven, naive, placed, side_by_side
-from lockstep.cpu.accumulators import addition_seconds, source
+from lockstep.cpu import counted
 from lockstep.cpu.compiled import inner_loop
-from lockstep.cpu.distances import distances_table
 from lockstep.cpu.dot import REORDER
-from lockstep.cpu.latency import latency
 from lockstep.cpu.matmul import blocked_matmul
-from lockstep.cpu.numa import numa_table
-from lockstep.cpu.roofs import measure_roofs
-from lockstep.cpu.rungs import PYTHON, roof, rungs
 from lockstep.cpu.saxpy import saxpy
+from lockstep.experiments.cpu import driven, naive, placed, side_by_side
+from lockstep.experiments.cpu.accumulators import addition_seconds, source
+from lockstep.experiments.cpu.distances import distances_table
+from lockstep.experiments.cpu.latency import latency
+from lockstep.experiments.cpu.numa import numa_table
+from lockstep.experiments.cpu.roofs import measure_roofs
+from lockstep.experiments.cpu.rungs import PYTHON, roof, rungs
 from lockstep.launch import host
 
 # %% [markdown]

@@ -14,11 +14,11 @@ import numpy as np
 from numba import njit, prange
 
 from lockstep import show
-from lockstep.cpu import naive, topology
-from lockstep.cpu.blocks import block_width, gflops, rates
-from lockstep.cpu.branches import keep_below, keep_below_without_branch
-from lockstep.cpu.roofs import kernel_time, multiply_adds
 from lockstep.cpu.threads import thread_seconds
+from lockstep.experiments.cpu import naive, topology
+from lockstep.experiments.cpu.blocks import block_width, gflops, rates
+from lockstep.experiments.cpu.branches import keep_below, keep_below_without_branch
+from lockstep.experiments.cpu.roofs import kernel_time, multiply_adds
 from lockstep.launch import host
 
 # %% [markdown]
@@ -31,7 +31,7 @@ from lockstep.launch import host
 ask = """
 import llvmlite.binding as llvm
 llvm.set_option("", "--debug-only=loop-vectorize")
-from lockstep.cpu.naive import naive_dot
+from lockstep.experiments.cpu.naive import naive_dot
 naive_dot.compile("float32(float32[::1], float32[::1])")
 """
 answer = subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True)
@@ -94,8 +94,8 @@ wide = """
 import numpy as np
 from numba import njit
 from lockstep.cpu.compiled import inner_loop
-from lockstep.cpu.naive import naive_dot
-from lockstep.cpu.roofs import ns_per_element
+from lockstep.experiments.cpu.naive import naive_dot
+from lockstep.experiments.cpu.roofs import ns_per_element
 x, y = np.ones(2048, np.float32), np.ones(2048, np.float32)
 fast = njit(fastmath={"reassoc", "contract", "nsz"})(naive_dot.py_func)
 print(inner_loop(fast, x, y).register_bits, "bits:", ns_per_element(fast, x, y), "ns")

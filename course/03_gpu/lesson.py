@@ -24,7 +24,8 @@ from IPython.display import display
 from numba import cuda, float32
 
 from lockstep import predict, quiz, reconcile, show, your_turn
-from lockstep.simt import driven, launch, tensor_core
+from lockstep.experiments.gpu import driven
+from lockstep.simt import launch, tensor_core
 from lockstep.simt.kernels import naive_transpose, reduction
 
 # %% [markdown]

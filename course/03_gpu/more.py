@@ -9,10 +9,11 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from lockstep.errors import WorldUnavailable
-from lockstep.simt import driven, launch, tensor_core
-from lockstep.simt.gpu import beside, on_gpu, on_tensor_cores
+from lockstep.experiments.gpu import driven
+from lockstep.experiments.gpu.gpu import beside, on_gpu, on_tensor_cores
+from lockstep.experiments.gpu.machine_code import machine_code
+from lockstep.simt import launch, tensor_core
 from lockstep.simt.kernels import naive_transpose, transpose, vector_add
-from lockstep.simt.machine_code import machine_code
 from lockstep.simt.occupancy import occupancy
 
 # %% [markdown]

@@ -23,12 +23,12 @@ import torch.distributed as dist
 from IPython.display import display
 
 from lockstep import collectives, predict, quiz, reconcile, run, show, your_turn
-from lockstep.collectives.counts import timed
-from lockstep.collectives.notes import all_reduce_table
-from lockstep.collectives.patterns import patterns
 from lockstep.cost.fit import crossings, fit_alpha_beta
 from lockstep.dye import dye, total
 from lockstep.errors import Deadlock
+from lockstep.experiments.communication.counts import timed
+from lockstep.experiments.communication.notes import all_reduce_table
+from lockstep.experiments.communication.patterns import patterns
 
 # %% [markdown]
 # ## 1. Ranks share nothing · 6 minutes · short path

@@ -360,7 +360,7 @@ check("all_reduce_sgd.smallest_batch_that_hides", smallest_batch_that_hides)
 # nothing is left to hide it. From the right batch on, nothing else is.
 
 # %% lab="readonly confirm"
-from lockstep.data_parallel.hiding import confirm
+from lockstep.experiments.all_reduce_sgd.hiding import confirm
 
 confirm(smallest_batch_that_hides)
 

@@ -25,12 +25,13 @@ from IPython.display import display
 from torch.nn import functional as F
 from torch.nn.parallel import DistributedDataParallel
 
-from lockstep import datasets, machines, models, run, show
-from lockstep import predict, quiz, reconcile, your_turn
+from lockstep import datasets, machines, models, predict, quiz, reconcile, run, show
+from lockstep import your_turn
 from lockstep.cost import data_parallel as cost
-from lockstep.data_parallel import ddp, driven, equivalence, learning_rate, partition
-from lockstep.data_parallel import replicas, resnet50, stragglers
-from lockstep.data_parallel import torch_data_parallel as torch_dp
+from lockstep.data_parallel import ddp, partition, replicas, stragglers
+from lockstep.experiments.all_reduce_sgd import driven, equivalence, learning_rate
+from lockstep.experiments.all_reduce_sgd import resnet50
+from lockstep.experiments.all_reduce_sgd import torch_data_parallel as torch_dp
 
 # %% [markdown]
 # ## 1. What a step is · 5 minutes · short path

@@ -12,7 +12,8 @@ from torch.nn import functional as F
 
 from lockstep import datasets, machines, models, run
 from lockstep.cost.algorithms import all_reduces
-from lockstep.data_parallel import beside_torch, data_server, ddp
+from lockstep.data_parallel import ddp
+from lockstep.experiments.all_reduce_sgd import beside_torch, data_server
 
 # %% [markdown]
 # ## Data servers

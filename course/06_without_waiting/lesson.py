@@ -22,10 +22,10 @@ import torch
 from IPython.display import display
 
 from lockstep import predict, quiz, reconcile, run, show, your_turn
-from lockstep.without_waiting import advice, compression, conflict, consensus, counted
-from lockstep.without_waiting import driven, fewer_bytes, hogwild, ingress
-from lockstep.without_waiting import notes, published, push_sum, schedules, schemes
-from lockstep.without_waiting import waiting
+from lockstep.experiments.without_waiting import advice, conflict, consensus, counted
+from lockstep.experiments.without_waiting import driven, fewer_bytes, ingress, notes
+from lockstep.experiments.without_waiting import published, schedules, schemes, waiting
+from lockstep.without_waiting import compression, hogwild, push_sum
 
 # %% [markdown]
 # ## 1. What waiting costs · 3 minutes · short path

@@ -6,8 +6,9 @@
 
 # %%
 from lockstep import show
-from lockstep.without_waiting import decentralised, fewer_bytes, generalisation, grouped
-from lockstep.without_waiting import federated, masked, ports, schemes, several_servers
+from lockstep.experiments.without_waiting import decentralised, fewer_bytes
+from lockstep.experiments.without_waiting import generalisation, ports, schemes
+from lockstep.without_waiting import federated, grouped, masked, several_servers
 
 # %% [markdown]
 # ## Four ways to serve

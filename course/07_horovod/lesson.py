@@ -23,11 +23,11 @@ import torch.distributed as dist
 from IPython.display import display
 
 from lockstep import predict, quiz, reconcile, run, show, your_turn
+from lockstep.experiments.horovod import commits, dialects, driven, legacy, scaling
+from lockstep.experiments.horovod import steps, tell, tf_distribute
+from lockstep.experiments.horovod.recorded import or_recorded
 from lockstep.lessons import horovod_ready
-from lockstep.with_horovod import commits, dialects, driven
-from lockstep.with_horovod import frameworks, legacy, scaling, steps, tell
-from lockstep.with_horovod import tf_distribute
-from lockstep.with_horovod.recorded import or_recorded
+from lockstep.with_horovod import frameworks
 
 horovod_ready()
 

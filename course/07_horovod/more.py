@@ -9,10 +9,10 @@ import inspect
 import tempfile
 from pathlib import Path
 
-from lockstep.with_horovod import lightning, tell
+from lockstep.experiments.horovod import lightning, tell
+from lockstep.experiments.horovod.recorded import or_recorded
 from lockstep.with_horovod.available import MISSING, available
 from lockstep.with_horovod.launched import called, horovodrun
-from lockstep.with_horovod.recorded import or_recorded
 
 # %% [markdown]
 # ## Three ways to start

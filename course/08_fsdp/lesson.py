@@ -20,8 +20,9 @@ import inspect
 from IPython.display import display
 
 from lockstep import predict, quiz, reconcile, show, your_turn
-from lockstep.sharded import beside_torch, driven, offload, recomputed
-from lockstep.sharded import table, trainings, wrapping
+from lockstep.experiments.fsdp import beside_torch, driven, recomputed, table, trainings
+from lockstep.experiments.fsdp import wrapping
+from lockstep.sharded import offload
 
 # %% [markdown]
 # ## 1. What a replica holds · 4 minutes · short path

@@ -7,7 +7,8 @@
 # %%
 import inspect
 
-from lockstep.sharded import across_nodes, beside_dcp, mixed, table
+from lockstep.experiments.fsdp import across_nodes, beside_dcp, table
+from lockstep.sharded import mixed
 
 # %% [markdown]
 # ## All of Table 1

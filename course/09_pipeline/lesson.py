@@ -19,10 +19,11 @@ from IPython.display import display
 
 from lockstep import predict, quiz, reconcile, run, show, your_turn
 from lockstep.errors import Deadlock
-from lockstep.pipeline import driven, equality, exchange, notes, placement
-from lockstep.pipeline import published, staleness, the_notes, training
+from lockstep.experiments.pipeline import driven, notes, placement, published, the_notes
+from lockstep.experiments.pipeline import training
+from lockstep.experiments.pipeline.drawn import drawn
+from lockstep.pipeline import equality, exchange, staleness
 from lockstep.pipeline.counts import bubble, peak_activations, weight_versions
-from lockstep.pipeline.drawn import drawn
 from lockstep.pipeline.instructions import SendActivation
 from lockstep.pipeline.partition import partition_layers
 from lockstep.pipeline.schedules import stream, streams

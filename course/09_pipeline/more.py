@@ -10,8 +10,9 @@ from importlib.util import find_spec
 from IPython.display import display
 
 from lockstep import run
-from lockstep.pipeline import beside_torch, branched_runs, equality, gpt_stages, held
-from lockstep.pipeline import plans, published, staleness
+from lockstep.experiments.pipeline import branched_runs, gpt_stages, held, plans
+from lockstep.experiments.pipeline import published
+from lockstep.pipeline import beside_torch, equality, staleness
 
 # %% [markdown]
 # ## torch's own

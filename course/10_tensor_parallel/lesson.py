@@ -21,9 +21,10 @@ import inspect
 from IPython.display import display
 
 from lockstep import predict, quiz, reconcile, show, your_turn
-from lockstep.tensor_parallel import across_nodes, counted, driven
-from lockstep.tensor_parallel import overlapped, published, recorded, regions
-from lockstep.tensor_parallel import table, the_notes, trainings
+from lockstep.experiments.tensor_parallel import counted, driven, table, the_notes
+from lockstep.experiments.tensor_parallel import trainings
+from lockstep.tensor_parallel import across_nodes, overlapped, published, recorded
+from lockstep.tensor_parallel import regions
 
 # %% [markdown]
 # ## 1. Two ways to cut · 6 minutes · short path

@@ -8,9 +8,9 @@
 from IPython.display import display
 
 from lockstep import run
-from lockstep.tensor_parallel import across_nodes, beside_torch, counted, megatron
-from lockstep.tensor_parallel import overlapped, published, scaling, table
-from lockstep.tensor_parallel import trainings, users
+from lockstep.experiments.tensor_parallel import counted, megatron, scaling, table
+from lockstep.experiments.tensor_parallel import trainings, users
+from lockstep.tensor_parallel import across_nodes, beside_torch, overlapped, published
 
 # %% [markdown]
 # ## torch's trace, and ours

@@ -32,7 +32,8 @@ import torch.distributed as dist
 import torch.nn.functional as F
 
 from lockstep import check
-from lockstep.experts import assigned, training
+from lockstep.experiments.mixture_of_experts import assigned
+from lockstep.experts import training
 from lockstep.experts.training import kind_of
 from lockstep.tally import counted
 

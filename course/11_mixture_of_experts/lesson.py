@@ -24,9 +24,10 @@ from IPython.display import display
 
 from lockstep import predict, quiz, reconcile, show, your_turn
 from lockstep.cost import experts as cost
-from lockstep.experts import collapse, dense, dispatch, driven, flops, gpt_on_ranks
-from lockstep.experts import loads, models_table, published, shared_expert, table
-from lockstep.experts import quality, the_notes, training
+from lockstep.experiments.mixture_of_experts import driven, gpt_on_ranks, loads
+from lockstep.experiments.mixture_of_experts import published, quality, table, the_notes
+from lockstep.experts import collapse, dense, dispatch, flops, models_table
+from lockstep.experts import shared_expert, training
 from lockstep.experts.mixture_of_depths import block_flops, depth_flops
 
 # %% [markdown]

@@ -5,7 +5,8 @@
 # grows with the number of experts.
 
 # %%
-from lockstep.experts import beside_torch, driven, flops, mixture_of_depths, table
+from lockstep.experiments.mixture_of_experts import driven, table
+from lockstep.experts import beside_torch, flops, mixture_of_depths
 
 # %% [markdown]
 # ## torch's own

@@ -10,6 +10,8 @@ import importlib
 import sys
 from typing import TYPE_CHECKING, Any
 
+from lockstep import moved
+
 if TYPE_CHECKING:
     from lockstep import lessons as lessons
     from lockstep import show as show
@@ -25,6 +27,8 @@ _STARTS_RANKS = ("run", "check")
 _HOME |= dict.fromkeys(("predict", "quiz", "reconcile", "your_turn"), "lessons")
 
 __all__ = ["check", "lessons", "predict", "quiz", "reconcile", "run", "show", "your_turn"]
+
+moved.install()
 
 
 def __getattr__(name: str) -> Any:

@@ -8,8 +8,8 @@ import pytest
 from lockstep.checks.case import Case
 from lockstep.checks.exercise import find
 from lockstep.checks.seeds import seed
-from lockstep.data_parallel.regression import Halved
 from lockstep.exercises.all_reduce_sgd.all_reduce_sgd.exercise import batches, start, wanted
+from lockstep.experiments.all_reduce_sgd.regression import Halved
 
 SGD = find("all_reduce_sgd.all_reduce_sgd")
 CASES = [case for ranks in SGD.worlds for case in SGD.cases(ranks, seed(SGD.id, ranks))]

@@ -23,14 +23,14 @@ from lockstep.checks.load import load
 from lockstep.checks.observation import Failure, Observation, Seen
 from lockstep.checks.observe import Ungraded
 from lockstep.cpu.compiled import compiling_problem, inner_loop, machine_code
-from lockstep.cpu.lines import Busy, lines_counted
-from lockstep.cpu.observed import code
 from lockstep.cpu.traced import Memory
-from lockstep.cpu.trial import try_in_python
 from lockstep.errors import RunError
 from lockstep.exercises.cpu import kernels
 from lockstep.exercises.cpu.blocked_matmul.exercise import SHAPES, blocks
+from lockstep.exercises.cpu.lines import Busy, lines_counted
+from lockstep.exercises.cpu.observed import code
 from lockstep.exercises.cpu.parallel_sum.exercise import SLACK
+from lockstep.exercises.cpu.trial import try_in_python
 
 SAXPY, DOT, MATMUL, SUM = (checks.find(f"cpu.{name}") for name in ("saxpy", "dot", "blocked_matmul", "parallel_sum"))
 

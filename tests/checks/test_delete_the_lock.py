@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from lockstep.exercises.without_waiting.delete_the_lock.exercise import COSTS, RULES, TASKS
+from lockstep.exercises.without_waiting.meeting import RATE, SIZE, WAYS, Task, observed
 from lockstep.without_waiting.lock_free import delete_the_lock, one_lock, run_together
-from lockstep.without_waiting.meeting import RATE, SIZE, WAYS, Task, observed
 
 SHARING = Task(5, 14, 3, parted=False)
 PARTED = Task(5, 9, 2, parted=True)

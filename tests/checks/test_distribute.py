@@ -12,10 +12,10 @@ from lockstep import checks
 from lockstep.checks.case import Case
 from lockstep.checks.exercise import find
 from lockstep.checks.seeds import seed
+from lockstep.exercises.horovod import replayed
 from lockstep.exercises.horovod.distribute.exercise import task
 from lockstep.exercises.horovod.training import TOLD
-from lockstep.with_horovod import replayed
-from lockstep.with_horovod.task import state, told_rows
+from lockstep.experiments.horovod.task import state, told_rows
 
 EXERCISE = find("horovod.distribute")
 CASES = [case for ranks in EXERCISE.worlds for case in EXERCISE.cases(ranks, seed(EXERCISE.id, ranks))]

@@ -13,7 +13,7 @@ from lockstep.checks.known import known_answers
 from lockstep.checks.rules import first
 from lockstep.exercises.horovod.elastic_rules import COSTS, RULES
 from lockstep.exercises.horovod.elastic_state.exercise import CASES
-from lockstep.with_horovod.survival import Task, compared, digest, flat, replay, sgd
+from lockstep.exercises.horovod.survival import Task, compared, digest, flat, replay, sgd
 
 EXERCISE = find("horovod.elastic_state")
 TASK = Task(7, 8, 3, 2, {1: 5})

@@ -15,7 +15,7 @@ from lockstep.checks.observe import observe
 from lockstep.checks.rules import first
 from lockstep.exercises.horovod.fused_tensors.exercise import RULES, TOLD
 from lockstep.exercises.horovod.timelines import at_once, evidence, recorded, varied
-from lockstep.with_horovod.recorded import recording
+from lockstep.experiments.horovod.recorded import recording
 from lockstep.with_horovod.timeline import Timeline, fused_tensors, names, spans
 
 FUSED = find("horovod.fused_tensors")

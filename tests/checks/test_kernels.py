@@ -17,8 +17,7 @@ from lockstep.checks.case import Case
 from lockstep.checks.judge import Fault
 from lockstep.checks.observation import Seen
 from lockstep.checks.transforms import changed_tensors
-from lockstep.exercises.gpu import launches
-from lockstep.simt.kernels import patients
+from lockstep.exercises.gpu import launches, patients
 
 KERNELS = [e for e in checks.exercises() if e.topic == "gpu" and e.watch is launches.watch]
 FRACTIONS = [e for e in KERNELS if e.function != "private_histogram"]  # it is given whole numbers, as its text says

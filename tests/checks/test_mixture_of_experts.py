@@ -11,8 +11,15 @@ from lockstep.checks import check
 from lockstep.checks.calls import told_call
 from lockstep.checks.exercise import find
 from lockstep.cost.experts import rows
-from lockstep.experts import assigned, drawn_experts, drawn_loads, observed_depths, observed_gate, observed_loss
-from lockstep.experts.flowing import Called, gradients, leaves, off, rounded
+from lockstep.exercises.mixture_of_experts import (
+    drawn_experts,
+    drawn_loads,
+    observed_depths,
+    observed_gate,
+    observed_loss,
+)
+from lockstep.exercises.mixture_of_experts.observed_calls import Called, gradients, leaves, off, rounded
+from lockstep.experiments.mixture_of_experts import assigned
 from lockstep.experts.functional import name_the_expert
 from lockstep.experts.gate import top_k_gate
 from lockstep.experts.training import Trained, kind_of

@@ -14,9 +14,9 @@ from lockstep.checks.observe import observe
 from lockstep.checks.standard import spent
 from lockstep.exercises.mixture_of_experts.dispatch_and_combine import exercise as there_and_back
 from lockstep.exercises.mixture_of_experts.expert_parallel_moe import exercise as training
+from lockstep.exercises.mixture_of_experts.noted_experts import Noted, coefficients, observed
 from lockstep.exercises.mixture_of_experts.routed import Tried, count
 from lockstep.experts.capacity import within_capacity
-from lockstep.experts.noted_experts import Noted, coefficients, observed
 
 PLACES, TRAINING = (find(f"mixture_of_experts.{name}") for name in ("dispatch_and_combine", "expert_parallel_moe"))
 

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lockstep.classical.audit.notes import NOTES, borne_out
 from lockstep.classical.audit.verdict import Verdict
-from lockstep.classical.driven import kmeans_table
 from lockstep.classical.nested import EIGHT, FOLDS, NESTED, ONE, Nested, nested_table
 from lockstep.classical.usage import Usage
+from lockstep.experiments.scikit_learn.driven import kmeans_table
+from lockstep.experiments.scikit_learn.lecture_notes import NOTES, borne_out
 
 
 def mean(sums: Sequence[Any], counts: Sequence[int]) -> Any:

@@ -3,8 +3,8 @@
 import pytest
 
 from lockstep.classical.audit.catalogue import CLAIMS, catalogue
-from lockstep.classical.audit.notes import NOTES, beside
 from lockstep.classical.audit.verdict import Verdict
+from lockstep.experiments.scikit_learn.lecture_notes import NOTES, beside
 
 
 def verdict(name: str, kind: str) -> Verdict:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from lockstep import collectives
-from lockstep.collectives.counts import Counts, counted, timed
-from lockstep.collectives.notes import all_reduce_table
-from lockstep.collectives.patterns import patterns
 from lockstep.cost import algorithms
+from lockstep.experiments.communication.counts import Counts, counted, timed
+from lockstep.experiments.communication.notes import all_reduce_table
+from lockstep.experiments.communication.patterns import patterns
 from lockstep.machines import alpha_beta
 
 FORMULAS = {

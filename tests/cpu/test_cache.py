@@ -7,10 +7,10 @@ import pytest
 
 from lockstep.cpu.cache import Cache
 from lockstep.cpu.matmul import blocked_matmul
-from lockstep.cpu.naive import matmul_by_columns, matmul_by_rows
 from lockstep.cpu.traced import Memory
 from lockstep.cpu.tracing import trace
 from lockstep.errors import UsageError
+from lockstep.experiments.cpu.naive import matmul_by_columns, matmul_by_rows
 
 
 def hits(cache: Cache, *addresses: int) -> str:

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from numba import njit
 
-from lockstep.cpu import naive
 from lockstep.cpu.compiled import inner_loop, machine_code
 from lockstep.cpu.dot import dot
 from lockstep.cpu.matmul import blocked_matmul
 from lockstep.cpu.saxpy import saxpy
 from lockstep.cpu.sums import parallel_sum
 from lockstep.errors import UsageError
+from lockstep.experiments.cpu import naive
 
 X, Y = np.arange(64, dtype=np.float32), np.ones(64, np.float32)
 

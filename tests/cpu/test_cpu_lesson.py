@@ -8,18 +8,19 @@ import numpy as np
 import pytest
 from numba import njit, prange
 
-from lockstep.cpu import counted, distances, numa, side_by_side
-from lockstep.cpu.blocks import block_width, gflops
+from lockstep.cpu import counted
 from lockstep.cpu.cache import Cache
-from lockstep.cpu.driven import pieces_table, walks_table
 from lockstep.cpu.matmul import blocked_matmul
-from lockstep.cpu.naive import matmul_by_columns, matmul_by_rows, naive_dot
 from lockstep.cpu.pipelined import begins, cycles
-from lockstep.cpu.placed import peak
-from lockstep.cpu.roofs import Roofs
-from lockstep.cpu.rungs import python_dot, roof
 from lockstep.cpu.traced import Memory
 from lockstep.cpu.tracing import trace
+from lockstep.experiments.cpu import distances, numa, side_by_side
+from lockstep.experiments.cpu.blocks import block_width, gflops
+from lockstep.experiments.cpu.driven import pieces_table, walks_table
+from lockstep.experiments.cpu.naive import matmul_by_columns, matmul_by_rows, naive_dot
+from lockstep.experiments.cpu.placed import peak
+from lockstep.experiments.cpu.roofs import Roofs
+from lockstep.experiments.cpu.rungs import python_dot, roof
 from lockstep.machines import find
 
 ROOFS = Roofs(100e9, {"L1": 200e9, "memory": 10e9})

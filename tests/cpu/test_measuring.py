@@ -8,14 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lockstep.cpu import topology
-from lockstep.cpu.accumulators import source, with_accumulators
 from lockstep.cpu.assembly import innermost_loops
-from lockstep.cpu.branches import keep_below, keep_below_without_branch
 from lockstep.cpu.compiled import inner_loop, machine_code
-from lockstep.cpu.latency import circle, follow, latency
-from lockstep.cpu.roofs import STEPS, multiply_adds, triad
 from lockstep.cpu.threads import count, count_atomically, count_together, thread_seconds
+from lockstep.experiments.cpu import topology
+from lockstep.experiments.cpu.accumulators import source, with_accumulators
+from lockstep.experiments.cpu.branches import keep_below, keep_below_without_branch
+from lockstep.experiments.cpu.latency import circle, follow, latency
+from lockstep.experiments.cpu.roofs import STEPS, multiply_adds, triad
 
 
 @pytest.mark.parametrize("k", [1, 3, 8])

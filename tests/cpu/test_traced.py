@@ -10,11 +10,11 @@ import pytest
 from numba import njit, prange
 
 from lockstep.cpu.coherence import share
-from lockstep.cpu.naive import parallel_sum_in_shared_line
 from lockstep.cpu.sums import parallel_sum
 from lockstep.cpu.traced import SERIAL, Endless, Memory
 from lockstep.cpu.tracing import trace
 from lockstep.errors import UsageError
+from lockstep.experiments.cpu.naive import parallel_sum_in_shared_line
 
 
 def touched(memory: Memory) -> list[tuple[str, int, str]]:

@@ -2,9 +2,9 @@
 
 import pytest
 
-from lockstep.data_parallel.data_server import epoch, pools, server_table
 from lockstep.data_parallel.partition import partition
 from lockstep.errors import UsageError
+from lockstep.experiments.all_reduce_sgd.data_server import epoch, pools, server_table
 from lockstep.machines import find
 
 HALF = find("dgx-a100").with_rank(4, speed=0.5)

@@ -4,8 +4,8 @@ from functools import cache
 
 import pytest
 
-from lockstep.data_parallel import equivalence
-from lockstep.data_parallel.equivalence import FLOAT64_BITS, RANKS, SYNC, TRAININGS, Bits, Equality
+from lockstep.experiments.all_reduce_sgd import equivalence
+from lockstep.experiments.all_reduce_sgd.equivalence import FLOAT64_BITS, RANKS, SYNC, TRAININGS, Bits, Equality
 
 ROUNDING = 1e-13
 all_rows = cache(equivalence.equality)

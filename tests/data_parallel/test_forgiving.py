@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lockstep.data_parallel import forgiving
+from lockstep.experiments.all_reduce_sgd import forgiving
 
 
 def test_nothing_lost_is_nothing_left() -> None:

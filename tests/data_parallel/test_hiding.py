@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from lockstep.cost.data_parallel import all_reduce_seconds, smallest_batch_that_hides, step_seconds
-from lockstep.data_parallel.hiding import FLAT, HEAD, Flat, confirm, exposure
 from lockstep.errors import UsageError
+from lockstep.experiments.all_reduce_sgd.hiding import FLAT, HEAD, Flat, confirm, exposure
 
 
 def small(ranks: int, alpha: float = 0.0, layers: int = 4) -> Flat:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 import torch
 
-from lockstep.data_parallel import learning_rate
-from lockstep.data_parallel.learning_rate import convergence, goyal, linear, square_root, sweep, warm_up
 from lockstep.errors import UsageError
+from lockstep.experiments.all_reduce_sgd import learning_rate
+from lockstep.experiments.all_reduce_sgd.learning_rate import convergence, goyal, linear, square_root, sweep, warm_up
 
 
 def test_the_rules() -> None:

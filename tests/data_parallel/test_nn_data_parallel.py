@@ -8,8 +8,8 @@ from torch import nn
 from torch.nn.parallel.replicate import replicate
 
 from lockstep.cost.algorithms import ring_all_reduce
-from lockstep.data_parallel import torch_data_parallel as ours
 from lockstep.errors import UsageError
+from lockstep.experiments.all_reduce_sgd import torch_data_parallel as ours
 
 
 def test_on_a_cpu_the_model_is_called_once_with_all_examples() -> None:

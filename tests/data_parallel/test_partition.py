@@ -18,7 +18,7 @@ from lockstep.data_parallel.partition import (
     permutation,
     splits_table,
 )
-from lockstep.data_parallel.shares import observed, otherwise_salted
+from lockstep.exercises.all_reduce_sgd.shares import observed, otherwise_salted
 
 NAMES = [f"example {i}" for i in range(120)]
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lockstep.data_parallel.resnet50 import NBYTES, WORKERS, resnet50, resnet50_table
+from lockstep.experiments.all_reduce_sgd.resnet50 import NBYTES, WORKERS, resnet50, resnet50_table
 
 
 def test_a_third_of_a_second_is_128_images_and_not_32() -> None:

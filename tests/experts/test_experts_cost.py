@@ -23,11 +23,11 @@ from lockstep.cost.experts import (
     with_capacity,
 )
 from lockstep.errors import UsageError
+from lockstep.experiments.mixture_of_experts.loads import imbalance, imbalance_table, loaded, skewed
 from lockstep.experts import capacity as with_torch
 from lockstep.experts.balance import loads as counted
 from lockstep.experts.expert_parallel import ExpertParallelMoE, add_up_gradients
 from lockstep.experts.gate import TopKGate
-from lockstep.experts.loads import imbalance, imbalance_table, loaded, skewed
 from lockstep.machines import find
 
 D, H, E, K, FACTOR = 24, 40, 6, 2, 1.0

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from lockstep import run
 from lockstep.errors import UsageError
-from lockstep.experts import gpt_on_ranks
+from lockstep.experiments.mixture_of_experts import gpt_on_ranks
 from lockstep.experts.collapse import EVERY, RATE, SEED, STEPS, WAYS, collapse_table, computed, recorded, written
 from lockstep.experts.expert_parallel import ExpertParallelMoE
 from lockstep.experts.gate import TopKGate

@@ -7,18 +7,9 @@ import torch
 
 from lockstep.cost.experts import booked, even_loads, sent, to_compute
 from lockstep.cost.sharding import MIXED, bytes_of
-from lockstep.experts import (
-    capacity,
-    collapse,
-    driven,
-    flops,
-    gpt_on_ranks,
-    loads,
-    quality,
-    shared_expert,
-    the_notes,
-    training,
-)
+from lockstep.experiments.mixture_of_experts import driven, gpt_on_ranks, loads, quality, the_notes
+from lockstep.experiments.mixture_of_experts.published import FLOPS_PER_EXAMPLE, row
+from lockstep.experts import capacity, collapse, flops, shared_expert, training
 from lockstep.experts.balance import load_balancing_loss
 from lockstep.experts.dense import NotesMixture
 from lockstep.experts.flops import NOTES, OPT, OPT_CONTEXT, OPT_VOCABULARY, dense_flops
@@ -26,7 +17,6 @@ from lockstep.experts.gate import top_k_gate
 from lockstep.experts.gpt import MixtureGPT
 from lockstep.experts.mixture_of_depths import block_flops, depth_flops, depths_table
 from lockstep.experts.models_table import find, parts_table
-from lockstep.experts.published import FLOPS_PER_EXAMPLE, row
 
 
 def top_k(scores, k):

@@ -6,10 +6,10 @@ import pytest
 import torch
 
 from lockstep import run
+from lockstep.experiments.mixture_of_experts.published import row, steps_speedup, switch_table
 from lockstep.experts.flops import NOTES, OPT, OPT_CONTEXT, OPT_VOCABULARY, active_flops, dense_flops, opt_table
 from lockstep.experts.gpt import MixtureGPT
 from lockstep.experts.models_table import MODELS, find, models_table
-from lockstep.experts.published import row, steps_speedup, switch_table
 from lockstep.models import GPT
 from lockstep.tables import published
 

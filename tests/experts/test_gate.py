@@ -12,7 +12,7 @@ from lockstep.checks.load import load
 from lockstep.checks.observation import Seen
 from lockstep.checks.plain import plain
 from lockstep.errors import UsageError
-from lockstep.experts import observed_gate
+from lockstep.exercises.mixture_of_experts import observed_gate
 from lockstep.experts.balance import importance_loss, load_balancing_loss, loads, z_loss
 from lockstep.experts.capacity import capacity, limited, within_capacity
 from lockstep.experts.dense import NotesMixture, SerialMoE, dense_mixture, rows_computed, sparse_mixture

@@ -6,8 +6,8 @@ import torch.distributed as dist
 
 from lockstep.comm.rules import NCCL, RENDEZVOUS, STRICT, Rules
 from lockstep.errors import Deadlock
+from lockstep.exercises.pipeline.noted_passes import Passes, results_of
 from lockstep.pipeline.exchange import mend_one_f_one_b_exchange, one_f_one_b_exchange
-from lockstep.pipeline.noted_passes import Passes, results_of
 from lockstep.worlds import run
 
 SHAPE = (2, 3)

@@ -8,8 +8,8 @@ import pytest
 
 from lockstep import run
 from lockstep.comm.rules import STRICT
+from lockstep.exercises.pipeline.observed_worker import LATE, LONG, observed, random_streams, tasks, under_way, written
 from lockstep.pipeline.instructions import Update
-from lockstep.pipeline.observed_worker import LATE, LONG, observed, random_streams, tasks, under_way, written
 from lockstep.pipeline.pairs import instructions, orders_of
 from lockstep.pipeline.plain_worker import pipeline_worker
 from lockstep.pipeline.validate import faults

@@ -8,9 +8,9 @@ import torch.distributed as dist
 from torch import Tensor, nn
 
 from lockstep import run
+from lockstep.experiments.pipeline.branches import Branched
+from lockstep.experiments.pipeline.notes import at_once
 from lockstep.models import linear
-from lockstep.pipeline.branches import Branched
-from lockstep.pipeline.notes import at_once
 
 WIDTH = 6
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from lockstep.errors import Deadlock
-from lockstep.pipeline import branched_runs, driven, exchange, gpt_stages, plans, published, the_notes, training
+from lockstep.experiments.pipeline import branched_runs, driven, gpt_stages, plans, published, the_notes, training
+from lockstep.pipeline import exchange
 from lockstep.pipeline.drawing import best_slots
 from lockstep.pipeline.equality import gradients_table
 from lockstep.pipeline.staleness import rates_table

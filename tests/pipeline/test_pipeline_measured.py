@@ -8,8 +8,9 @@ from lockstep import run
 from lockstep.cost.bubble import bubble
 from lockstep.cost.pipeline import sent_bytes
 from lockstep.errors import UsageError
-from lockstep.pipeline import data_or_model, notes, placement, staleness, training
-from lockstep.pipeline.training import Flat, pipelined, step
+from lockstep.experiments.pipeline import data_or_model, notes, placement, training
+from lockstep.experiments.pipeline.training import Flat, pipelined, step
+from lockstep.pipeline import staleness
 
 
 def test_the_notes_first_pipeline_is_serial() -> None:

@@ -7,7 +7,7 @@ import pytest
 from lockstep import run
 from lockstep.cost.pipeline import MEASURED, resident, sent_bytes
 from lockstep.errors import UsageError
-from lockstep.pipeline.held import A, executed, memory_table, one_step, sent_table, told
+from lockstep.experiments.pipeline.held import A, executed, memory_table, one_step, sent_table, told
 
 SIZES = [
     (1, 3, 2),

@@ -10,10 +10,10 @@ from torch import nn
 
 from lockstep import run
 from lockstep.errors import UsageError
+from lockstep.experiments.pipeline.profile import profile
 from lockstep.pipeline import partition, pipedream_partition
 from lockstep.pipeline.partition import partition_layers, slowest
 from lockstep.pipeline.pipedream_partition import Layer, Stage
-from lockstep.pipeline.profile import profile
 
 
 def test_the_slowest_stage_is_as_fast_as_can_be() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lockstep.pipeline.published import (
+from lockstep.experiments.pipeline.published import (
     Prediction,
     largest_model_table,
     largest_models,

@@ -3,7 +3,7 @@
 import pytest
 
 from lockstep.cost.sharding import hybrid, published_across
-from lockstep.sharded.across_nodes import SCHEMES, G, M, W, across_table, counted
+from lockstep.experiments.fsdp.across_nodes import SCHEMES, G, M, W, across_table, counted
 
 
 @pytest.mark.sampled(3)

@@ -12,9 +12,9 @@ from torch.nn import functional as F
 
 from lockstep import run
 from lockstep.data_parallel.ddp import BucketedDDP
+from lockstep.experiments.fsdp.recomputed import by_torch, recomputed_table, step
 from lockstep.models import linear, mlp
 from lockstep.sharded.checkpointing import alive_at_peak, best_segments, checkpoint, in_segments
-from lockstep.sharded.recomputed import by_torch, recomputed_table, step
 
 
 @pytest.mark.sampled(3)

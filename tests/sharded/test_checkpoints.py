@@ -13,9 +13,9 @@ from torch import Tensor
 
 from lockstep import run
 from lockstep.errors import LockstepError, UsageError
+from lockstep.experiments.fsdp.beside_dcp import dcp_table
 from lockstep.models import mlp
 from lockstep.sharded import checkpoints
-from lockstep.sharded.beside_dcp import dcp_table
 from lockstep.sharded.flat import shard_of
 from lockstep.sharded.resuming import resume, save_training
 from lockstep.sharded.zero import Zero

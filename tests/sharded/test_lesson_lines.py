@@ -7,7 +7,7 @@ import torch
 
 from lockstep.cost.sharding import booked, sent
 from lockstep.errors import UsageError
-from lockstep.sharded import driven, trainings, wrapping
+from lockstep.experiments.fsdp import driven, trainings, wrapping
 from lockstep.sharded.layers import dense
 from lockstep.sharded.port import through_a_port
 

@@ -5,8 +5,8 @@ import itertools
 import pytest
 import torch
 
+from lockstep.exercises.fsdp.read_shards import Saved, numbers
 from lockstep.sharded.flat import shard_of
-from lockstep.sharded.read_shards import Saved, numbers
 from lockstep.sharded.resharding import pieces, reshard
 
 

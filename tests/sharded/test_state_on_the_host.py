@@ -3,8 +3,8 @@
 import torch
 
 from lockstep import run
+from lockstep.exercises.fsdp.watched_host import observed
 from lockstep.sharded.hosted import offload
-from lockstep.sharded.watched_host import observed
 
 SIZES = (300, 200, 250, 1, 280)
 

@@ -13,8 +13,8 @@ from torch import Tensor
 
 from lockstep import run
 from lockstep.cost.sharding import booked, model_states
-from lockstep.data_parallel.beside_torch import PROGRAMS, STEPS, Program, batch, loss
 from lockstep.errors import UsageError
+from lockstep.experiments.all_reduce_sgd.beside_torch import PROGRAMS, STEPS, Program, batch, loss
 from lockstep.models import mlp
 from lockstep.sharded.checkpointing import in_segments
 from lockstep.sharded.clipping import clip_by_global_norm

@@ -10,10 +10,10 @@ import pytest
 
 from lockstep import show
 from lockstep.errors import UsageError
+from lockstep.experiments.horovod.recorded import recording
 from lockstep.show import palette
 from lockstep.show.horovod import READY, Tensors, tensors
 from lockstep.show.timeline import columns
-from lockstep.with_horovod.recorded import recording
 from lockstep.with_horovod.timeline import Timeline, fused_tensors, readiness, spans
 
 SVG = "{http://www.w3.org/2000/svg}"

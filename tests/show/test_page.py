@@ -21,15 +21,15 @@ from lockstep.cost.tasks import TRAINING
 from lockstep.cpu.assembly import innermost_loops
 from lockstep.dye import dye, total
 from lockstep.errors import Deadlock, RankState
+from lockstep.experiments.horovod.recorded import recording
+from lockstep.experiments.without_waiting.consensus import Consensus
+from lockstep.experiments.without_waiting.fewer_bytes import Trained
+from lockstep.experiments.without_waiting.ingress import Step
 from lockstep.experts.gpt import MixtureGPT
 from lockstep.show.figure import LONG, page, script
 from lockstep.simt import launch
 from lockstep.tensor_parallel.across_nodes import Size
-from lockstep.with_horovod.recorded import recording
-from lockstep.without_waiting.consensus import Consensus
-from lockstep.without_waiting.fewer_bytes import Trained
 from lockstep.without_waiting.graphs import ring
-from lockstep.without_waiting.ingress import Step
 
 ASSEMBLY = Path(__file__).parents[1] / "cpu/assembly/avx2-dot_four_accumulators.s"
 SVG = "{http://www.w3.org/2000/svg}"

@@ -21,10 +21,10 @@ from lockstep.collectives import ring_all_reduce
 from lockstep.dye import dye, total
 from lockstep.errors import Deadlock, RankState
 from lockstep.events import Event, Trace, Unequal
+from lockstep.experiments.horovod.recorded import recording
 from lockstep.lessons import horovod as on_horovod
 from lockstep.show import costs, horovod, message_times, palette, predict, reconcile, ring, roofline, timeline, xray
 from lockstep.show.figure import Drawn, Figure
-from lockstep.with_horovod.recorded import recording
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 

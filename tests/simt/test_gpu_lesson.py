@@ -7,8 +7,9 @@ import pytest
 
 from lockstep import show
 from lockstep.errors import UsageError
+from lockstep.experiments.gpu import driven
 from lockstep.show.tensor_core import holders
-from lockstep.simt import driven, launch, tensor_core
+from lockstep.simt import launch, tensor_core
 from lockstep.simt.kernels import private_histogram
 
 

@@ -9,8 +9,8 @@ import pytest
 from numba import cuda
 
 from lockstep.errors import WorldUnavailable
+from lockstep.experiments.gpu.machine_code import REGISTERS, by_lines, machine_code
 from lockstep.simt import KernelError
-from lockstep.simt.machine_code import REGISTERS, by_lines, machine_code
 
 LISTING = """
 	//----- nvinfo : EIATTR_REGCOUNT

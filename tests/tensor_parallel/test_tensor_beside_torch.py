@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from lockstep.cost.tensor import booked, sent
-from lockstep.tensor_parallel import trainings
+from lockstep.experiments.tensor_parallel import trainings
+from lockstep.experiments.tensor_parallel.trainings import WAYS, training, trainings_table
 from lockstep.tensor_parallel.beside_torch import EXAMPLES, METHODS, SIZES, beside, beside_torch_table
-from lockstep.tensor_parallel.trainings import WAYS, training, trainings_table
 
 ROUNDING = 1e-14
 SLOW = pytest.mark.slow

@@ -6,7 +6,7 @@ import pytest
 import torch.distributed as dist
 
 from lockstep import run
-from lockstep.tensor_parallel.table import CASES, RANKS, beside_one_rank, differences, gradients_table
+from lockstep.experiments.tensor_parallel.table import CASES, RANKS, beside_one_rank, differences, gradients_table
 
 ROUNDING = 1e-15
 
@@ -53,7 +53,7 @@ def test_in_a_group() -> None:
 
 def test_the_table_says_where_a_case_cannot_be(monkeypatch: pytest.MonkeyPatch) -> None:
     found = {name: {3: 0.0} if case.possible(3) else {} for name, case in CASES.items()}
-    monkeypatch.setattr("lockstep.tensor_parallel.table.beside_one_rank", lambda ranks: found)
+    monkeypatch.setattr("lockstep.experiments.tensor_parallel.table.beside_one_rank", lambda ranks: found)
     table = gradients_table([3])
     assert [row[0] for row in table.rows] == list(CASES)
     assert [row[0] for row in table.rows if row[1] == "–"] == ["8 heads, 2 with keys"]

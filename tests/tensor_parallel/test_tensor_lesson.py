@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from lockstep.cost.tensor import equal_traffic, published_activations
+from lockstep.experiments.tensor_parallel import driven, megatron, the_notes, users
 from lockstep.grading.course import root
 from lockstep.grading.material import material
-from lockstep.tensor_parallel import driven, megatron, recorded, the_notes, users
+from lockstep.tensor_parallel import recorded
 from lockstep.tensor_parallel.across_nodes import figure_13, passed, spent
 from lockstep.tensor_parallel.bugs import RIGHT, WRONG
 from lockstep.tensor_parallel.overlapped import chunk_table

@@ -1,6 +1,6 @@
 """After how many steps a worker has committed, by what it noted."""
 
-from lockstep.with_horovod.survival import committed
+from lockstep.exercises.horovod.survival import committed
 
 
 def noted(*what: int | str) -> list[dict[str, int | str]]:

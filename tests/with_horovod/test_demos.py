@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from lockstep.with_horovod import commits, demos, dialects, driven, legacy, scaling, script, tell
-from lockstep.with_horovod.recorded import recording
+from lockstep.experiments.horovod import commits, demos, dialects, driven, legacy, scaling, tell
+from lockstep.experiments.horovod.recorded import recording
+from lockstep.with_horovod import script
 
 Found = dict[str, Any]
 

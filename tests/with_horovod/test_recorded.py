@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from lockstep.errors import TimeLimit, UsageError
-from lockstep.with_horovod import recorded
-from lockstep.with_horovod.recorded import DATA, demos, or_recorded, record, recorded_names, recording, structure
+from lockstep.experiments.horovod import recorded
+from lockstep.experiments.horovod.recorded import DATA, demos, or_recorded, record, recorded_names, recording, structure
 
 
 @pytest.fixture

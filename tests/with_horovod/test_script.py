@@ -10,13 +10,14 @@ import pytest
 import torch
 import torch.distributed as dist
 
+from lockstep.exercises.horovod.replayed import Serial, first_fact, replay
+from lockstep.experiments.horovod import tf_distribute
+from lockstep.experiments.horovod.lightning import lightning
+from lockstep.experiments.horovod.observed import Evidence, noted, observed
+from lockstep.experiments.horovod.task import Task, flat, state
 from lockstep.launch import server
-from lockstep.with_horovod import script, tf_distribute
+from lockstep.with_horovod import script
 from lockstep.with_horovod.available import MODULES
-from lockstep.with_horovod.lightning import lightning
-from lockstep.with_horovod.observed import Evidence, noted, observed
-from lockstep.with_horovod.replayed import Serial, first_fact, replay
-from lockstep.with_horovod.task import Task, flat, state
 from lockstep.worlds import run
 
 TASK = Task(seed=3, ranks=4, checkpoint=True, frozen=True)

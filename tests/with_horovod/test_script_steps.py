@@ -7,8 +7,18 @@ from itertools import pairwise
 import pytest
 
 from lockstep.errors import UsageError
+from lockstep.experiments.horovod.steps import (
+    PARTS,
+    SHOWS,
+    compiled,
+    evidence,
+    forgotten,
+    listing,
+    measured,
+    steps,
+    without,
+)
 from lockstep.with_horovod import script
-from lockstep.with_horovod.steps import PARTS, SHOWS, compiled, evidence, forgotten, listing, measured, steps, without
 
 
 def test_the_first_listing_is_the_serial_script_and_the_last_one_the_distributed_one() -> None:

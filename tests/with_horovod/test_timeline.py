@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lockstep.with_horovod.recorded import recording
+from lockstep.experiments.horovod.recorded import recording
 from lockstep.with_horovod.timeline import (
     Counts,
     Ready,

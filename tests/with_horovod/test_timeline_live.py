@@ -6,8 +6,8 @@ from functools import partial
 
 import pytest
 
+from lockstep.experiments.horovod.specimens import gradients
 from lockstep.with_horovod.ranks import run_horovod
-from lockstep.with_horovod.specimens import gradients
 from lockstep.with_horovod.timeline import Timeline, counts, cycles, fused_tensors, readiness, spans
 
 pytestmark = pytest.mark.horovod

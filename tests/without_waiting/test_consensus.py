@@ -4,9 +4,9 @@ import pytest
 import torch
 
 from lockstep.errors import UsageError
+from lockstep.experiments.without_waiting.consensus import Consensus, consensus, consensus_table, graphs
+from lockstep.experiments.without_waiting.decentralised import d_psgd_table
 from lockstep.show.consensus import consensus as chart
-from lockstep.without_waiting.consensus import Consensus, consensus, consensus_table, graphs
-from lockstep.without_waiting.decentralised import d_psgd_table
 from lockstep.without_waiting.graphs import one_peer_exponential, ring, second_eigenvalue
 
 HALVED = Consensus("halved", [ring(4)], [1.0, 0.5, 0.25, 0.125, 0.0625], 2.0)

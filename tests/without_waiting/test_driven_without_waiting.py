@@ -11,9 +11,9 @@ import torch.distributed as dist
 from torch import Tensor
 
 from lockstep import run
-from lockstep.without_waiting import consensus, driven
-from lockstep.without_waiting.advice import advice_table
-from lockstep.without_waiting.driven import (
+from lockstep.experiments.without_waiting import consensus, driven
+from lockstep.experiments.without_waiting.advice import advice_table
+from lockstep.experiments.without_waiting.driven import (
     classes_table,
     driven_local,
     driven_server,
@@ -22,14 +22,14 @@ from lockstep.without_waiting.driven import (
     meets,
     thrown_away,
 )
-from lockstep.without_waiting.ingress import step_of
-from lockstep.without_waiting.notes import DELAYED, SYNCHRONOUS, each, notes_table, of
+from lockstep.experiments.without_waiting.ingress import step_of
+from lockstep.experiments.without_waiting.notes import DELAYED, SYNCHRONOUS, each, notes_table, of
+from lockstep.experiments.without_waiting.published import hogwild_table
+from lockstep.experiments.without_waiting.schedules import played
+from lockstep.experiments.without_waiting.waiting import asynchronous_staleness
 from lockstep.without_waiting.parameter_server import work
 from lockstep.without_waiting.problems import GRADIENT, cluster
-from lockstep.without_waiting.published import hogwild_table
 from lockstep.without_waiting.race import recorded
-from lockstep.without_waiting.schedules import played
-from lockstep.without_waiting.waiting import asynchronous_staleness
 
 
 def is_near(step: int, others: list[int], bound: float) -> bool:

@@ -9,8 +9,8 @@ import pytest
 from lockstep import show
 from lockstep.errors import UsageError
 from lockstep.events import Event
-from lockstep.without_waiting import fewer_bytes, generalisation
-from lockstep.without_waiting.fewer_bytes import PERIODS, STEPS, Trained, sent
+from lockstep.experiments.without_waiting import fewer_bytes, generalisation
+from lockstep.experiments.without_waiting.fewer_bytes import PERIODS, STEPS, Trained, sent
 
 EVEN, BY_CLASS = fewer_bytes.ALPHAS
 

@@ -9,9 +9,9 @@ from torch import Tensor
 from torch.nn import functional as F
 from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
+from lockstep.experiments.without_waiting import generalisation
+from lockstep.experiments.without_waiting.generalisation import Way, gradients
 from lockstep.models import mlp
-from lockstep.without_waiting import generalisation
-from lockstep.without_waiting.generalisation import Way, gradients
 from lockstep.without_waiting.local_sgd import local_sgd
 from lockstep.worlds import run
 

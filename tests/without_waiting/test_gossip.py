@@ -5,9 +5,9 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
+from lockstep.experiments.without_waiting.ports import busiest_port
 from lockstep.without_waiting.gossip import Gradient, d_psgd, gossip_step
 from lockstep.without_waiting.graphs import complete, exponential, one_peer_exponential, ring, star
-from lockstep.without_waiting.ports import busiest_port
 from lockstep.without_waiting.senses import senses_table
 from lockstep.worlds import run
 

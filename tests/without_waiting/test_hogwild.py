@@ -11,7 +11,8 @@ import pytest
 from numba import njit
 
 from lockstep.cpu.threads import count_atomically, thread_seconds
-from lockstep.without_waiting import conflict, counted, hogwild, sparse
+from lockstep.experiments.without_waiting import conflict, counted
+from lockstep.without_waiting import hogwild, sparse
 from lockstep.without_waiting.sparse import Examples, Floats
 
 SMALL = sparse.data_sets(examples=300)

@@ -8,10 +8,10 @@ import pytest
 
 from lockstep.cost.parameter_server import all_reduce_step_seconds, saturated_from, served_seconds
 from lockstep.errors import UsageError
-from lockstep.without_waiting import ingress
-from lockstep.without_waiting.advice import compared
-from lockstep.without_waiting.late import drawn
-from lockstep.without_waiting.schemes import Reached, delayed_run, reached, stragglers, trained
+from lockstep.experiments.without_waiting import ingress
+from lockstep.experiments.without_waiting.advice import compared
+from lockstep.experiments.without_waiting.late import drawn
+from lockstep.experiments.without_waiting.schemes import Reached, delayed_run, reached, stragglers, trained
 from lockstep.without_waiting.several_servers import torn_table
 
 

@@ -8,9 +8,9 @@ from random import Random
 import pytest
 import torch
 
-from lockstep.without_waiting.served import served
+from lockstep.exercises.without_waiting.served import served
+from lockstep.exercises.without_waiting.vector_clock import Counting, Facts, Step, after, of_ranks, of_steps, updates
 from lockstep.without_waiting.staleness import staleness_of
-from lockstep.without_waiting.vector_clock import Counting, Facts, Step, after, of_ranks, of_steps, updates
 
 PAUSE = 0.5
 

@@ -18,7 +18,7 @@ from lockstep.checks.judge import Fault
 from lockstep.checks.observation import Seen
 from lockstep.checks.plain import plain
 from lockstep.checks.rules import UNGRADED, Evidence, Rule, first
-from lockstep.cpu.observed import Kernel
+from lockstep.exercises.cpu.observed import Kernel
 from lockstep.show.registers import draw_registers
 
 Dear = Callable[[Sequence[Evidence]], Sequence[Evidence]]

@@ -6,7 +6,7 @@ from dataclasses import replace
 from lockstep.checks.judge import Fault
 from lockstep.checks.observation import Seen
 from lockstep.checks.rules import UNGRADED, Rule, first
-from lockstep.with_horovod.survival import Task, compared
+from lockstep.exercises.horovod.survival import Task, compared
 
 RULES = (
     Rule("too-slow", lambda e: e["skipped"], "this was not tried, since a job before it did not end: a worker "

@@ -9,7 +9,7 @@ from typing import Any
 
 from lockstep.checks.values import told
 from lockstep.checks.wording import counted
-from lockstep.with_horovod.recorded import recording
+from lockstep.experiments.horovod.recorded import recording
 from lockstep.with_horovod.timeline import Operation, Timeline, names, operations, spans
 
 PHASE = "GLOO_ALLREDUCE"

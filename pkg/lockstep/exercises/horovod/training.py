@@ -1,4 +1,4 @@
-"""What is told of a training script, by the name of the fact in `lockstep.with_horovod.replayed`."""
+"""What is told of a training script, by the name of the fact in `lockstep.exercises.horovod.replayed`."""
 
 TOLD = {
     "never-called": "rank {rank} never calls the model with gradients.",

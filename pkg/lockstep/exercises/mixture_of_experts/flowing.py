@@ -17,7 +17,7 @@ from lockstep.checks.observation import Seen
 from lockstep.checks.plain import plain
 from lockstep.checks.rules import Rule, first
 from lockstep.checks.values import told
-from lockstep.experts.flowing import off, rounded
+from lockstep.exercises.mixture_of_experts.observed_calls import off, rounded
 
 Facts = dict[str, Any]
 

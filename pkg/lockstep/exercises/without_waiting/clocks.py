@@ -12,7 +12,7 @@ from lockstep.checks.observation import Seen
 from lockstep.checks.plain import plain
 from lockstep.checks.rules import Evidence
 from lockstep.checks.wording import counted, listed
-from lockstep.without_waiting.vector_clock import Counting, Step, after, of_ranks, of_steps, updates
+from lockstep.exercises.without_waiting.vector_clock import Counting, Step, after, of_ranks, of_steps, updates
 
 RATE = 0.5
 UNIT = 50  # ms of a gradient; on the virtual cluster virtual ones, that pass at once

@@ -5,10 +5,10 @@ from torch import Tensor
 
 from lockstep.checks.case import Case, generator
 from lockstep.checks.exercise import Exercise
-from lockstep.data_parallel.regression import Halved, mean_gradient
 from lockstep.data_parallel.sgd import sequential_sgd
 from lockstep.exercises.all_reduce_sgd.all_reduces import all_reduces
 from lockstep.exercises.communication.tensors import groups
+from lockstep.experiments.all_reduce_sgd.regression import Halved, mean_gradient
 
 SHAPES = {3: (3, 2), 8: (2, 2)}  # of w, by ranks
 Batches = list[tuple[Tensor, Tensor]]

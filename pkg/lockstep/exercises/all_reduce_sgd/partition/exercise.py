@@ -9,7 +9,7 @@ from lockstep.checks.judge import Fault
 from lockstep.checks.observation import Seen
 from lockstep.checks.rules import Rule, first
 from lockstep.checks.wording import counted
-from lockstep.data_parallel.shares import observed
+from lockstep.exercises.all_reduce_sgd.shares import observed
 
 SIZES = ((600, 4), (400, 8), (200, 1), (10, 4), (12, 3), (3, 5), (0, 2))  # examples, ranks
 

@@ -8,9 +8,9 @@ from lockstep.checks.case import Case
 from lockstep.checks.judge import Fault
 from lockstep.checks.observation import Seen
 from lockstep.checks.rules import Evidence, Rule, first
-from lockstep.cpu.observed import Kernel, code
 from lockstep.exercises.cpu.arrays import one_case, quarters
 from lockstep.exercises.cpu.kernels import LOOP, compiled, registers, returned
+from lockstep.exercises.cpu.observed import Kernel, code
 
 SIZES = (39, 0, 1, 3, 64, 2049)  # the last one's machine code is read
 
@@ -21,7 +21,7 @@ def calls(case: Case) -> list[Call]:
 
 
 def measure(fn: Callable[..., Any], *arguments: Any) -> Evidence:
-    from lockstep.cpu.naive import times_as_fast  # numba takes a moment, and a list of exercises needs none
+    from lockstep.experiments.cpu.naive import times_as_fast  # numba takes a moment, and a list of exercises needs none
 
     both = {"code": code(fn, *arguments), "strict": code(fn, *arguments, strict=True)}
     return {**both, "ratio": times_as_fast(fn, *arguments)}

@@ -5,10 +5,10 @@ from lockstep.checks.arrays import Arrays, Call
 from lockstep.checks.budget import Budget, Measure
 from lockstep.checks.case import Case
 from lockstep.checks.rules import Rule
-from lockstep.cpu.observed import Kernel, sharing
 from lockstep.cpu.traced import Memory
 from lockstep.exercises.cpu.arrays import one_case, wide
 from lockstep.exercises.cpu.kernels import COMPILED, compiled, drawn, returned
+from lockstep.exercises.cpu.observed import Kernel, sharing
 from lockstep.show.lines import draw_lines
 
 CALLS = ((8, 2), (0, 3), (5, 8), (101, 4), (47, 8), (400, 4))  # elements, workers

@@ -8,7 +8,7 @@ from lockstep.checks.exercise import Exercise
 from lockstep.checks.judge import Fault
 from lockstep.checks.observation import Seen
 from lockstep.checks.rules import Rule, first
-from lockstep.sharded.watched_host import Given, about, drawn, first_wrong, observed
+from lockstep.exercises.fsdp.watched_host import Given, about, drawn, first_wrong, observed
 
 TRIED: dict[str, Any] = {  # numbers of each layer, steps, how large the gradients are
     "6 layers of one size": ([500] * 6, 3),

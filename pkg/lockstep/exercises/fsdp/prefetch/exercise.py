@@ -14,9 +14,9 @@ from lockstep.checks.observation import Seen
 from lockstep.checks.overlap import beside
 from lockstep.exercises.communication.tensors import groups
 from lockstep.exercises.fsdp.counted import held
+from lockstep.exercises.fsdp.whole_numbers import WIDEST, Exact
 from lockstep.exercises.without_waiting.evidence import case
 from lockstep.sharded.layers import Dense
-from lockstep.sharded.whole_numbers import WIDEST, Exact
 
 EXAMPLES = 4
 LAYERS = {1: [3], 2: [6], 3: [1, 5]}  # by ranks

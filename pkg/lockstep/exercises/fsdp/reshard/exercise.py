@@ -7,8 +7,8 @@ from lockstep.checks.budget import Budget, Measure
 from lockstep.checks.case import Case
 from lockstep.checks.plain import plain
 from lockstep.checks.rules import Rule
+from lockstep.exercises.fsdp.read_shards import numbers, observed
 from lockstep.sharded.flat import shard_of
-from lockstep.sharded.read_shards import numbers, observed
 from lockstep.sharded.resharding import pieces
 
 SIZES = ((24, 4, 2), (24, 2, 4), (60, 4, 6), (61, 4, 3), (100, 7, 9), (5, 4, 3), (5, 3, 8), (23, 5, 1), (12, 1, 1))

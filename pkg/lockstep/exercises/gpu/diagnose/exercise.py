@@ -15,7 +15,7 @@ RATIOS: Mapping[str, Callable[[Mapping[str, int]], float]] = {
 
 
 def patients(case: Case, rank: int) -> list[tuple[dict[str, int]]]:
-    from lockstep.simt.kernels.patients import counts  # loads numba
+    from lockstep.exercises.gpu.patients import counts  # loads numba
 
     return [(of_one,) for of_one in counts(case.settings["illness"], case.seed)]
 

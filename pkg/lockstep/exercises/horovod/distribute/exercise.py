@@ -8,11 +8,11 @@ from lockstep.checks.judge import Fault
 from lockstep.checks.observation import Seen
 from lockstep.checks.rules import Rule, first
 from lockstep.checks.wording import counted, listed
+from lockstep.exercises.horovod.replayed import first_fact
 from lockstep.exercises.horovod.training import TOLD
+from lockstep.experiments.horovod.observed import observed
+from lockstep.experiments.horovod.task import Task
 from lockstep.with_horovod.available import MODULES, require
-from lockstep.with_horovod.observed import observed
-from lockstep.with_horovod.replayed import first_fact
-from lockstep.with_horovod.task import Task
 
 PLAIN, RESUMED, FROZEN, BOTH = (False, False), (True, False), (False, True), (True, True)  # checkpoint, frozen
 SAID = ("with a checkpoint", "with a layer that is not trained")

@@ -5,9 +5,9 @@ from lockstep.checks.exercise import Exercise
 from lockstep.checks.judge import Fault
 from lockstep.checks.observation import Seen
 from lockstep.exercises.horovod.elastic_rules import COSTS, RULES, told
+from lockstep.exercises.horovod.survival import Task, observed
 from lockstep.with_horovod.available import require
 from lockstep.with_horovod.elastic import ELASTIC
-from lockstep.with_horovod.survival import Task, observed
 
 CASES = {  # steps, every, workers, kill, add
     "1 worker": (5, 2, 1, {}, None),

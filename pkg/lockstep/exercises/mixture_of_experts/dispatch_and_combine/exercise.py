@@ -15,9 +15,9 @@ from lockstep.checks.standard import examine
 from lockstep.checks.traffic import collectives
 from lockstep.checks.wording import counted
 from lockstep.cost.experts import Loads
+from lockstep.exercises.mixture_of_experts.noted_experts import Noted, coefficients, observed
 from lockstep.exercises.mixture_of_experts.routed import HINTS, Tried, cases, count, exchanges, scores, seat
 from lockstep.exercises.without_waiting.evidence import alone, noting, results
-from lockstep.experts.noted_experts import Noted, coefficients, observed
 
 WIDTH, FLOAT = 3, 4
 TRIED: Tried = {

@@ -17,9 +17,9 @@ from lockstep.checks.wording import listed
 from lockstep.exercises.all_reduce_sgd.all_reduces import all_reduces
 from lockstep.exercises.communication.tensors import SUBGROUPS
 from lockstep.exercises.mixture_of_experts.flowing import FLOW, NOTHING, flow
+from lockstep.exercises.mixture_of_experts.observed_calls import rounded
+from lockstep.exercises.mixture_of_experts.observed_loss import GROUPS, TASKS, Task, inputs, observed, wrong
 from lockstep.exercises.without_waiting.evidence import case
-from lockstep.experts.flowing import rounded
-from lockstep.experts.observed_loss import GROUPS, TASKS, Task, inputs, observed, wrong
 
 
 def cases(ranks: int, seed: int) -> list[Case]:

@@ -3,8 +3,8 @@
 from lockstep.checks.judge import Fault
 from lockstep.checks.observation import Seen
 from lockstep.checks.rules import Rule
+from lockstep.exercises.mixture_of_experts import observed_depths
 from lockstep.exercises.mixture_of_experts.flowing import Flowing
-from lockstep.experts import observed_depths
 
 RULES = (
     Rule("changes-arguments", lambda e: e["changed"], "it changes x. Leave x as it was.", telling=True),

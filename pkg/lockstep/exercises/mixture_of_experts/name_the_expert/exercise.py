@@ -1,7 +1,7 @@
 """Name the experts: by their part of each kind of bytes, where the most frequent kind is often another one."""
 
 from lockstep.exercises.arithmetic import arithmetic
-from lockstep.experts.drawn_experts import TRIED
+from lockstep.exercises.mixture_of_experts.drawn_experts import TRIED
 from lockstep.experts.training import KINDS, SIGNS, kind_of
 
 

@@ -2,7 +2,7 @@
 
 from lockstep.cost.experts import rows
 from lockstep.exercises.arithmetic import arithmetic
-from lockstep.experts.drawn_loads import TRIED, Loads
+from lockstep.exercises.mixture_of_experts.drawn_loads import TRIED, Loads
 
 
 def steps(loads: Loads, row_bytes: int, alpha: float, beta: float, seconds: float) -> str:

@@ -3,8 +3,8 @@
 from lockstep.checks.judge import Fault
 from lockstep.checks.observation import Seen
 from lockstep.checks.rules import Rule
+from lockstep.exercises.mixture_of_experts import observed_gate
 from lockstep.exercises.mixture_of_experts.flowing import Flowing
-from lockstep.experts import observed_gate
 
 RULES = (
     Rule("changes-arguments", lambda e: e["changed"], "it changes scores. Leave them as they were.", telling=True),

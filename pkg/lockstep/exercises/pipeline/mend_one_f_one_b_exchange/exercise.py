@@ -11,9 +11,9 @@ from lockstep.checks.observation import Seen
 from lockstep.checks.values import compare, told
 from lockstep.comm.rules import STRICT
 from lockstep.exercises.communication.tensors import groups
+from lockstep.exercises.pipeline.noted_passes import Passes, observed, results_of
 from lockstep.exercises.without_waiting.evidence import case, noting, results
 from lockstep.pipeline.as_pairs import one_f_one_b
-from lockstep.pipeline.noted_passes import Passes, observed, results_of
 
 SHAPE = (2, 3)
 MICRO_BATCHES = {1: (3,), 2: (1, 4), 3: (1, 2, 3, 7), 4: (6,), 5: (3,)}  # by ranks

@@ -14,8 +14,8 @@ from lockstep.checks.values import compare, told
 from lockstep.comm.rules import STRICT
 from lockstep.events import POINT_TO_POINT
 from lockstep.exercises.communication.tensors import SUBGROUPS
+from lockstep.exercises.pipeline.observed_worker import LONG, Task, observed, tasks
 from lockstep.exercises.without_waiting.evidence import case, noting, results
-from lockstep.pipeline.observed_worker import LONG, Task, observed, tasks
 from lockstep.pipeline.pairs import orders_of
 
 ROUNDING = 1e-5

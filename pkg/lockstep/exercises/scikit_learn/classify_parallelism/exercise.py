@@ -6,8 +6,8 @@ from typing import Any
 
 from lockstep.checks.plain import plain
 from lockstep.classical.parallelism import KINDS
-from lockstep.classical.scripted import Script, performed, played
 from lockstep.exercises.arithmetic import Calls, arithmetic
+from lockstep.exercises.scikit_learn.scripted import Script, performed, played
 
 PLAIN = (Script(), Script("openmp"), Script("blas"), Script("n_jobs", share=0.95), Script("n_jobs", "children", 0.95))
 MISLEADING = (

@@ -10,9 +10,9 @@ from lockstep.checks.observation import Seen
 from lockstep.checks.plain import plain
 from lockstep.checks.values import told
 from lockstep.checks.wording import counted
-from lockstep.classical.called import called
-from lockstep.classical.room import Fit, Room
-from lockstep.classical.tasks import recorded
+from lockstep.exercises.scikit_learn.called import called
+from lockstep.exercises.scikit_learn.room import Fit, Room
+from lockstep.exercises.scikit_learn.tasks import recorded
 from lockstep.exercises.scikit_learn.workers import HINTS, misused
 from lockstep.show.alive import drawn
 

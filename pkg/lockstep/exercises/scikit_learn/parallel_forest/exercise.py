@@ -7,8 +7,8 @@ import numpy as np
 
 from lockstep.checks.case import Case
 from lockstep.checks.judge import Fault
-from lockstep.classical.fits import Fits, fits_seen
 from lockstep.classical.forest import parallel_forest
+from lockstep.exercises.scikit_learn.fits import Fits, fits_seen
 from lockstep.exercises.scikit_learn.workers import Answer, lost, observed, on_workers
 
 SIZES = ((11, 4), (11, 1), (2, 3))  # trees and n_jobs: neither divides the other, with large remainders

@@ -9,9 +9,9 @@ from lockstep.checks.judge import Fault
 from lockstep.checks.plain import plain
 from lockstep.checks.standard import row
 from lockstep.checks.values import told
-from lockstep.classical.fits import Fits, fits_seen
-from lockstep.classical.folds import Folds
 from lockstep.classical.search import parallel_grid_search
+from lockstep.exercises.scikit_learn.fits import Fits, fits_seen
+from lockstep.exercises.scikit_learn.folds import Folds
 from lockstep.exercises.scikit_learn.workers import Answer, lost, observed, on_workers
 
 FOLDS = (20, 27, 44)  # rows: the mean over unequal folds is not that over the rows

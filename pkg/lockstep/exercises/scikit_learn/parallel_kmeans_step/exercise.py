@@ -11,8 +11,8 @@ from lockstep.checks.judge import Fault
 from lockstep.checks.observation import Seen
 from lockstep.checks.plain import plain
 from lockstep.checks.values import told
-from lockstep.classical.fits import Fits
 from lockstep.classical.kmeans import parallel_kmeans_step
+from lockstep.exercises.scikit_learn.fits import Fits
 from lockstep.exercises.scikit_learn.workers import Answer, lost, observed, on_workers
 
 FEATURES, CENTRES = 3, 6

@@ -5,8 +5,8 @@ from lockstep.checks.exercise import Exercise
 from lockstep.checks.judge import Fault
 from lockstep.checks.observation import Seen
 from lockstep.checks.values import told
+from lockstep.exercises.without_waiting.flaws import CLOSE, invalid, matrix, moduli, without_gap
 from lockstep.without_waiting.best_mixing import best_mixing
-from lockstep.without_waiting.flaws import CLOSE, invalid, matrix, moduli, without_gap
 from lockstep.without_waiting.graphs import spectral_gap
 
 TRIED = ((8, 3), (9, 4), (6, 3), (7, 3), (5, 2), (12, 4), (16, 5), (30, 4), (10, 9), (3, 8), (2, 1), (1, 2))

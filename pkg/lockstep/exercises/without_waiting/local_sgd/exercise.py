@@ -14,8 +14,8 @@ from lockstep.checks.standard import forgiven
 from lockstep.checks.values import compare
 from lockstep.exercises.all_reduce_sgd.all_reduces import all_reduces
 from lockstep.exercises.communication.tensors import groups
+from lockstep.exercises.without_waiting.asked import MovingBowl, observed
 from lockstep.exercises.without_waiting.evidence import case, noting, results
-from lockstep.without_waiting.asked import MovingBowl, observed
 from lockstep.without_waiting.local_sgd import sequential_local_sgd
 
 TRIED = ((8, 3), (4, 2), (2, 5), (3, 1), (0, 2))  # steps, period

@@ -13,7 +13,14 @@ from lockstep.checks.values import compare
 from lockstep.exercises.all_reduce_sgd.all_reduces import all_reduces
 from lockstep.exercises.communication.tensors import groups
 from lockstep.exercises.without_waiting.evidence import noting, results
-from lockstep.without_waiting.handed import MaskThere, large_numbers, observed, out_of_range, shown, told_elsewhere
+from lockstep.exercises.without_waiting.handed import (
+    MaskThere,
+    large_numbers,
+    observed,
+    out_of_range,
+    shown,
+    told_elsewhere,
+)
 from lockstep.without_waiting.mask import M
 from lockstep.without_waiting.masked import shared_secrets
 

@@ -1,0 +1,46 @@
+"""When do blocks pay? The rates of three matrix products on this machine, on one thread, for growing matrices."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from lockstep.cpu.matmul import blocked_matmul
+from lockstep.experiments.cpu.naive import matmul_by_rows
+from lockstep.launch import host
+from lockstep.tally import counted
+
+Multiply = Callable[[Any, Any], Any]
+
+
+def block_width(cache: int) -> int:
+    """The largest power of two of which three blocks, in float64, fit into ``cache`` bytes."""
+    return 1 << int(math.log2(cache / 8 / 3) / 2)
+
+
+def gflops(multiply: Multiply, side: int, runs: int = 3) -> float:
+    """10**9 operations a second for ``side`` x ``side``, on this thread's clock: the best of several."""
+    A, times = np.ones((side, side)), []
+    multiply(np.ones((8, 8)), np.ones((8, 8)))  # compiled now
+    for _ in range(runs):
+        begin = time.thread_time()
+        multiply(A, A)
+        times.append(time.thread_time() - begin)
+    return 2e-9 * side**3 / max(min(times), 1e-9)
+
+
+def rates(sides: Sequence[int]) -> dict[str, dict[int, float]]:
+    """By rows, in blocks for the L2 cache, and by BLAS: side → GFLOP/s."""
+    width = block_width(host.caches().get("L2", 2**20))
+    ways: dict[str, Multiply] = {
+        "by rows": matmul_by_rows,
+        "blocked": lambda a, b: blocked_matmul(a, b, width),
+        "BLAS": np.matmul,
+    }
+    with threadpool_limits(1):
+        return {name: {n: gflops(way, n) for n in counted(sides, name)} for name, way in ways.items()}

@@ -1,0 +1,71 @@
+"""What the notes say of model parallelism and of pipelines, in their words; our count beside it; and why."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+from lockstep.experiments.pipeline import notes, placement
+from lockstep.experiments.pipeline.data_or_model import measured
+from lockstep.experiments.pipeline.training import ALONE, DATA, speedup
+from lockstep.tables import Table
+from lockstep.worlds import run
+
+GONE, THERE = "torch.distributed.pipeline", "torch.distributed.pipelining"
+EXAMPLES = 16_384  # of the notes' sample: with their 64, messages take longer than computing
+
+
+def in_turn() -> float:
+    """Seconds in which both GPUs of the notes' first sample compute at once."""
+    return notes.at_once(run(notes.trained, "naive", 1, EXAMPLES, ranks=2, on="dgx-a100", fake=True).trace)
+
+
+def installed(module: str) -> bool:
+    return find_spec(module) is not None
+
+
+def data_or_model_table(K: int = 8) -> Table:
+    """The notes' table, whole: data parallelism and model parallelism, each row counted on K simulated A100."""
+    found = {row.way: row for row in measured(K)}
+    alone, data, naive, pipe = (found[way] for way in (ALONE, DATA, "naive", "one_f_one_b"))
+    rows = [
+        ("Throughput", "Data parallel: Increases", f"{data.speedup:.2f} times one GPU",
+         "Right. It is not 8: each rank makes the whole update, and waits for the all-reduce."),
+        ("", "Model parallel: Decreases", f"naive {naive.speedup:.2f}, 1F1B {pipe.speedup:.2f} times",
+         "Right of naive stages. Micro-batches under way at once make it a pipeline."),
+        ("Implementation", "Data parallel: Relatively straightforward", f"{data.code} lines of our library", "Right."),
+        ("", "Model parallel: More difficult", f"{pipe.code} lines", "Right; and the model has to be cut."),
+        ("Communication", "Data parallel: Low to moderate", f"{data.sent / 1e6:,.0f} MB sent by a rank",
+         "Twice the gradients, nearly, however small the batch is."),
+        ("", "Model parallel: High", f"{pipe.sent / 1e6:,.0f} MB",
+         "Stages send activations where the model is cut, and nothing else. It is high where each layer is cut: unit "
+         "10."),
+        ("Typical use case", "Data parallel: Speedup training", f"{data.memory / 1e9:.2f} GB of one GPU’s "
+         f"{alone.memory / 1e9:.2f}", "Right: it saves no memory."),
+        ("", "Model parallel: Models with large memory requirement", f"{pipe.memory / 1e9:.2f} GB", "Right."),
+    ]  # fmt: skip
+    title = f"The notes’ table, and a step of 8 layers with 2,048 examples on {K} simulated A100"
+    return Table(title, ["", "the notes", "we count", "why"], rows)
+
+
+def corrections_table() -> Table:
+    """What the notes say of pipelines, sentence by sentence."""
+    inside, across = placement.measured()
+    few, many = placement.measured(placement.FEW_WEIGHTS)
+    rows = [
+        ("“Naïve. Simply activate all workers in series … No speedup (slower!)”",
+         f"{speedup('naive', 4, 1):.2f} times one GPU; in 16 micro-batches {speedup('naive', 4, 16):.2f}",
+         "Right. What is over 1 is the update, and building the model: stages do that at once."),
+        ("“Pipeline Parallelism”, the sample with x.to('cuda:1')", f"both compute for {in_turn() * 1e3:g} ms",
+         "These are naive stages: a pipeline needs micro-batches."),
+        ("from torch.distributed.pipeline.sync import Pipe", f"{GONE}: {told(GONE)}; {THERE}: {told(THERE)}",
+         "torch has another one today; more.ipynb runs it beside ours."),
+        ("“Data parallelism is applied across machines, while pipeline parallelism is used within each machine”",
+         f"{inside.seconds * 1e3:.1f} ms; the other way round {across.seconds * 1e3:.1f} ms",
+         f"Right where activations weigh more: with fewer weights and a larger batch {few.seconds * 1e3:.1f} ms, the "
+         f"other way {many.seconds * 1e3:.1f} ms. What sends more belongs inside."),
+    ]  # fmt: skip
+    return Table("The notes on pipelines", ["the notes", "we count", "why"], rows)
+
+
+def told(module: str) -> str:
+    return "installed" if installed(module) else "not there"
