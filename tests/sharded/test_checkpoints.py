@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 import torch.distributed as dist
+from resuming import resume, save_training
 from safetensors.torch import load_file
 from torch import Tensor
 
@@ -17,7 +18,6 @@ from lockstep.experiments.fsdp.beside_dcp import dcp_table
 from lockstep.models import mlp
 from lockstep.sharded import checkpoints
 from lockstep.sharded.flat import shard_of
-from lockstep.sharded.resuming import resume, save_training
 from lockstep.sharded.zero import Zero
 
 VECTORS = {

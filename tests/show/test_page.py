@@ -22,14 +22,11 @@ from lockstep.cpu.assembly import innermost_loops
 from lockstep.dye import dye, total
 from lockstep.errors import Deadlock, RankState
 from lockstep.experiments.horovod.recorded import recording
-from lockstep.experiments.without_waiting.consensus import Consensus
 from lockstep.experiments.without_waiting.fewer_bytes import Trained
-from lockstep.experiments.without_waiting.ingress import Step
 from lockstep.experts.gpt import MixtureGPT
 from lockstep.show.figure import LONG, page, script
 from lockstep.simt import launch
 from lockstep.tensor_parallel.across_nodes import Size
-from lockstep.without_waiting.graphs import ring
 
 ASSEMBLY = Path(__file__).parents[1] / "cpu/assembly/avx2-dot_four_accumulators.s"
 SVG = "{http://www.w3.org/2000/svg}"
@@ -58,7 +55,6 @@ FIGURES: dict[str, Callable[[], Any]] = {
     ),
     "blocks_on_sms": lambda: show.blocks_on_sms(10, 4),
     "board": lambda: show.board(4, 6, 3, "F0 F1\nF0\n..\n.."),
-    "consensus": lambda: show.consensus([Consensus("ring", [ring(4)], [1.0, 0.4, 0.11, 0.04], 2.0)]),
     "costs": lambda: show.costs(ranks=16),
     "pipeline": lambda: show.pipeline(micro_batches=4),
     "curves": lambda: show.curves({"one step": {4: 2.0, 65536: 150.0}}, "KiB", "ns", "Access", {"L2": 2048}, "xy"),
@@ -93,7 +89,6 @@ FIGURES: dict[str, Callable[[], Any]] = {
         1e11, {"L1": 2e11, "memory": 2e10}, {"dot": (2e6, 8e6, 5e-4), "matmul": (2e9, 1e7)}
     ),
     "routed_text": lambda: show.routed_text(MixtureGPT(4)),
-    "server_ingress": lambda: show.server_ingress([Step(2, 1, 0.048, 0.048), Step(64, 1, 0.258, 0.258)]),
     "sgd_map": show.sgd_map,
     "survey": lambda: show.survey(SERVER),
     "survey of little": lambda: show.survey(BARE),

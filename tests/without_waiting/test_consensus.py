@@ -3,10 +3,8 @@
 import pytest
 import torch
 
-from lockstep.errors import UsageError
 from lockstep.experiments.without_waiting.consensus import Consensus, consensus, consensus_table, graphs
 from lockstep.experiments.without_waiting.decentralised import d_psgd_table
-from lockstep.show.consensus import consensus as chart
 from lockstep.without_waiting.graphs import one_peer_exponential, ring, second_eigenvalue
 
 HALVED = Consensus("halved", [ring(4)], [1.0, 0.5, 0.25, 0.125, 0.0625], 2.0)
@@ -54,16 +52,6 @@ def test_the_table_has_a_row_for_each_graph_and_says_where_steps_ran_out() -> No
 
 
 @pytest.mark.slow
-def test_the_chart_says_what_it_shows_and_takes_a_graph_once(runs: list[Consensus]) -> None:
-    drawn = chart(runs)
-    assert "exponential 0.500" in drawn.words
-    assert drawn.svg().startswith("<svg")
-    with pytest.raises(UsageError):
-        chart([runs[0], runs[0]])
-    with pytest.raises(UsageError):
-        chart([])
-
-
 @pytest.mark.slow
 def test_models_differ_where_the_gap_is_small_and_complete_averaging_makes_them_one() -> None:
     tried = {name: W for name, W in graphs(4).items() if name in ("ring", "complete")}

@@ -8,7 +8,6 @@ from torch import Tensor
 from lockstep.experiments.without_waiting.ports import busiest_port
 from lockstep.without_waiting.gossip import Gradient, d_psgd, gossip_step
 from lockstep.without_waiting.graphs import complete, exponential, one_peer_exponential, ring, star
-from lockstep.without_waiting.senses import senses_table
 from lockstep.worlds import run
 
 ONE_WAY = torch.tensor([[2, 0, 2, 0], [1, 0, 0, 3], [0, 4, 0, 0], [0, 0, 1, 3]]).double() / 4
@@ -82,7 +81,3 @@ def test_the_busiest_port_of_gossip_does_not_see_how_many_ranks_there_are() -> N
     assert [busiest_port("parameter server", K) for K in (4, 8)] == [2 * 3, 2 * 7]
     assert [busiest_port("one-peer exponential gossip", K) for K in (4, 8)] == [2, 2]
     assert busiest_port("ring all-reduce", 8) == pytest.approx(4 * 7 / 8)
-
-
-def test_there_are_three_senses_of_decentralised() -> None:
-    assert [row[0] for row in senses_table().rows] == ["data", "protocol", "network"]

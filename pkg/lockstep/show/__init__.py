@@ -11,7 +11,6 @@ from lockstep.show.batch_and_rate import batch_and_rate
 from lockstep.show.blocks_on_sms import blocks_on_sms
 from lockstep.show.board import board
 from lockstep.show.chart import chart
-from lockstep.show.consensus import consensus
 from lockstep.show.costs import costs
 from lockstep.show.curves import curves
 from lockstep.show.expert_shares import expert_shares
@@ -38,7 +37,6 @@ from lockstep.show.registers import registers
 from lockstep.show.ring import ring
 from lockstep.show.roofline import roofline
 from lockstep.show.routed_text import routed_text
-from lockstep.show.server_ingress import server_ingress
 from lockstep.show.sgd_map import sgd_map
 from lockstep.show.survey import survey
 from lockstep.show.tasks import tasks
@@ -60,7 +58,6 @@ __all__ = [
     "blocks_on_sms",
     "board",
     "chart",
-    "consensus",
     "costs",
     "curves",
     "expert_shares",
@@ -88,7 +85,6 @@ __all__ = [
     "ring",
     "roofline",
     "routed_text",
-    "server_ingress",
     "sgd_map",
     "survey",
     "tasks",
