@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from lockstep.deadlock_report import deadlock, some, wait_cycle
 from lockstep.errors import Deadlock, RankState
-from lockstep.explain import deadlock, some, wait_cycle
 
 
 def waits(**by_rank: tuple[int, ...]) -> list[RankState]:

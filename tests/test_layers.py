@@ -25,7 +25,7 @@ LAYERS = [
         "machines",
         "moved",
         "cost",
-        "explain",
+        "deadlock_report",
         "residency",
         "models",
         "datasets",
@@ -33,21 +33,18 @@ LAYERS = [
     ["comm"],
     ["record"],
     [  # processes
+        "forking",
         "launch.adoption",
-        "launch.child",
-        "launch.frozen",
-        "launch.forkserver",
-        "launch.hugepages",
         "launch.interrupt",
         "launch.job",
-        "launch.request",
-        "launch.warm_pool",
-        "launch.server",
-        "launch.spares",
         "launch.store",
         "launch.values",
+        "this_machine.hardware",
+        "this_machine.host",
+        "this_machine.measure",
     ],
     ["virtual", "launch"],
+    ["launchers", "this_machine"],
     ["worlds"],
     ["collectives", "straggler", "dye"],
     ["classical", "cpu", "simt", "data_parallel"],  # the techniques
@@ -60,7 +57,7 @@ LAYERS = [
     ["cli"],
     ["__init__", "__main__"],
 ]
-GROUND, STARTING = LAYERS[0], next(row for row in LAYERS if "launch.server" in row)
+GROUND, STARTING = LAYERS[0], next(row for row in LAYERS if "forking" in row)
 EXCEPTIONS = {("worlds", "show")}  # Result.show(), when it is called
 
 PLACE = {part: row for row, parts in enumerate(LAYERS) for part in parts}

@@ -16,7 +16,7 @@ import pytest
 from kernels import started
 
 from lockstep import notebook
-from lockstep.launch import server
+from lockstep.forking import starter
 
 PKG = Path(notebook.__file__).resolve().parents[1]
 SERVER = "from lockstep.launch import server; print(server._starter._server.pid, server._starter._server._ready)"
@@ -130,7 +130,7 @@ def test_a_check_of_what_is_not_defined_says_what_to_do(kernel: Kernel) -> None:
 def test_only_a_kernel_begins(monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither a terminal's IPython, nor a rank of a launcher."""
     begun: list[str] = []
-    monkeypatch.setattr(server, "begin", lambda: begun.append("server"))
+    monkeypatch.setattr(starter, "begin", lambda: begun.append("server"))
     monkeypatch.setenv("LOCKSTEP_START", "fork")
     ipython, events = ModuleType("IPython"), SimpleNamespace(callbacks={"post_run_cell": []}, register=lambda *_: None)
     monkeypatch.setitem(sys.modules, "IPython", ipython)

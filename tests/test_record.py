@@ -13,7 +13,7 @@ from lockstep import run
 from lockstep.comm.operation import Operation
 from lockstep.events import Trace
 from lockstep.launch.job import Job
-from lockstep.launch.pool import run_processes
+from lockstep.launch.processes import run_processes
 from lockstep.record import replay
 from lockstep.record.recorder import carrier, carriers
 

@@ -28,8 +28,8 @@ from IPython.display import display
 from lockstep import predict, quiz, reconcile, run, show, your_turn
 from lockstep.cost import speedup, tasks, training
 from lockstep.experiments.all_reduce_sgd import forgiving
-from lockstep.launch.survey import full_survey
 from lockstep.machines import Cluster, Device, Link
+from lockstep.this_machine.survey import full_survey
 
 # %% [markdown]
 # ## 1. Why not just wait? · 3 minutes · short path

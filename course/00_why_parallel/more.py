@@ -12,7 +12,7 @@ import torch
 from lockstep import show
 from lockstep.cost import speedup, training
 from lockstep.experiments.cpu.latency import latency
-from lockstep.launch.measure import best_time
+from lockstep.this_machine.measure import best_time
 
 # %% [markdown]
 # ## The same time, and more work

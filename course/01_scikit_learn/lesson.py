@@ -37,7 +37,7 @@ from lockstep.classical import assignment, nested
 from lockstep.classical.audit import audit, table
 from lockstep.classical.knobs import measuring
 from lockstep.classical.usage import usage
-from lockstep.experiments.scikit_learn import driven, lecture_notes
+from lockstep.experiments.scikit_learn import lecture_notes, your_line
 
 # %% [markdown]
 # ## 1. Three knobs · 5 minutes · short path
@@ -288,7 +288,7 @@ wrong = {
 well = "Right: sums can be added, and so can counts. Means can't."
 
 # %% lesson="after mean_of_parts"
-driven.kmeans_table(mean_of_parts)
+your_line.kmeans_table(mean_of_parts)
 
 # %% [markdown] lesson="after mean_of_parts"
 # In the lab you write the whole step. One process adds up, and everybody needs the result for the next step: from unit 04

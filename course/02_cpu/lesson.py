@@ -28,14 +28,14 @@ from lockstep.cpu.compiled import inner_loop
 from lockstep.cpu.dot import REORDER
 from lockstep.cpu.matmul import blocked_matmul
 from lockstep.cpu.saxpy import saxpy
-from lockstep.experiments.cpu import driven, naive, placed, side_by_side
+from lockstep.experiments.cpu import naive, placed, side_by_side, your_line
 from lockstep.experiments.cpu.accumulators import addition_seconds, source
 from lockstep.experiments.cpu.distances import distances_table
 from lockstep.experiments.cpu.latency import latency
 from lockstep.experiments.cpu.numa import numa_table
 from lockstep.experiments.cpu.roofs import measure_roofs
 from lockstep.experiments.cpu.rungs import PYTHON, roof, rungs
-from lockstep.launch import host
+from lockstep.this_machine import host
 
 # %% [markdown]
 # ## 1. One sum, seven programs · 6 minutes · short path
@@ -332,7 +332,7 @@ well = (
 well += "back for a line's next number, the line is gone."
 
 # %% lesson="after line_of"
-driven.walks_table(line_of)
+your_line.walks_table(line_of)
 
 # %% [markdown]
 # By rows, all of B still passes by for every row of A, and is gone before it is needed again. So work in **blocks**:
@@ -460,7 +460,7 @@ wrong = {
 well = "Right. In the lab, each worker of your parallel sum begins there."
 
 # %% lesson="after first_element"
-driven.pieces_table(first_element)
+your_line.pieces_table(first_element)
 
 # %% [markdown]
 # ## 8. One line, four writers · 6 minutes

@@ -19,7 +19,7 @@ from lockstep.experiments.cpu import naive, topology
 from lockstep.experiments.cpu.blocks import block_width, gflops, rates
 from lockstep.experiments.cpu.branches import keep_below, keep_below_without_branch
 from lockstep.experiments.cpu.roofs import kernel_time, multiply_adds
-from lockstep.launch import host
+from lockstep.this_machine import host
 
 # %% [markdown]
 # ## What the compiler says

@@ -24,7 +24,7 @@ from IPython.display import display
 from numba import cuda, float32
 
 from lockstep import predict, quiz, reconcile, show, your_turn
-from lockstep.experiments.gpu import driven
+from lockstep.experiments.gpu import your_line
 from lockstep.simt import launch, tensor_core
 from lockstep.simt.kernels import naive_transpose, reduction
 
@@ -224,7 +224,7 @@ wrong = {
 well = "Right: a turn takes as many neighbours as there are threads. As a range: range(thread, n, threads)."
 
 # %% lesson="after element"
-driven.loops_table(element)
+your_line.loops_table(element)
 
 # %% lesson="quiz doubles"
 quiz(
@@ -269,7 +269,7 @@ predict(
 )
 
 # %% lesson="after column"
-reconcile("column", simulated=driven.column_wavefronts(width=32))
+reconcile("column", simulated=your_line.column_wavefronts(width=32))
 
 # %% [markdown] lesson="reason column"
 # **Our reason.** From row to row it is 32 words, once through all banks. So the whole column lies in one bank, and its 32
@@ -304,7 +304,7 @@ wrong = {
 well = "Right. One unused word in each row is enough. You write this transpose in the lab, for every size of matrix."
 
 # %% lesson="after bank"
-driven.columns_table(bank)
+your_line.columns_table(bank)
 
 # %% lesson="quiz padding"
 quiz(
@@ -447,7 +447,7 @@ wrong = {
 well = "Right. Only lane 0 needs to be right in the end; what the last lanes add means nothing, and nobody reads it."
 
 # %% lesson="after after_round"
-display(driven.rounds_table(after_round), driven.sums_table())
+display(your_line.rounds_table(after_round), your_line.sums_table())
 print(inspect.getdoc(reduction))
 
 # %% [markdown] lesson="after after_round"
@@ -513,10 +513,10 @@ predict(
 )
 
 # %% lesson="after tiles"
-naive, tiled = driven.products()
-ratio = driven.of_factors(naive) / driven.of_factors(tiled)
+naive, tiled = your_line.products()
+ratio = your_line.of_factors(naive) / your_line.of_factors(tiled)
 display(reconcile("tiles", simulated=ratio))
-driven.products_table(naive, tiled)
+your_line.products_table(naive, tiled)
 
 # %% [markdown] lesson="reason tiles"
 # **Our reason.** A number that a thread brings is read by 16 threads: those of its row, or of its column. So each is loaded

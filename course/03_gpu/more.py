@@ -9,7 +9,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from lockstep.errors import WorldUnavailable
-from lockstep.experiments.gpu import driven
+from lockstep.experiments.gpu import your_line
 from lockstep.experiments.gpu.gpu import beside, on_gpu, on_tensor_cores
 from lockstep.experiments.gpu.machine_code import machine_code
 from lockstep.simt import launch, tensor_core
@@ -22,7 +22,7 @@ from lockstep.simt.occupancy import occupancy
 # Mind the difference: your cores are measured, the GPUs' numbers are published peaks.
 
 # %%
-driven.peaks_table()
+your_line.peaks_table()
 
 # %% [markdown]
 # ## Sums in half precision

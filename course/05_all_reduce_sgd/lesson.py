@@ -29,9 +29,9 @@ from lockstep import datasets, machines, models, predict, quiz, reconcile, run, 
 from lockstep import your_turn
 from lockstep.cost import data_parallel as cost
 from lockstep.data_parallel import ddp, partition, replicas, stragglers
-from lockstep.experiments.all_reduce_sgd import driven, equivalence, learning_rate
-from lockstep.experiments.all_reduce_sgd import resnet50
+from lockstep.experiments.all_reduce_sgd import equivalence, learning_rate, resnet50
 from lockstep.experiments.all_reduce_sgd import torch_data_parallel as torch_dp
+from lockstep.experiments.all_reduce_sgd import your_line
 
 # %% [markdown]
 # ## 1. What a step is · 5 minutes · short path
@@ -94,7 +94,7 @@ model(torch.ones(1, 4)).sum().backward()
 # **Your turn.** Line (7) calls `update`. Write it.
 
 # %%
-print(inspect.getsource(driven.driven_sgd))
+print(inspect.getsource(your_line.driven_sgd))
 
 
 # %% lesson="turn update"
@@ -135,7 +135,7 @@ def first_step(line_7, M):
     def program():
         mine = slice(dist.get_rank(), None, M)
         batches, w_0 = [(x[mine], y[mine])], torch.zeros(4, dtype=torch.float64)
-        return driven.driven_sgd(gradient, w_0, batches, lambda t: 0.25, line_7)
+        return your_line.driven_sgd(gradient, w_0, batches, lambda t: 0.25, line_7)
 
     return run(program, ranks=M, on="commodity-10g").values[0].norm()
 
@@ -283,7 +283,7 @@ wrong = {
 well = "Right. Each rank takes every K-th of the list, and begins at its own number."
 
 # %% lesson="after share"
-driven.driven_epochs(examples=10, ranks=3, epochs=2, share=share)
+your_line.driven_epochs(examples=10, ranks=3, epochs=2, share=share)
 
 # %% lesson="quiz own-order"
 quiz(

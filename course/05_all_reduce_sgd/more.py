@@ -13,7 +13,7 @@ from torch.nn import functional as F
 from lockstep import datasets, machines, models, run
 from lockstep.cost.algorithms import all_reduces
 from lockstep.data_parallel import ddp
-from lockstep.experiments.all_reduce_sgd import beside_torch, data_server
+from lockstep.experiments.all_reduce_sgd import compared_with_torch, data_server
 
 # %% [markdown]
 # ## Data servers
@@ -63,7 +63,7 @@ for accumulates in (False, True):
 # bytes in two rows? Where layers may be unused, its ranks also tell each other which ones they have used.
 
 # %%
-beside_torch.beside_torch_table()
+compared_with_torch.beside_torch_table()
 
 # %% [markdown]
 # ## With a master, and without

@@ -23,9 +23,10 @@ from IPython.display import display
 
 from lockstep import predict, quiz, reconcile, run, show, your_turn
 from lockstep.experiments.without_waiting import advice, conflict, consensus, counted
-from lockstep.experiments.without_waiting import driven, fewer_bytes, ingress, notes
+from lockstep.experiments.without_waiting import fewer_bytes, ingress, lecture_notes
 from lockstep.experiments.without_waiting import published, schedules, schemes, waiting
-from lockstep.without_waiting import compression, hogwild, push_sum
+from lockstep.experiments.without_waiting import your_line
+from lockstep.without_waiting import compression_with_error_feedback, hogwild, push_sum
 
 # %% [markdown]
 # ## 1. What waiting costs · 3 minutes · short path
@@ -123,7 +124,7 @@ published.hogwild_table()
 # Here is one. Its `may_begin` will be your line.
 
 # %%
-print(inspect.getsource(driven.driven_server))
+print(inspect.getsource(your_line.driven_server))
 
 # %% [markdown]
 # A worker's w is old: while it computes, the server goes on. The **staleness** of a gradient is the number of updates that
@@ -184,7 +185,7 @@ wrong = {
 well = "Right. If no other is at work any more, each of none is far enough: it may."
 
 # %% lesson="after may_begin"
-driven.bounds_table(may_begin)
+your_line.bounds_table(may_begin)
 
 # %% [markdown] lesson="after may_begin"
 # With one worker *always* slow, a bound helps only for a few steps: then the fast ones wait for it, as in lockstep.
@@ -302,14 +303,14 @@ wrong = {
 well = "Right. Now 8 ranks meet when you say."
 
 # %% lesson="after meets"
-driven.periods_table(meets)
+your_line.periods_table(meets)
 
 # %% [markdown]
 # Now part the examples by class, as if each rank were somebody's phone: each has most of its examples from few digits.
 # Clients of **federated learning** are like that.
 
 # %%
-driven.classes_table()
+your_line.classes_table()
 
 # %% lesson="predict by-class"
 predict(
@@ -319,8 +320,8 @@ predict(
 )
 
 # %% lesson="after by-class"
-display(reconcile("by-class", simulated=driven.local_loss(64, alpha=0.1)))
-driven.periods_table(driven.meets, alpha=0.1)
+display(reconcile("by-class", simulated=your_line.local_loss(64, alpha=0.1)))
+your_line.periods_table(your_line.meets, alpha=0.1)
 
 # %% [markdown] lesson="reason by-class"
 # **Our reason.** For 64 steps a rank sees its own few digits, and its model forgets the others: it goes towards *its* minimum.
@@ -414,7 +415,7 @@ predict(
 )
 
 # %% lesson="after top-k"
-program = partial(compression.topk_with_error_feedback, k=1000)
+program = partial(compression_with_error_feedback.topk_with_error_feedback, k=1000)
 gradient = torch.randn(100_000)
 trace = run(program, gradient, torch.zeros(100_000), ranks=64, on="commodity-10g").trace
 gathered = sum(event.nbytes for event in trace.of_rank(0) if event.kind == "all_gather")
@@ -455,7 +456,7 @@ wrong = {
 well = "Right: sent and residual are the total, to the bit."
 
 # %% lesson="after left"
-display(driven.feedback_table(left))
+display(your_line.feedback_table(left))
 fewer_bytes.compression_table(fewer_bytes.compression_sweep())
 
 # %% [markdown]
@@ -477,7 +478,7 @@ show.race()
 # So what do the notes say? Here is their list of three kinds, in their words. Which row does not agree with what we count?
 
 # %%
-notes.notes_table()
+lecture_notes.notes_table()
 
 # %% [markdown]
 # ## Wrap-up

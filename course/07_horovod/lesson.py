@@ -23,8 +23,8 @@ import torch.distributed as dist
 from IPython.display import display
 
 from lockstep import predict, quiz, reconcile, run, show, your_turn
-from lockstep.experiments.horovod import commits, dialects, driven, legacy, scaling
-from lockstep.experiments.horovod import steps, tell, tf_distribute
+from lockstep.experiments.horovod import commits, dialects, legacy, scaling, steps, tell
+from lockstep.experiments.horovod import tf_distribute, your_line
 from lockstep.experiments.horovod.recorded import or_recorded
 from lockstep.lessons import horovod_ready
 from lockstep.with_horovod import frameworks
@@ -190,7 +190,7 @@ wrong = {
 well = "Right. And because there is one list, all ranks sum in one order."
 
 # %% lesson="after ready_now"
-display(driven.negotiated_table(ready_now), tell.negotiation_table())
+display(your_line.negotiated_table(ready_now), tell.negotiation_table())
 
 # %% [markdown] lesson="after ready_now"
 # The second table counts what that costs beside the all-reduces. Most of the bytes are names.
@@ -301,7 +301,7 @@ wrong = {
 well = "Right. In the lab you find all operations of a timeline."
 
 # %% lesson="after together"
-driven.operations_table(together, step["timeline"])
+your_line.operations_table(together, step["timeline"])
 
 # %% lesson="quiz thirty"
 quiz(
@@ -398,7 +398,7 @@ well = "Right: the number of the step is in the state, as it was at the last com
 
 # %% lesson="after goes_on"
 elastic = or_recorded("elastic")
-display(driven.goes_on_table(goes_on, elastic["runs"]))
+display(your_line.goes_on_table(goes_on, elastic["runs"]))
 tell.elastic_table(elastic)
 
 # %% [markdown] lesson="after goes_on"

@@ -20,8 +20,8 @@ import inspect
 from IPython.display import display
 
 from lockstep import predict, quiz, reconcile, show, your_turn
-from lockstep.experiments.fsdp import beside_torch, driven, recomputed, table, trainings
-from lockstep.experiments.fsdp import wrapping
+from lockstep.experiments.fsdp import compared_with_torch, recomputed, table, trainings
+from lockstep.experiments.fsdp import wrapping, your_line
 from lockstep.sharded import offload
 
 # %% [markdown]
@@ -109,7 +109,7 @@ quiz(
 # [model parallelism](../10_tensor_parallel/model_parallelism.md): each rank computes all layers, for its own examples.)
 
 # %%
-print(inspect.getsource(driven.forward))
+print(inspect.getsource(your_line.forward))
 
 # %% [markdown]
 # The backward pass goes from the last layer to the first, and needs each layer's parameters again: gather, compute the
@@ -174,7 +174,7 @@ wrong = {
 well = "Right. Where a layer stays, its second gather is saved."
 
 # %% lesson="after gather_order"
-driven.order_table(gather_order)
+your_line.order_table(gather_order)
 
 # %% lesson="quiz collectives"
 quiz(
@@ -324,7 +324,7 @@ table.notes_table()
 
 # %%
 for ahead in (0, 1):
-    display(driven.ahead_run(ahead).show())
+    display(your_line.ahead_run(ahead).show())
 
 # %% [markdown]
 # **Your turn.** What is fetched ahead needs room. Below, your line stands beside what a run held.
@@ -354,7 +354,7 @@ wrong = {
 well = "Right. With unequal layers it depends on which are neighbours."
 
 # %% lesson="after most_whole"
-driven.ahead_table(most_whole)
+your_line.ahead_table(most_whole)
 
 # %% [markdown] lesson="after most_whole"
 # One layer ahead saves a third of the time here. Two save some more, since the layers are unequal; each one costs a whole
@@ -426,7 +426,7 @@ offload.offload_table()
 # Below, both stand beside ours. Are gradients and parameters those of one rank? Do all send the same?
 
 # %%
-beside_torch.beside_torch_table()
+compared_with_torch.beside_torch_table()
 
 # %% [markdown]
 # And here a small GPT learns from the source of Python's own library, which every machine has. **Hybrid sharding** cuts

@@ -7,7 +7,7 @@
 # %%
 import inspect
 
-from lockstep.experiments.fsdp import across_nodes, beside_dcp, table
+from lockstep.experiments.fsdp import across_nodes, compared_with_dcp, table
 from lockstep.sharded import mixed
 
 # %% [markdown]
@@ -40,7 +40,7 @@ across_nodes.across_table()
 # needs something of as a whole. Below are the bytes that each new rank has read.
 
 # %%
-beside_dcp.dcp_table()
+compared_with_dcp.dcp_table()
 
 # %% [markdown]
 # ## Clipping

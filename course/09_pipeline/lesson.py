@@ -19,8 +19,8 @@ from IPython.display import display
 
 from lockstep import predict, quiz, reconcile, run, show, your_turn
 from lockstep.errors import Deadlock
-from lockstep.experiments.pipeline import driven, notes, placement, published, the_notes
-from lockstep.experiments.pipeline import training
+from lockstep.experiments.pipeline import lecture_notes, notes_sample, placement
+from lockstep.experiments.pipeline import published, training, your_line
 from lockstep.experiments.pipeline.drawn import drawn
 from lockstep.pipeline import equality, exchange, staleness
 from lockstep.pipeline.counts import bubble, peak_activations, weight_versions
@@ -58,8 +58,9 @@ predict(
 # %% lesson="after naive"
 faster = training.speedup("naive", ranks=4, micro_batches=1)
 display(reconcile("naive", simulated=faster))
-serial = run(notes.trained, "naive", 1, 16384, ranks=2, on="dgx-a100", fake=True)
-print(f"after building the layers, both compute for {notes.at_once(serial.trace):g} s")
+serial = run(notes_sample.trained, "naive", 1, 16384, ranks=2, on="dgx-a100", fake=True)
+both = notes_sample.at_once(serial.trace)
+print(f"after building the layers, both compute for {both:g} s")
 serial.show()
 
 # %% [markdown] lesson="reason naive"
@@ -120,7 +121,7 @@ wrong = {
 well = "Right: p − 1 of m + p − 1, forward and backward alike."
 
 # %% lesson="after bubble_share"
-driven.bubble_table(bubble_share)
+your_line.bubble_table(bubble_share)
 
 # %% [markdown] lesson="after bubble_share"
 # Compare the last two columns. By the bubble alone, more micro-batches are always better. On these simulated A100s, 16 are
@@ -244,7 +245,7 @@ wrong = {
 well = "Right: one for each stage from here to the end, as far as there are any."
 
 # %% lesson="after kept"
-driven.kept_table(kept)
+your_line.kept_table(kept)
 
 # %% lesson="quiz share"
 quiz(
@@ -279,11 +280,11 @@ quiz(
 
 # %%
 try:
-    driven.exchanged(exchange.one_f_one_b_exchange, numbers=1_000_000)
+    your_line.exchanged(exchange.one_f_one_b_exchange, numbers=1_000_000)
 except Deadlock as deadlock:
     print(deadlock)
     display(show.timeline(deadlock))
-driven.exchange_table()
+your_line.exchange_table()
 
 # %% [markdown]
 # Each of two neighbours sends, and neither receives. A short message gets through all the same: NCCL has a buffer for it. So
@@ -371,7 +372,7 @@ wrong = {
 well = "Right: one for each stage behind it."
 
 # %% lesson="after delay"
-driven.delay_table(delay)
+your_line.delay_table(delay)
 
 # %% [markdown]
 # What do old weights do to training? Below, 4 stages learn the digits, with momentum 0.9. The loss of blind guessing is
@@ -455,8 +456,8 @@ placement.placement_table(placement.FEW_WEIGHTS)
 # the other way round.
 
 # %% lesson="after gradients"
-display(the_notes.data_or_model_table())
-the_notes.corrections_table()
+display(lecture_notes.data_or_model_table())
+lecture_notes.corrections_table()
 
 # %% [markdown]
 # ## Wrap-up

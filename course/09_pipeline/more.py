@@ -12,7 +12,7 @@ from IPython.display import display
 from lockstep import run
 from lockstep.experiments.pipeline import branched_runs, gpt_stages, held, plans
 from lockstep.experiments.pipeline import published
-from lockstep.pipeline import beside_torch, equality, staleness
+from lockstep.pipeline import compared_with_torch, equality, staleness
 
 # %% [markdown]
 # ## torch's own
@@ -24,14 +24,14 @@ from lockstep.pipeline import beside_torch, equality, staleness
 # %%
 for module in ("torch.distributed.pipeline", "torch.distributed.pipelining"):
     print(f"{module}: {'installed' if find_spec(module) else 'not there'}")
-beside_torch.beside_torch_table()
+compared_with_torch.beside_torch_table()
 
 # %% [markdown]
 # Here are two steps of both, our worker above and torch's below. Compare the order of messages on rank 1. torch's first step
 # begins with short messages: they tell the next stage the shape of what will come.
 
 # %%
-for program in (beside_torch.trained, beside_torch.trained_by_torch):
+for program in (compared_with_torch.trained, compared_with_torch.trained_by_torch):
     display(run(program, "one_f_one_b", 1, ranks=2, on="dgx-a100").show())
 
 # %% [markdown]

@@ -45,7 +45,7 @@ import torch.distributed as dist
 from torch.nn import functional as F
 
 from lockstep import check, run
-from lockstep.tensor_parallel.regions import copy_to_region, reduce_from_region
+from lockstep.tensor_parallel.f_and_g import copy_to_region, reduce_from_region
 
 # %% [markdown] lab="readonly about-regions"
 # ## 1. f and g ({minutes} minutes, {points} points)

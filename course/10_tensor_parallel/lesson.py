@@ -21,10 +21,10 @@ import inspect
 from IPython.display import display
 
 from lockstep import predict, quiz, reconcile, show, your_turn
-from lockstep.experiments.tensor_parallel import counted, driven, table, the_notes
-from lockstep.experiments.tensor_parallel import trainings
-from lockstep.tensor_parallel import across_nodes, overlapped, published, recorded
-from lockstep.tensor_parallel import regions
+from lockstep.experiments.tensor_parallel import counted, lecture_notes, table
+from lockstep.experiments.tensor_parallel import trainings, your_line
+from lockstep.tensor_parallel import across_nodes, f_and_g, overlapped, published
+from lockstep.tensor_parallel import recorded
 
 # %% [markdown]
 # ## 1. Two ways to cut · 6 minutes · short path
@@ -41,8 +41,8 @@ show.matrix_cuts()
 # sum?
 
 # %%
-display(driven.halves_table())
-driven.gelu_table()
+display(your_line.halves_table())
+your_line.gelu_table()
 
 # %% [markdown]
 # The second half of X meets the second half of A: X1·A1 + X2·A2. And GeLU of a sum is not the sum of GeLUs. So by rows the
@@ -93,7 +93,7 @@ wrong = {
 well = "Right: `torch.tensor_split` cuts like this, too."
 
 # %% lesson="after own_part"
-driven.parts_table(own_part)
+your_line.parts_table(own_part)
 
 # %% [markdown]
 # ## 2. f and g · 6 minutes · short path
@@ -110,7 +110,7 @@ predict(
 )
 
 # %% lesson="after mlp"
-mlp = driven.an_mlp()
+mlp = your_line.an_mlp()
 sums = [event for event in mlp.trace.of_rank(0) if event.kind == "all_reduce"]
 display(reconcile("mlp", simulated=len(sums)))
 show.timeline(mlp)
@@ -127,7 +127,7 @@ show.timeline(mlp)
 # `autograd.Function`. Here is f. You write both in the lab.
 
 # %% lesson="after mlp"
-print(inspect.getsource(regions.Copy))
+print(inspect.getsource(f_and_g.Copy))
 
 # %% lesson="quiz rows-first"
 quiz(
@@ -215,7 +215,7 @@ wrong = {
 well = "Right: two in each pass, of all tokens' h numbers."
 
 # %% lesson="after all_reduced"
-driven.block_table(all_reduced)
+your_line.block_table(all_reduced)
 
 # %% lesson="quiz tokens"
 quiz(
@@ -249,7 +249,7 @@ predict(
 )
 
 # %% lesson="after scores"
-whole, sent = driven.loss_bytes()
+whole, sent = your_line.loss_bytes()
 display(reconcile("scores", simulated=sent / 1e3))
 print(f"all scores: {whole / 1e6:.0f} MB, {whole / sent:,.0f} times as much")
 
@@ -388,7 +388,7 @@ wrong = {
 well = "Right: 10 + 24/K, and 34/K."
 
 # %% lesson="after kept_bytes"
-display(driven.kept_table(kept_bytes))
+display(your_line.kept_table(kept_bytes))
 show.kept_by_ranks()
 
 # %% [markdown]
@@ -407,7 +407,7 @@ counted.counted_table(("tensor", "sequence"))
 # two random streams. Below is a weight that all ranks hold alike, behind dropout from either.
 
 # %%
-driven.masks_table()
+your_line.masks_table()
 
 # %% lesson="quiz masks"
 quiz(
@@ -474,8 +474,8 @@ quiz(
 # of halves, at what is divided, at “after each layer”, and at the sample for Megatron.
 
 # %% lesson="after lower"
-display(the_notes.slides_table())
-the_notes.corrections_table()
+display(lecture_notes.slides_table())
+lecture_notes.corrections_table()
 
 # %% [markdown]
 # ## Wrap-up

@@ -8,9 +8,10 @@
 from IPython.display import display
 
 from lockstep import run
-from lockstep.experiments.tensor_parallel import counted, megatron, scaling, table
+from lockstep.experiments.tensor_parallel import counted, notes_sample, scaling, table
 from lockstep.experiments.tensor_parallel import trainings, users
-from lockstep.tensor_parallel import across_nodes, beside_torch, overlapped, published
+from lockstep.tensor_parallel import across_nodes, compared_with_torch, overlapped
+from lockstep.tensor_parallel import published
 
 # %% [markdown]
 # ## torch's trace, and ours
@@ -20,7 +21,7 @@ from lockstep.tensor_parallel import across_nodes, beside_torch, overlapped, pub
 
 # %%
 for name in ("ParallelGPT", "parallelize_module"):
-    display(run(beside_torch.step, name, 1, ranks=2, on="dgx-a100").show())
+    display(run(compared_with_torch.step, name, 1, ranks=2, on="dgx-a100").show())
 
 # %% [markdown]
 # torch computes somewhat longer here: a DTensor is unpacked for each operation. How long a step takes on your machine, ours and
@@ -109,7 +110,7 @@ users.users_table()
 # ```
 
 # %%
-megatron.names_table()
+notes_sample.names_table()
 
 # %% [markdown]
 # Its options are named after what you have seen: `sequence_parallel`, `tp_comm_overlap` for chunks, `num_query_groups` for

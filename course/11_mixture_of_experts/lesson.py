@@ -24,8 +24,8 @@ from IPython.display import display
 
 from lockstep import predict, quiz, reconcile, show, your_turn
 from lockstep.cost import experts as cost
-from lockstep.experiments.mixture_of_experts import driven, gpt_on_ranks, loads
-from lockstep.experiments.mixture_of_experts import published, quality, table, the_notes
+from lockstep.experiments.mixture_of_experts import gpt_on_ranks, lecture_notes, loads
+from lockstep.experiments.mixture_of_experts import published, quality, table, your_line
 from lockstep.experts import collapse, dense, dispatch, flops, models_table
 from lockstep.experts import shared_expert, training
 from lockstep.experts.mixture_of_depths import block_flops, depth_flops
@@ -87,9 +87,9 @@ predict(
 )
 
 # %% lesson="after rows"
-simulated = driven.rows_of_experts(dense.NotesMixture(16, 4), torch.ones(10, 16))
+simulated = your_line.rows_of_experts(dense.NotesMixture(16, 4), torch.ones(10, 16))
 display(reconcile("rows", simulated=simulated))
-driven.rows_table()
+your_line.rows_table()
 
 # %% [markdown] lesson="reason rows"
 # **Our reason.** The sum goes over all experts, and each gets all of x: 4 · 10. A softmax gives every expert a weight above 0, so
@@ -144,7 +144,7 @@ wrong = {
 well = "Right: by falling score, and a sort keeps the order of equal ones."
 
 # %% lesson="after top_k"
-driven.noise_table(top_k)
+your_line.noise_table(top_k)
 
 # %% [markdown]
 # “Noise for load balancing”, say the notes. Without it, the expert that is 0.1 behind gets no such token, and learns nothing from
@@ -154,7 +154,7 @@ driven.noise_table(top_k)
 # choice, it is over k scores. *Before* it, over all E, and k weights are kept. Which of them add up to 1?
 
 # %%
-driven.weights_table()
+your_line.weights_table()
 
 # %% lesson="quiz one"
 quiz(
@@ -237,7 +237,7 @@ quality.quality_table()
 # loss 1, and when is it E?
 
 # %%
-driven.losses_table()
+your_line.losses_table()
 
 # %% lesson="quiz together"
 quiz(
@@ -295,7 +295,7 @@ wrong = {
 well = "Right: what each expert is sent beyond its places."
 
 # %% lesson="after dropped"
-driven.dropped_table(dropped, model)
+your_line.dropped_table(dropped, model)
 
 # %% [markdown]
 # **A good place for a break.** Your predictions and lines are kept.
@@ -480,7 +480,7 @@ quiz(
 
 # %% lesson="after llama"
 display(published.switch_table())
-the_notes.corrections_table()
+lecture_notes.corrections_table()
 
 # %% [markdown]
 # ## 9. Around it · 2 minutes

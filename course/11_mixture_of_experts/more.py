@@ -5,8 +5,8 @@
 # grows with the number of experts.
 
 # %%
-from lockstep.experiments.mixture_of_experts import driven, table
-from lockstep.experts import beside_torch, flops, mixture_of_depths
+from lockstep.experiments.mixture_of_experts import table, your_line
+from lockstep.experts import compared_with_torch, flops, mixture_of_depths
 
 # %% [markdown]
 # ## torch's own
@@ -16,7 +16,7 @@ from lockstep.experts import beside_torch, flops, mixture_of_depths
 # output, gradients and bytes the same?
 
 # %%
-beside_torch.beside_torch_table()
+compared_with_torch.beside_torch_table()
 
 # %% [markdown]
 # ## The gradients of one rank
@@ -34,7 +34,7 @@ table.gradients_table(((3, 3), (4, 4)), experts=12)
 # et al., 2021) takes the choices by falling weight: **batch-prioritized routing**. Just as many are dropped. Which ones?
 
 # %%
-driven.priority_table()
+your_line.priority_table()
 
 # %% [markdown]
 # ## What grows

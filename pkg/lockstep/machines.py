@@ -24,7 +24,7 @@ is a lesson of its own (``cost.library`` has what NCCL and RCCL reach of a link)
   TCP takes 19 µs from end to end over a cable and 25 µs through a switch. Most of it is software, so it is our alpha
   for 25-Gigabit Ethernet too.
 - *gloo loopback*: ping-pong between two gloo ranks on one machine (this course, unit 04): 65 µs and 1.5 GB/s on a
-  two-core server. ``lockstep.launch.survey`` measures yours.
+  two-core server. ``lockstep.this_machine.survey`` measures yours.
 """
 
 from __future__ import annotations

@@ -11,8 +11,8 @@ import sys
 from contextlib import suppress
 from typing import Any
 
-from lockstep.launch import server
-from lockstep.launch.launchers import detect
+from lockstep.forking import starter
+from lockstep.launchers.detection import detect
 
 UNDEFINED = "{name} is not defined in this kernel. Run the cell that defines it, then this one."
 
@@ -24,8 +24,8 @@ def begin() -> None:
     if shell is None or not hasattr(shell, "kernel"):
         return
     with suppress(ValueError):  # a launcher's variables that make no sense: run says so
-        if detect() is None and server.forks():
-            server.begin()
+        if detect() is None and starter.forks():
+            starter.begin()
     if _after_a_cell not in shell.events.callbacks["post_run_cell"]:
         shell.events.register("post_run_cell", _after_a_cell)
 

@@ -26,11 +26,14 @@ from lockstep.comm.rules import RENDEZVOUS, Rules
 from lockstep.comm.rules import find as find_rules
 from lockstep.errors import UsageError
 from lockstep.events import Outcome
-from lockstep.launch import pool, server, spmd, survey, values
-from lockstep.launch.host import cores
+from lockstep.forking import starter
+from lockstep.launch import processes, values
 from lockstep.launch.interrupt import told_shortly
 from lockstep.launch.job import INSIDE, Job
+from lockstep.launchers import spmd
 from lockstep.machines import Cluster
+from lockstep.this_machine import survey
+from lockstep.this_machine.host import cores
 from lockstep.virtual import nested, run_virtual
 
 if TYPE_CHECKING:
@@ -143,7 +146,7 @@ def carry_out(job: Job, on: str | Cluster | None, rules: Rules, ties: int | None
     if world == "spmd":
         return spmd.run_spmd(job)
     if world == "processes":
-        return pool.run_processes(job)
+        return processes.run_processes(job)
     return run_virtual(job, the_cluster(on), rules, ties)
 
 
@@ -168,7 +171,7 @@ def carried_by(carrier: Carrier, warm_up: Callable[[Iterable[str]], None] | None
 def warm_up(modules: Iterable[str]) -> None:
     """What takes long before a run and is no part of it is done now: ``modules``, which ranks need, are loaded where
     runs are carried out. Raises WorldUnavailable where that fails."""
-    (_loader or server.warm_up)(modules)
+    (_loader or starter.warm_up)(modules)
 
 
 def check_world(on: str | Cluster | None) -> None:

@@ -17,7 +17,7 @@ from lockstep.bench.bus_bandwidth import LONG, measurements
 from lockstep.bench.table import Row, Table, size_of
 from lockstep.bench.timing import Measured, Size
 from lockstep.errors import UsageError, WorldUnavailable
-from lockstep.launch import host
+from lockstep.this_machine import host
 
 pytestmark = pytest.mark.reads("nbgrader_config.py", "pkg/lockstep/bench/")
 

@@ -16,8 +16,8 @@ LINES = {
 }
 SHOWN = {
     "show.additions": "8 accumulators: 15 cycles",
-    "driven.walks_table": "40 x 40 numbers and 32 lines",
-    "driven.pieces_table": "10 numbers, 4 workers",
+    "your_line.walks_table": "40 x 40 numbers and 32 lines",
+    "your_line.pieces_table": "10 numbers, 4 workers",
 }
 
 

@@ -15,8 +15,8 @@ LINES = {
     "imbalance": "def imbalance(rows):\n    return max(rows) / (sum(rows) / len(rows))",
 }
 SHOWN = {
-    "driven.noise_table": "by your line",
-    "driven.dropped_table": "dropped, by your line",
+    "your_line.noise_table": "by your line",
+    "your_line.dropped_table": "dropped, by your line",
     "loads.imbalance_table": "by your line",
 }
 

@@ -15,7 +15,7 @@ LINES = {
     "    return sum(each / (ranks if stage >= first else 1) for each, first in ((2, 3), (2, 2), (12, 1)))",
 }
 MOST_WHOLE = "def most_whole(sizes, ahead):\n    return {}"
-SHOWN = {"driven.order_table": "by your line", "table.table_1": "41.25", "driven.ahead_table": "fetched ahead"}
+SHOWN = {"your_line.order_table": "by your line", "table.table_1": "41.25", "your_line.ahead_table": "fetched ahead"}
 
 
 @pytest.mark.slow

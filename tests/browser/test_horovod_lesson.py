@@ -15,9 +15,9 @@ LINES = {
     "goes_on": "def goes_on(killed, every):\n    return killed // every * every",
 }
 SHOWN = {
-    "driven.negotiated_table": "left, stem",
-    "driven.operations_table": "12 all-reduces of tensors",
-    "driven.goes_on_table": "Killed by SIGKILL",
+    "your_line.negotiated_table": "left, stem",
+    "your_line.operations_table": "12 all-reduces of tensors",
+    "your_line.goes_on_table": "Killed by SIGKILL",
 }
 
 

@@ -15,9 +15,9 @@ LINES = {
     "delay": "def delay(s, p):\n    return p - 1 - s",
 }
 SHOWN = {
-    "driven.bubble_table": "30.4%",
-    "driven.kept_table": "1F1B by your line",
-    "driven.delay_table": "versions kept",
+    "your_line.bubble_table": "30.4%",
+    "your_line.kept_table": "1F1B by your line",
+    "your_line.delay_table": "versions kept",
 }
 
 

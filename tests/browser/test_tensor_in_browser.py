@@ -17,9 +17,9 @@ LINES = {
     "kept_bytes": "def kept_bytes(ranks, sequence):\n    return 24 / ranks + (10 / ranks if sequence else 10)",
 }
 SHOWN = {
-    "driven.parts_table": "6 to 7",
-    "driven.block_table": "100,663,296",
-    "driven.kept_table": "1,325",
+    "your_line.parts_table": "6 to 7",
+    "your_line.block_table": "100,663,296",
+    "your_line.kept_table": "1,325",
     "counted.counted_table": "reduce-scatter",
 }
 

@@ -31,10 +31,10 @@ def test_the_lesson_waits_and_lines_drive_its_runs(lab: Lab, course: Path, brows
 
     assert "That asks for one of them" in lab.said_to("may_begin", MAY_BEGIN.format("any"))
     assert "Right" in lab.said_to("may_begin", MAY_BEGIN.format("all"))
-    assert "By your line" in str(lab.cells()[lab.find("driven.bounds_table")])
+    assert "By your line" in str(lab.cells()[lab.find("your_line.bounds_table")])
     for name, line in LINES.items():
         assert "Right" in lab.said_to(name, line)
-    assert "residual thrown away" in str(lab.cells()[lab.find("driven.feedback_table")])
+    assert "residual thrown away" in str(lab.cells()[lab.find("your_line.feedback_table")])
 
     race = lab.find("show.race()")
     lab.output(race).locator("svg text", has_text="top-k").first.wait_for()

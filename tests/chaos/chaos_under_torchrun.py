@@ -11,7 +11,7 @@ from pathlib import Path
 from chaos_cases import Case, judge, outcome, undisturbed
 
 from lockstep.errors import RunError
-from lockstep.launch import launchers
+from lockstep.launchers import detection
 
 FATAL = ("kill", "stop", "leave")
 SURVIVED = ("fail", "sleep", "compute", "loop", "poll")
@@ -35,7 +35,7 @@ def end(directory: Path, seed: int, rank: int, size: int) -> None:
 
 
 if __name__ == "__main__":
-    environment = launchers.detect()
+    environment = detection.detect()
     assert environment
     seeds = [int(s) for s in sys.argv[2:]]
     place = environment.rank, environment.world_size

@@ -10,18 +10,18 @@ import torch
 import torch.distributed as dist
 from fake_gpus import FAKE, FakeGpus
 
-from lockstep.checks import play
+from lockstep.checks import rank_program
 from lockstep.checks.device import HOST
 from lockstep.checks.exercise import Watch
-from lockstep.checks.play import Act
+from lockstep.checks.rank_program import Act
 from lockstep.checks.transport import decoded
 
 
 def on_fake_gpus(
-    fn: Callable[..., Any], acts: Sequence[Sequence[Act]], watch: Watch = play.returned
+    fn: Callable[..., Any], acts: Sequence[Sequence[Act]], watch: Watch = rank_program.returned
 ) -> list[tuple[Any, list[Any]]]:
     """``play`` on a rank that has a GPU. (A rank of run() is a process of its own: what is set here ends with it.)"""
-    play.device_of_rank = lambda: torch.device(FAKE, dist.get_rank())
+    rank_program.device_of_rank = lambda: torch.device(FAKE, dist.get_rank())
     backend_of = dist.ProcessGroup._get_backend  # batch_isend_irecv asks: gloo carries what fake GPUs send
     dist.ProcessGroup._get_backend = lambda group, device: backend_of(group, HOST)
     with FakeGpus():
@@ -30,7 +30,7 @@ def on_fake_gpus(
 
 def left_by(fn: Callable[..., Any], acts: Sequence[Act], watch: Watch) -> list[tuple[Any, list[Any]]]:
     """What it gives and its arguments afterwards, without the memory: a GPU's and the host's are not the same."""
-    return [(value, arguments) for value, arguments, _ in decoded(play.play([fn], "", watch, acts))]
+    return [(value, arguments) for value, arguments, _ in decoded(rank_program.play([fn], "", watch, acts))]
 
 
 def on_fake_gpus_and_on_the_host(
@@ -38,7 +38,7 @@ def on_fake_gpus_and_on_the_host(
 ) -> dict[str, Any]:
     """What each of ``answers`` gives there and here, by name, for arguments that no other has changed."""
     there = {name: on_fake_gpus(fn, deepcopy(acts), watch) for name, fn in answers.items()}
-    play.device_of_rank = lambda: HOST
+    rank_program.device_of_rank = lambda: HOST
     own = acts[dist.get_rank()]
     return {name: (there[name], left_by(fn, deepcopy(own), watch)) for name, fn in answers.items()}
 

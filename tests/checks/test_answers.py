@@ -14,7 +14,7 @@ import pytest
 from asked import is_asked_for
 
 from lockstep import checks
-from lockstep.checks import assess, closer
+from lockstep.checks import closer_look, verdict
 from lockstep.checks.exercise import Exercise
 from lockstep.checks.known import Known, known_answers, stated, tellable
 from lockstep.checks.observation import Observation
@@ -198,13 +198,13 @@ class Remembering:
         return observed
 
 
-_observe = assess._observe
+_observe = verdict._observe
 REMEMBERING = Remembering()
 
 
 @pytest.fixture
 def judged_again(known: Known, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(assess, "_observe", REMEMBERING.of(known.path))
+    monkeypatch.setattr(verdict, "_observe", REMEMBERING.of(known.path))
 
 
 @pytest.mark.runs("exercise")
@@ -231,7 +231,7 @@ def test_without_its_own_entry_a_wrong_answer_is_told_something_general(
 ) -> None:
     variants = {known.name, *known.variants}
     others = [k for k in tellable(exercise) if k.name not in variants and known.name not in k.variants]
-    monkeypatch.setattr(closer, "tellable", lambda _: others)
+    monkeypatch.setattr(closer_look, "tellable", lambda _: others)
     score = checks.check_file(exercise.id, known.path, keep=False)
     told = score.findings[0].misconception
     assert score.points < score.maximum, score.text()

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from lockstep import checks
-from lockstep.checks import assess
+from lockstep.checks import verdict
 from lockstep.checks.observation import Observation
 from lockstep.checks.observe import Ungraded, observe
 
@@ -91,7 +91,7 @@ def worlds(monkeypatch: pytest.MonkeyPatch) -> list[str | None]:
             raise Ungraded("This machine has no loopback.")
         return observe(exercise, fn, on)
 
-    monkeypatch.setattr(assess, "observe", observed)
+    monkeypatch.setattr(verdict, "observe", observed)
     monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
     return asked
 
@@ -109,13 +109,13 @@ def test_a_secret_seed_draws_the_world_sizes(monkeypatch: pytest.MonkeyPatch) ->
     drawn = set()
     for number in range(40):
         monkeypatch.setenv("LOCKSTEP_SEED", f"secret {number}")
-        sizes = assess._sizes_apart(RING)
-        assert len(sizes) == assess.APART
-        assert sizes == assess._sizes_apart(RING)
+        sizes = verdict._sizes_apart(RING)
+        assert len(sizes) == verdict.APART
+        assert sizes == verdict._sizes_apart(RING)
         drawn |= set(sizes)
     assert drawn == {size for size in RING.worlds if size > 1}
-    assert assess._sizes_apart(replace(RING, worlds=(1, 4))) == (4,)
-    assert assess._sizes_apart(replace(RING, worlds=(1,))) == ()
+    assert verdict._sizes_apart(replace(RING, worlds=(1, 4))) == (4,)
+    assert verdict._sizes_apart(replace(RING, worlds=(1,))) == ()
 
 
 @pytest.mark.slow
@@ -128,10 +128,10 @@ def test_only_those_sizes_are_run_there(monkeypatch: pytest.MonkeyPatch) -> None
             apart.append({seen.case.ranks for seen in found})
         return found
 
-    monkeypatch.setattr(assess, "observe", observed)
+    monkeypatch.setattr(verdict, "observe", observed)
     answer = RING.right / "list_of_chunks.py"
     assert checks.check_file(RING.id, answer, keep=False, apart=True).passed
-    assert apart == [set(assess._sizes_apart(RING))]
+    assert apart == [set(verdict._sizes_apart(RING))]
 
 
 @pytest.mark.slow

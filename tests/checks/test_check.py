@@ -15,7 +15,8 @@ import torch
 import torch.distributed as dist
 
 from lockstep import checks, progress, worlds
-from lockstep.checks import Finding, Score, assess, find
+from lockstep.checks import Finding, Score, find
+from lockstep.checks import verdict as assess
 from lockstep.checks.observe import observe, observe_reference
 from lockstep.collectives import ring_all_reduce as reference
 from lockstep.errors import UsageError
@@ -282,7 +283,7 @@ def test_a_function_of_no_module_is_checked_and_one_that_poses_as_the_librarys_i
 def test_a_slow_machine_is_not_the_learners_fault(monkeypatch: pytest.MonkeyPatch) -> None:
     """On a grader at load 10 a right answer ran out of time, and got no points. What the reference cannot do in time,
     nobody can."""
-    from lockstep.checks import assess
+    from lockstep.checks import verdict as assess
     from lockstep.checks.observation import Observation
 
     def nothing_in_time(exercise, *args, **kwargs):
@@ -296,7 +297,7 @@ def test_a_slow_machine_is_not_the_learners_fault(monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_slow_function_is_told_so_where_the_reference_is_quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    from lockstep.checks import assess
+    from lockstep.checks import verdict as assess
     from lockstep.checks.observation import Observation
 
     def late(exercise, fn, on):
@@ -312,7 +313,7 @@ def test_a_slow_function_is_told_so_where_the_reference_is_quick(monkeypatch: py
 def test_a_sandbox_that_begins_slowly_is_no_busy_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     """An answer had stopped all processes of its sandbox. The next one took more than ten seconds to begin, which
     counted as the reference's time: "too busy to check anything", and no grade."""
-    from lockstep.checks import assess
+    from lockstep.checks import verdict as assess
     from lockstep.checks.observation import Observation
     from lockstep.checks.observe import warm_up
 
@@ -342,7 +343,7 @@ def test_a_sandbox_that_begins_slowly_is_no_busy_machine(monkeypatch: pytest.Mon
 @pytest.mark.slow
 def test_the_reference_is_asked_only_where_a_slow_machine_could_be_why(monkeypatch: pytest.MonkeyPatch) -> None:
     """An endless loop took 18 s to be told, a good part of it for the reference on every world."""
-    from lockstep.checks import assess
+    from lockstep.checks import verdict as assess
 
     asked = []
 
@@ -397,7 +398,7 @@ def test_on_a_busy_machine_a_function_gets_several_times_what_the_reference_take
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A short limit tells of an endless loop soon. Where even the reference takes that long, it is no sign of one."""
-    from lockstep.checks import assess
+    from lockstep.checks import verdict as assess
     from lockstep.checks.observation import Failure, Observation, Seen
 
     given = []

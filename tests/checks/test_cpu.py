@@ -16,12 +16,12 @@ from numba import njit
 
 from lockstep import checks
 from lockstep.checks import observe
-from lockstep.checks.assess import score_of
 from lockstep.checks.case import Case
 from lockstep.checks.guard import LibraryAnswer, references_refuse, refuse_borrowed
 from lockstep.checks.load import load
 from lockstep.checks.observation import Failure, Observation, Seen
 from lockstep.checks.observe import Ungraded
+from lockstep.checks.verdict import score_of
 from lockstep.cpu.compiled import compiling_problem, inner_loop, machine_code
 from lockstep.cpu.traced import Memory
 from lockstep.errors import RunError

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from lockstep.exercises.without_waiting.delete_the_lock.exercise import COSTS, RULES, TASKS
-from lockstep.exercises.without_waiting.meeting import RATE, SIZE, WAYS, Task, observed
+from lockstep.exercises.without_waiting.threads_on_one_vector import RATE, SIZE, WAYS, Task, observed
 from lockstep.without_waiting.lock_free import delete_the_lock, one_lock, run_together
 
 SHARING = Task(5, 14, 3, parted=False)

@@ -16,7 +16,7 @@ from lockstep.checks.device import HOST, device_of_rank, moved
 from lockstep.checks.exercise import Exercise, exercises
 from lockstep.checks.load import load
 from lockstep.checks.observe import Ungraded, _refuse_strays, acts_by_rank
-from lockstep.checks.play import MARK, Act, returned
+from lockstep.checks.rank_program import MARK, Act, returned
 from lockstep.errors import RankRaised
 from lockstep.events import Event, Trace
 from lockstep.launch.job import INSIDE

@@ -79,7 +79,7 @@ def test_a_judges_function_in_a_file_is_refused(on: str, tmp_path: Path) -> None
 
 
 def test_what_a_watch_needs_stays_open_and_everything_is_open_afterwards() -> None:
-    from lockstep.checks.play import play_pure
+    from lockstep.checks.rank_program import play_pure
     from lockstep.exercises.scikit_learn import workers
     from lockstep.exercises.scikit_learn.parallel_forest.exercise import watch, wrong
 
@@ -99,7 +99,7 @@ def test_what_a_watch_needs_stays_open_and_everything_is_open_afterwards() -> No
 def test_who_has_looked_ahead_finds_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     """A server goes from function to function once, for all its children, and they go on from there; also where it did
     so before a module was loaded that they need."""
-    from lockstep.checks.play import play, play_pure
+    from lockstep.checks.rank_program import play, play_pure
     from lockstep.exercises.scikit_learn.parallel_forest.exercise import watch
 
     for run, needed in [(play, guard.references_refuse), (play_pure, watch)]:
@@ -119,14 +119,14 @@ def test_who_has_looked_ahead_finds_the_same(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_a_server_that_has_loaded_something_has_looked_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
     from lockstep.checks.load import FromFile
-    from lockstep.launch import frozen
+    from lockstep.forking import gc_freeze
 
     monkeypatch.setattr(guard, "_ahead", None)
     try:
-        frozen.freeze()
+        gc_freeze.freeze()
     finally:
         gc.unfreeze()
-        frozen._frozen.clear()
+        gc_freeze._frozen.clear()
     assert guard._ahead
     assert FromFile.__call__ in guard._ahead.found
 
@@ -219,7 +219,7 @@ def test_a_group_is_made_as_before() -> None:
 def test_what_a_partial_carries_is_needed_too() -> None:
     """Every answer to a compiled exercise was told that it calls the library: its watch is a partial, which carries an
     object with functions of the exercise."""
-    from lockstep.checks.play import play_pure
+    from lockstep.checks.rank_program import play_pure
     from lockstep.exercises.cpu.kernels import last_array
     from lockstep.exercises.cpu.saxpy.exercise import EXERCISE
 

@@ -11,7 +11,7 @@ import torch
 from numba import cuda
 
 from lockstep import checks
-from lockstep.checks import load, observe, play, recognise, transport
+from lockstep.checks import load, observe, rank_program, recognise, transport
 from lockstep.checks.budget import Budget, Measure
 from lockstep.checks.case import Case
 from lockstep.checks.judge import Fault
@@ -118,7 +118,7 @@ def test_known_answers_run_together_cannot_spoil_each_other(tmp_path: Path) -> N
     (tmp_path / "raises.py").write_text("def f(values):\n    raise ValueError(values)\n")
     (tmp_path / "counts.py").write_text("def f(values):\n    return len(values)\n")
     answers = [load.load(tmp_path / f"{name}.py", "f") for name in ("empties", "raises", "counts")]
-    told = transport.decoded(play.play_each_pure(answers, "", play.returned, [([1, 2],)]))
+    told = transport.decoded(rank_program.play_each_pure(answers, "", rank_program.returned, [([1, 2],)]))
     assert told == [[1], None, [2]]
 
 

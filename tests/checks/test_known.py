@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 
 from lockstep import checks
-from lockstep.checks import assess, closer
+from lockstep.checks import closer_look, verdict
 from lockstep.checks.case import Case
-from lockstep.checks.closer import Closer
+from lockstep.checks.closer_look import Closer
 from lockstep.checks.judge import Fault
 from lockstep.checks.known import Known, known_answers, read, tellable
 from lockstep.checks.observation import Observation, Seen
 from lockstep.errors import UsageError
 from lockstep.events import Event, Trace
-from lockstep.launch.launchers import Environment
+from lockstep.launchers.detection import Environment
 
 RING = checks.find("communication.ring_all_reduce")
 ANSWER = "MISCONCEPTION = 'star'\n{}\ndef ring_all_reduce(tensor, group=None):\n    return tensor\n"
@@ -66,7 +66,7 @@ def test_known_answers_are_read_when_they_are_needed(monkeypatch: pytest.MonkeyP
     def never(exercise: object) -> list[Known]:
         raise AssertionError("a right answer needs none of them")
 
-    monkeypatch.setattr(closer, "tellable", never)
+    monkeypatch.setattr(closer_look, "tellable", never)
     amdahl = checks.find("why_parallel.amdahl")
     assert checks.check_file(amdahl.id, next(amdahl.right.glob("*.py")), keep=False).passed
 
@@ -81,9 +81,9 @@ def test_a_known_cost_has_its_price() -> None:
 def test_rank_0_meets_the_others_though_its_closer_look_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     """It went away without a word, and the others waited a minute for it."""
     met: list[object] = []
-    monkeypatch.setattr(assess, "detect", lambda: Environment("torchrun", 0, 2, 0, 2))
-    monkeypatch.setattr(assess, "_observe", lambda *_: Observation(RING.id, "spmd", seen=(Seen(Case(2, 0)),)))
-    monkeypatch.setattr(assess, "score_of", lambda *_: [][0])
-    monkeypatch.setattr(assess, "run", lambda fn, on: met.append(on))
+    monkeypatch.setattr(verdict, "detect", lambda: Environment("torchrun", 0, 2, 0, 2))
+    monkeypatch.setattr(verdict, "_observe", lambda *_: Observation(RING.id, "spmd", seen=(Seen(Case(2, 0)),)))
+    monkeypatch.setattr(verdict, "score_of", lambda *_: [][0])
+    monkeypatch.setattr(verdict, "run", lambda fn, on: met.append(on))
     assert checks.check_reference(RING.id).verdict == "ungraded"
     assert met == ["spmd"]

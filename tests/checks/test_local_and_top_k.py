@@ -12,9 +12,9 @@ from lockstep.checks.exercise import Exercise, find
 from lockstep.checks.observation import Seen
 from lockstep.checks.seeds import seed
 from lockstep.exercises.without_waiting import totals
-from lockstep.exercises.without_waiting.asked import MovingBowl
 from lockstep.exercises.without_waiting.local_sgd.exercise import examine as wrongly
 from lockstep.exercises.without_waiting.local_sgd.exercise import inputs, wanted
+from lockstep.exercises.without_waiting.recorded_gradient import MovingBowl
 from lockstep.exercises.without_waiting.topk_with_error_feedback.exercise import examine
 
 LOCAL, TOP_K = find("without_waiting.local_sgd"), find("without_waiting.topk_with_error_feedback")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from lockstep.checks.default_judge import examine
 from lockstep.checks.exercise import find
 from lockstep.checks.observation import Seen
-from lockstep.checks.standard import examine
 
 
 def test_a_wrong_value_beyond_the_fifth_is_told_by_its_number() -> None:

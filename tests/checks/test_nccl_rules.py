@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from lockstep.checks.assess import score_of
 from lockstep.checks.exercise import Exercise, exercises
 from lockstep.checks.load import load
 from lockstep.checks.observe import observe, observe_reference
+from lockstep.checks.verdict import score_of
 from lockstep.comm.rules import NCCL
 
 pytestmark = pytest.mark.reads("solutions/")

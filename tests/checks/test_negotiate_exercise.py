@@ -12,11 +12,11 @@ import torch
 import torch.distributed as dist
 
 from lockstep.checks.case import Case
+from lockstep.checks.default_judge import economise, examine
 from lockstep.checks.exercise import find
 from lockstep.checks.judge import Fault
 from lockstep.checks.observe import observe
 from lockstep.checks.seeds import seed
-from lockstep.checks.standard import economise, examine
 from lockstep.exercises.horovod.coordinated import SMALLEST, complete, inputs, names_of, sums, tensor
 from lockstep.with_horovod.control import FLAGS
 

@@ -19,7 +19,7 @@ from lockstep import checks
 from lockstep.checks import observe
 from lockstep.checks.exercise import Exercise
 from lockstep.checks.score import Score
-from lockstep.launch import server
+from lockstep.forking import starter
 
 REPEATS = int(os.environ.get("REPEATS", "10"))
 # A catch is a hundred runs itself: once is enough.
@@ -83,7 +83,7 @@ def test_a_cold_start_is_not_the_learners_time(monkeypatch: pytest.MonkeyPatch) 
 
     clock = SimpleNamespace(monotonic=lambda: time.monotonic() + late)
     monkeypatch.setattr(observe, "time", clock)
-    monkeypatch.setattr(server, "warm_up", load)
+    monkeypatch.setattr(starter, "warm_up", load)
     exercise = next(e for e in EXERCISES if e.function == "fit_alpha_beta")
     seen = observe.observe_reference(exercise)
     assert late

@@ -8,10 +8,10 @@ import pytest
 import torch
 
 from lockstep.checks.case import Case
+from lockstep.checks.default_judge import spent
 from lockstep.checks.exercise import Exercise, find
-from lockstep.checks.kept import same_bits
 from lockstep.checks.observe import observe
-from lockstep.checks.standard import spent
+from lockstep.checks.unchanged_arguments import same_bits
 from lockstep.exercises.mixture_of_experts.dispatch_and_combine import exercise as there_and_back
 from lockstep.exercises.mixture_of_experts.expert_parallel_moe import exercise as training
 from lockstep.exercises.mixture_of_experts.noted_experts import Noted, coefficients, observed

@@ -11,7 +11,7 @@ from joblib import Parallel, delayed
 from sklearn.tree import DecisionTreeClassifier
 
 from lockstep import checks
-from lockstep.checks import closer
+from lockstep.checks import closer_look
 from lockstep.checks.exercise import find
 from lockstep.checks.observation import Failure, Observation, Seen
 from lockstep.exercises.scikit_learn.workers import REFUSED, misused, wasted
@@ -91,7 +91,7 @@ def test_threads_that_share_an_estimator_are_not_let_loose_a_second_time() -> No
 
 def test_what_a_fit_showed_is_told_where_nobody_knows_the_mistake(monkeypatch: pytest.MonkeyPatch) -> None:
     """A closer look that found nothing dropped the numbers on the way."""
-    monkeypatch.setattr(closer, "tellable", lambda _: [])
+    monkeypatch.setattr(closer_look, "tellable", lambda _: [])
 
     def classify_parallelism(measure):  # type: ignore[no-untyped-def]
         return "serial"

@@ -22,10 +22,10 @@ from nbgrader.preprocessors import Execute
 from nbgrader.utils import determine_grade
 
 from lockstep.checks import Finding, Score, exercises, find
-from lockstep.checks.assess import score_of
 from lockstep.checks.observation import Failure, Observation, Seen
 from lockstep.checks.score import page
 from lockstep.checks.ungraded import settle
+from lockstep.checks.verdict import score_of
 from lockstep.errors import RankState
 from lockstep.events import Event, Trace
 

@@ -9,7 +9,7 @@ import torch
 
 from lockstep import checks, run
 from lockstep.checks import seeds
-from lockstep.launch.spares import server_environment
+from lockstep.forking.spawned import server_environment
 
 ID = "communication.ring_all_reduce"
 

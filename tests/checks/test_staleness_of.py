@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from lockstep.checks import find
-from lockstep.checks.assess import score_of
-from lockstep.checks.closer import Closer
+from lockstep.checks.closer_look import Closer
 from lockstep.checks.known import Known, known_answers
 from lockstep.checks.observe import observe
+from lockstep.checks.verdict import score_of
 
 STALENESS = find("without_waiting.staleness_of")
 

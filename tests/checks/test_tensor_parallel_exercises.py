@@ -25,8 +25,8 @@ from lockstep.events import Event, Trace
 from lockstep.exercises.tensor_parallel.parallel_mlp.exercise import LAYER, cases, drawn
 from lockstep.exercises.tensor_parallel.steps import MARK, alike, number, told_apart, travels, turns
 from lockstep.exercises.tensor_parallel.vocab_parallel_cross_entropy.exercise import LAYER as LOSS
-from lockstep.tensor_parallel import regions
-from lockstep.tensor_parallel.regions import share
+from lockstep.tensor_parallel import f_and_g
+from lockstep.tensor_parallel.f_and_g import share
 
 REGIONS, MLP, ATTENTION, ENTROPY = (
     find(f"tensor_parallel.{name}")
@@ -40,15 +40,15 @@ def sequence_parallel_of_the_library(
     x: Tensor, weight: Tensor, bias: Tensor, A: Tensor, a: Tensor, B: Tensor, b: Tensor, group: Any = None
 ) -> Tensor:  # fmt: skip
     own = (slice(None), share(A.shape[1], dist.get_world_size(group), dist.get_rank(group)))
-    weight, bias, b = regions.copy_to_region(torch.stack([weight, bias, b]), group)
-    whole = regions.gather_from_sequence(functional.layer_norm(x, x.shape[-1:], weight, bias), group=group)
+    weight, bias, b = f_and_g.copy_to_region(torch.stack([weight, bias, b]), group)
+    whole = f_and_g.gather_from_sequence(functional.layer_norm(x, x.shape[-1:], weight, bias), group=group)
     inside = functional.gelu(whole @ A[own] + a[own[1]]) @ B[own[1]]
-    return x + regions.reduce_scatter_to_sequence(inside, group=group) + b
+    return x + f_and_g.reduce_scatter_to_sequence(inside, group=group) + b
 
 
 def norm_of_the_library(x: Tensor, weight: Tensor, bias: Tensor, group: Any = None) -> Tensor:
-    weight, bias = regions.copy_to_region(torch.stack([weight, bias]), group)
-    return regions.gather_from_sequence(functional.layer_norm(x, x.shape[-1:], weight, bias), group=group)
+    weight, bias = f_and_g.copy_to_region(torch.stack([weight, bias]), group)
+    return f_and_g.gather_from_sequence(functional.layer_norm(x, x.shape[-1:], weight, bias), group=group)
 
 
 @pytest.mark.sampled(3)
@@ -65,10 +65,10 @@ def test_of_the_library_f_and_g_may_be_used_and_nothing_else(name: str, answer: 
 
 def test_in_the_exercise_that_asks_for_f_and_g_they_are_shut() -> None:
     def borrowed(group: Any = None) -> Any:
-        return regions.regions(group)
+        return f_and_g.regions(group)
 
     def by_name(group: Any = None) -> Any:
-        return partial(regions.copy_to_region, group=group), partial(regions.reduce_from_region, group=group)
+        return partial(f_and_g.copy_to_region, group=group), partial(f_and_g.reduce_from_region, group=group)
 
     for answer in (borrowed, by_name):
         score = checks.check("tensor_parallel.regions", answer)
@@ -195,7 +195,7 @@ SKIPS = """
 import torch.distributed as dist
 from torch.nn.functional import gelu
 
-from lockstep.tensor_parallel.regions import copy_to_region, reduce_from_region
+from lockstep.tensor_parallel.f_and_g import copy_to_region, reduce_from_region
 
 
 def parallel_mlp(x, A, a, B, b, group=None):
@@ -270,7 +270,7 @@ def test_the_courses_f_and_g_are_no_answer_to_the_first_exercise(tmp_path: Path)
     """They are imported in the lab, for the exercises after it."""
     answer = tmp_path / "answer.py"
     answer.write_text(
-        "from lockstep.tensor_parallel.regions import copy_to_region, reduce_from_region\n\n\n"
+        "from lockstep.tensor_parallel.f_and_g import copy_to_region, reduce_from_region\n\n\n"
         "def regions(group=None):\n"
         "    return (lambda x: copy_to_region(x, group)), (lambda x: reduce_from_region(x, group))\n"
     )

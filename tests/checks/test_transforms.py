@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from lockstep.checks.standard import row
+from lockstep.checks.default_judge import row
 from lockstep.checks.transforms import changed_numbers, changed_places, changed_tensors
 
 OWN = torch.ones(3)

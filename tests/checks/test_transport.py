@@ -17,7 +17,7 @@ from lockstep import checks
 from lockstep.checks.observe import observe
 from lockstep.checks.plain import SAVED, Other
 from lockstep.checks.transport import Unreadable, decoded, encoded
-from lockstep.comm import facts
+from lockstep.comm import restricted_pickle
 from lockstep.errors import RankDied
 from lockstep.worlds import run_sealed
 
@@ -146,12 +146,12 @@ def test_a_journal_that_a_learner_has_forged_runs_nothing(tmp_path: Path) -> Non
 
 
 def test_facts_are_plain_data_only() -> None:
-    with pytest.raises(facts.Forged, match=r"posix\.mkdir is no fact"):
-        facts.opened(pickle.dumps(Bomb("/nowhere")))
-    with pytest.raises(facts.Forged):
-        facts.opened(b"")
-    with pytest.raises(facts.Forged):
-        facts.opened(b"no pickle")
+    with pytest.raises(restricted_pickle.Forged, match=r"posix\.mkdir is no fact"):
+        restricted_pickle.opened(pickle.dumps(Bomb("/nowhere")))
+    with pytest.raises(restricted_pickle.Forged):
+        restricted_pickle.opened(b"")
+    with pytest.raises(restricted_pickle.Forged):
+        restricted_pickle.opened(b"no pickle")
 
 
 @pytest.mark.slow
@@ -185,9 +185,9 @@ def test_the_judge_rejects_values_that_are_none() -> None:
     """A program that replaces what encodes its values ends its own check, and no other."""
 
     def forges(tensor: Any, group: Any = None) -> Any:
-        from lockstep.checks import play
+        from lockstep.checks import rank_program
 
-        play.encoded = lambda value: b"nonsense"
+        rank_program.encoded = lambda value: b"nonsense"
         return tensor
 
     score = checks.check("communication.mend_ring_of_sends", forges)

@@ -19,17 +19,17 @@ import pytest
 import torch
 
 from lockstep.checks import exercises, recognise
-from lockstep.checks.assess import _judged
 from lockstep.checks.case import Case
-from lockstep.checks.closer import Closer
+from lockstep.checks.closer_look import Closer
 from lockstep.checks.exercise import Exercise
 from lockstep.checks.judge import Finding
 from lockstep.checks.known import Known, known_answers
 from lockstep.checks.load import FromFile, load
 from lockstep.checks.numbers import apart
 from lockstep.checks.observation import Failure, Observation, Seen
-from lockstep.checks.play import returned
+from lockstep.checks.rank_program import returned
 from lockstep.checks.transforms import changed_numbers
+from lockstep.checks.verdict import _judged
 from lockstep.grading.course import root
 
 EXERCISES = [e for e in exercises() if e.topic == "why_parallel"]

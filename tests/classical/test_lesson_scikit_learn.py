@@ -11,8 +11,8 @@ import pytest
 from lockstep.classical.audit.verdict import Verdict
 from lockstep.classical.nested import EIGHT, FOLDS, NESTED, ONE, Nested, nested_table
 from lockstep.classical.usage import Usage
-from lockstep.experiments.scikit_learn.driven import kmeans_table
 from lockstep.experiments.scikit_learn.lecture_notes import NOTES, borne_out
+from lockstep.experiments.scikit_learn.your_line import kmeans_table
 
 
 def mean(sums: Sequence[Any], counts: Sequence[int]) -> Any:

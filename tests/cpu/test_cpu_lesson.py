@@ -16,11 +16,11 @@ from lockstep.cpu.traced import Memory
 from lockstep.cpu.tracing import trace
 from lockstep.experiments.cpu import distances, numa, side_by_side
 from lockstep.experiments.cpu.blocks import block_width, gflops
-from lockstep.experiments.cpu.driven import pieces_table, walks_table
 from lockstep.experiments.cpu.naive import matmul_by_columns, matmul_by_rows, naive_dot
 from lockstep.experiments.cpu.placed import peak
 from lockstep.experiments.cpu.roofs import Roofs
 from lockstep.experiments.cpu.rungs import python_dot, roof
+from lockstep.experiments.cpu.your_line import pieces_table, walks_table
 from lockstep.machines import find
 
 ROOFS = Roofs(100e9, {"L1": 200e9, "memory": 10e9})

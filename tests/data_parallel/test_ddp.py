@@ -14,7 +14,7 @@ from torch.utils.checkpoint import checkpoint
 from lockstep import run
 from lockstep.data_parallel.ddp import BucketedDDP, bucketed_ddp, in_buckets
 from lockstep.errors import UsageError
-from lockstep.experiments.all_reduce_sgd.beside_torch import PROGRAMS, STEPS, beside_torch, beside_torch_table
+from lockstep.experiments.all_reduce_sgd.compared_with_torch import PROGRAMS, STEPS, beside_torch, beside_torch_table
 from lockstep.models import batch_normed, linear, mlp
 
 WORLDS = ("dgx-a100", "processes")

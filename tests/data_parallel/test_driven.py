@@ -6,7 +6,7 @@ import torch
 import torch.distributed as dist
 
 from lockstep import run
-from lockstep.experiments.all_reduce_sgd.driven import Update, driven_epochs, driven_sgd
+from lockstep.experiments.all_reduce_sgd.your_line import Update, driven_epochs, driven_sgd
 
 
 def three_steps(update: Update) -> list[float]:

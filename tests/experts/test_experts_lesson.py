@@ -7,7 +7,7 @@ import torch
 
 from lockstep.cost.experts import booked, even_loads, sent, to_compute
 from lockstep.cost.sharding import MIXED, bytes_of
-from lockstep.experiments.mixture_of_experts import driven, gpt_on_ranks, loads, quality, the_notes
+from lockstep.experiments.mixture_of_experts import gpt_on_ranks, lecture_notes, loads, quality, your_line
 from lockstep.experiments.mixture_of_experts.published import FLOPS_PER_EXAMPLE, row
 from lockstep.experts import capacity, collapse, flops, shared_expert, training
 from lockstep.experts.balance import load_balancing_loss
@@ -45,19 +45,19 @@ def test_the_notes_table_of_flops_differs_in_how_two_parts_share() -> None:
 
 
 def test_the_notes_sample_computes_every_row_and_a_top_k_does_not() -> None:
-    assert driven.rows_of_experts(NotesMixture(16, 4), torch.ones(10, 16)) == 40
-    notes, two, one = driven.rows_table().rows
+    assert your_line.rows_of_experts(NotesMixture(16, 4), torch.ones(10, 16)) == 40
+    notes, two, one = your_line.rows_table().rows
     assert [r[2] for r in (notes, two, one)] == ["40", "20", "10"]
     assert all(float(cell) < 1e-14 for r in (two, one) for cell in r[3:])
 
 
 def test_a_watched_mixture_is_watched_once() -> None:
     mixture = NotesMixture(16, 4)
-    assert [driven.rows_of_experts(mixture, torch.ones(3, 16)) for _ in range(2)] == [12, 12]
+    assert [your_line.rows_of_experts(mixture, torch.ones(3, 16)) for _ in range(2)] == [12, 12]
 
 
 def test_weights_after_and_before() -> None:
-    rows = {(r[0], r[1]): r[2:] for r in driven.weights_table().rows}
+    rows = {(r[0], r[1]): r[2:] for r in your_line.weights_table().rows}
     assert rows["2", "after"] == ["0.73, 0.27", "1.00"]
     assert rows["2", "before"] == ["0.67, 0.24", "0.91"]
     assert rows["1", "after"] == ["1.00", "1.00"]
@@ -67,7 +67,7 @@ def test_weights_after_and_before() -> None:
 
 
 def test_without_noise_nobody_goes_to_the_second() -> None:
-    still, some, much = (list(map(int, r[1:])) for r in driven.noise_table(top_k).rows)
+    still, some, much = (list(map(int, r[1:])) for r in your_line.noise_table(top_k).rows)
     assert still == [1000, 0]
     assert 0 < some[1] < much[1]
 
@@ -98,7 +98,7 @@ def test_the_recorded_losses_are_what_is_written() -> None:
 
 
 def test_losses_and_the_quiz_of_two_ranks() -> None:
-    even, one, larger = driven.losses_table().rows
+    even, one, larger = your_line.losses_table().rows
     assert (even[2], one[2], larger[2]) == ("1.00", "8.00", "8.00")
     assert float(larger[3]) > 3 * float(one[3])
     wanted = torch.tensor([0] * 6 + [1] * 6)
@@ -109,10 +109,10 @@ def test_losses_and_the_quiz_of_two_ranks() -> None:
 
 
 def test_drops_by_the_line_are_those_that_are_counted() -> None:
-    found = driven.dropped_table(dropped, MixtureGPT(4)).rows
+    found = your_line.dropped_table(dropped, MixtureGPT(4)).rows
     assert [r[4] for r in found] == [r[5] for r in found]
     assert len(found) == 6
-    by_place, by_weight = driven.priority_table().rows
+    by_place, by_weight = your_line.priority_table().rows
     assert by_place[1] == by_weight[1] == found[0][5]
     assert float(by_weight[3]) < float(by_place[3])
     assert float(by_place[2]) > capacity.capacity(1, 512, 1, 2), "in the later half"
@@ -195,7 +195,7 @@ def test_switch_is_slower_than_t5_base_and_sooner_than_t5_large() -> None:
 
 
 def test_the_notes_beside_our_count() -> None:
-    told = {r[0]: r[1] for r in the_notes.corrections_table().rows}
+    told = {r[0]: r[1] for r in lecture_notes.corrections_table().rows}
     assert len(told) == 10
     counts = " | ".join(told.values())
     for count in ("40 rows of experts for 10 tokens", "17.2 B; 14.2 B without one expert", "32.3 / 64.6 / 2.7 / 0.3 %",

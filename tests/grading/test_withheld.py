@@ -148,7 +148,7 @@ except BaseException as error:
 LOADS = """
 import importlib, sys
 from lockstep.grading.outside import MODULES
-from lockstep.launch.forkserver import PRELOAD
+from lockstep.forking.forkserver import PRELOAD
 for name in (*PRELOAD, *MODULES):
     importlib.import_module(name)
 print(*sys.modules)

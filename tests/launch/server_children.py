@@ -6,15 +6,15 @@ import signal
 import time
 from pathlib import Path
 
-from lockstep.launch import server
+from lockstep.forking import starter
 
 PREPARES, WAITS = "lockstep-warms", "lockstep-spare"
 PF_EXITING = 0x4  # linux/sched.h
 
 
 def pid() -> int:
-    running = server._starter._server
-    assert isinstance(running, server.Forked)
+    running = starter._starter._server
+    assert isinstance(running, starter.Forked)
     return running.pid
 
 

@@ -9,8 +9,8 @@ import torch
 import torch.distributed as dist
 
 from lockstep.errors import RankRaised, RunError, UsageError
-from lockstep.launch import spmd
 from lockstep.launch.job import Job
+from lockstep.launchers import spmd
 
 
 def ring(x):

@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 
 from lockstep.errors import WorldUnavailable
-from lockstep.launch import checkup, doctor, pool
-from lockstep.launch.checkup import Finding
-from lockstep.launch.host import Cores
+from lockstep.launch import processes
 from lockstep.launch.job import Job
+from lockstep.this_machine import checkup, doctor
+from lockstep.this_machine.checkup import Finding
+from lockstep.this_machine.host import Cores
 
 GB = 10**9
 
@@ -42,7 +43,7 @@ def test_ranks_that_cannot_be_started(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(job: Job) -> None:
         raise WorldUnavailable("The process that starts ranks did not come up: no memory")
 
-    monkeypatch.setattr(pool, "run_processes", refuse)
+    monkeypatch.setattr(processes, "run_processes", refuse)
     wrong(checkup.ranks(), "did not come up: no memory", "loopback")
 
 

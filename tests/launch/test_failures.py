@@ -25,9 +25,10 @@ from lockstep.errors import (
     Unmatched,
     WorldUnavailable,
 )
-from lockstep.launch import pool, server
+from lockstep.forking import starter
+from lockstep.launch import processes
 from lockstep.launch.job import Job
-from lockstep.launch.pool import run_processes
+from lockstep.launch.processes import run_processes
 
 PKG = Path(__file__).resolve().parents[2] / "pkg"
 
@@ -299,7 +300,7 @@ def test_a_function_that_swallows_every_exception():
 
 @pytest.mark.slow
 def test_ctrl_c_ends_the_ranks():
-    server.warm_up()  # or else there is none yet whose ranks could be found
+    starter.warm_up()  # or else there is none yet whose ranks could be found
     found: list[int] = []
 
     def interrupt():
@@ -322,7 +323,7 @@ def test_ctrl_c_ends_the_ranks():
 
 
 def test_no_room_for_files(monkeypatch):
-    monkeypatch.setattr(pool.tempfile, "TemporaryDirectory", refuse)
+    monkeypatch.setattr(processes.tempfile, "TemporaryDirectory", refuse)
     with pytest.raises(WorldUnavailable) as caught:
         run(cases.good)
     assert caught.value.message.startswith("There is no room for the files of a run (")
@@ -340,7 +341,7 @@ def test_a_limit_of_processes_is_one_sentence():
     import resource
     from lockstep.errors import WorldUnavailable
     from lockstep.launch.job import Job
-    from lockstep.launch.pool import run_processes
+    from lockstep.launch.processes import run_processes
     import failure_cases
     resource.setrlimit(resource.RLIMIT_NOFILE, (50, 50))
     try:

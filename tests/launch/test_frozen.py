@@ -9,8 +9,8 @@ from collections.abc import Iterator
 import pytest
 
 from lockstep.collectives import ring_all_reduce
-from lockstep.launch import frozen
-from lockstep.launch.frozen import functions_with, key_of
+from lockstep.forking import gc_freeze
+from lockstep.forking.gc_freeze import functions_with, key_of
 
 COPY = types.FunctionType(ring_all_reduce.__code__, {}, "copy")
 
@@ -18,10 +18,10 @@ COPY = types.FunctionType(ring_all_reduce.__code__, {}, "copy")
 @pytest.fixture(autouse=True)
 def _as_in_a_server() -> Iterator[None]:
     gc.unfreeze()  # what a run of the tests has frozen by itself, nobody has noted
-    frozen.freeze()
+    gc_freeze.freeze()
     yield
     gc.unfreeze()
-    frozen._frozen.clear()
+    gc_freeze._frozen.clear()
 
 
 @pytest.mark.slow
@@ -47,7 +47,7 @@ def test_a_module_that_is_loaded_later_is_frozen_too() -> None:
     time."""
     made = [types.FunctionType(ring_all_reduce.__code__, {}, str(n)) for n in range(1000)]
     assert len(gc.get_objects()) > 1000
-    frozen.freeze()
+    gc_freeze.freeze()
     assert len(gc.get_objects()) < 500
     found = functions_with(frozenset([key_of(ring_all_reduce.__code__)]))
     assert {id(f) for f in made} <= {id(f) for f in found}

@@ -7,7 +7,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from lockstep.launch import host
+from lockstep.this_machine import host
 
 
 def machine(folder: Path, membership: str, files: dict[str, str]) -> tuple[Path, Path]:

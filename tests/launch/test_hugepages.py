@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from lockstep.launch import forkserver, hugepages
-from lockstep.launch.forkserver import Server
-from lockstep.launch.hugepages import HUGE, collapse, regions
-from lockstep.launch.request import Request
-from lockstep.launch.server import memory
+from lockstep.forking import forkserver, hugepages
+from lockstep.forking.forkserver import Server
+from lockstep.forking.hugepages import HUGE, collapse, regions
+from lockstep.forking.request import Request
+from lockstep.forking.starter import memory
 
 MAPS = """\
 000000200000-000000a00000 rw-p 00000000 00:00 0                          [heap]

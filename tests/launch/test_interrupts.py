@@ -17,8 +17,8 @@ import pytest
 from server_children import ranks
 
 from lockstep import run
-from lockstep.launch import server
-from lockstep.launch.child import Child
+from lockstep.forking import starter
+from lockstep.forking.child import Child
 from lockstep.launch.interrupt import undisturbed
 
 HERE = Path(__file__).resolve().parent
@@ -141,9 +141,9 @@ def test_an_interrupt_while_the_server_starts(seconds: float, tmp_path: Path) ->
 def test_a_server_that_is_stopped_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
     """A fork that is never answered held the notebook for ever."""
     run(cases.good, ranks=2, on="processes")
-    forked = server._starter._server
-    assert isinstance(forked, server.Forked)
-    monkeypatch.setattr(server, "_FORK_LIMIT", 0.5)
+    forked = starter._starter._server
+    assert isinstance(forked, starter.Forked)
+    monkeypatch.setattr(starter, "_FORK_LIMIT", 0.5)
     os.kill(forked.pid, signal.SIGSTOP)
     assert run(cases.good, ranks=2, on="processes").values == [2.0, 2.0]
     assert not forked.alive()

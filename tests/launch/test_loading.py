@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from lockstep.launch.forkserver import WORTH
-from lockstep.launch.hugepages import collapse
-from lockstep.launch.server import Forked, Starter, forks
+from lockstep.forking.forkserver import WORTH
+from lockstep.forking.hugepages import collapse
+from lockstep.forking.starter import Forked, Starter, forks
 
 WHO = """
 import os

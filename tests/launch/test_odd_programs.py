@@ -11,7 +11,7 @@ import torch
 
 from lockstep import run
 from lockstep.errors import LockstepError, RankDied, RankRaised, UsageError, WorldUnavailable
-from lockstep.launch import server
+from lockstep.forking import starter
 
 WORLDS = ["processes", "dgx-a100"]
 
@@ -122,8 +122,8 @@ def test_all_errors_are_of_one_family() -> None:
 def test_a_fault_of_lockstep_is_not_the_learners(on, monkeypatch) -> None:
     """A package that was changed under a running notebook made every rank end with exit status 1, and a check gave no
     points for it."""
-    started = server.started
-    monkeypatch.setattr(server, "started", lambda _, n: started("lockstep.launch.worker:gone", n))
+    started = starter.started
+    monkeypatch.setattr(starter, "started", lambda _, n: started("lockstep.launch.worker:gone", n))
     with pytest.raises(WorldUnavailable, match=r"AttributeError: module .lockstep.launch.worker. has no attribute"):
         run(odd.good, ranks=2, on=on)
     monkeypatch.undo()

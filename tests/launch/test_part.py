@@ -12,11 +12,12 @@ import torch.distributed as dist
 from torch.distributed import HashStore
 
 from lockstep.errors import WorldUnavailable
-from lockstep.launch import group, spmd
-from lockstep.launch.exchange import Exchange
+from lockstep.launch import group
 from lockstep.launch.job import Job
-from lockstep.launch.launchers import Environment
-from lockstep.launch.part import Part
+from lockstep.launchers import spmd
+from lockstep.launchers.detection import Environment
+from lockstep.launchers.exchange import Exchange
+from lockstep.launchers.one_rank import Part
 
 
 class Member:

@@ -12,9 +12,9 @@ import pytest
 import server_children
 import torch
 
-from lockstep.launch import server
+from lockstep.forking import starter
 from lockstep.launch.job import Job
-from lockstep.launch.pool import run_processes
+from lockstep.launch.processes import run_processes
 
 PKG = Path(__file__).resolve().parents[2] / "pkg"
 
@@ -67,7 +67,7 @@ def test_closures_lambdas_and_classes_of_main_travel(tmp_path):
     script.write_text(
         "import dataclasses, torch.distributed as dist\n"
         "from lockstep.launch.job import Job\n"
-        "from lockstep.launch.pool import run_processes\n"
+        "from lockstep.launch.processes import run_processes\n"
         "@dataclasses.dataclass\n"
         "class Mine:\n"
         "    rank: int\n"
@@ -202,8 +202,8 @@ def test_nothing_is_left_behind(tmp_path, monkeypatch):
 @pytest.mark.slow
 def test_spawned_ranks(monkeypatch):
     """What serves on macOS, tried here."""
-    fresh = server.Starter()
-    monkeypatch.setattr(server, "_starter", fresh)
+    fresh = starter.Starter()
+    monkeypatch.setattr(starter, "_starter", fresh)
     monkeypatch.setenv("LOCKSTEP_START", "spawn")
     for _ in range(2):
         assert [v[1] for v in run(cases.environment).values] == [0, 1]

@@ -14,9 +14,9 @@ import psutil
 import pytest
 
 from lockstep.errors import WorldUnavailable
-from lockstep.launch import server
-from lockstep.launch.child import FAULT, Child
-from lockstep.launch.server import start
+from lockstep.forking import starter as server
+from lockstep.forking.child import FAULT, Child
+from lockstep.forking.starter import start
 
 HERE = "launch_entries"
 BESIDE = Path(__file__).resolve().parent

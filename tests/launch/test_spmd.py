@@ -15,8 +15,8 @@ import torch
 from lockstep.errors import UsageError
 from lockstep.launch import group
 from lockstep.launch.job import Job
-from lockstep.launch.launchers import Environment, detect, first_node, port_of
-from lockstep.launch.pool import run_processes
+from lockstep.launch.processes import run_processes
+from lockstep.launchers.detection import Environment, detect, first_node, port_of
 
 BESIDE = Path(__file__).resolve().parent
 PROGRAM = str(BESIDE / "spmd_program.py")

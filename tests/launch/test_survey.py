@@ -8,9 +8,10 @@ import torch
 
 from lockstep.cost.network import collective_time
 from lockstep.errors import WorldUnavailable
-from lockstep.launch import measure, pool, survey
+from lockstep.launch import processes
 from lockstep.launch.job import Job
 from lockstep.machines import Cluster, Device, Link
+from lockstep.this_machine import measure, survey
 
 LINK = Link(5e-5, 1e-9, "Measured: for this test.")
 MADE_UP = survey.Survey(
@@ -75,7 +76,7 @@ def refuse(job: Job) -> None:
 
 
 def test_without_two_ranks_there_are_typical_values_and_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pool, "run_processes", refuse)
+    monkeypatch.setattr(processes, "run_processes", refuse)
     link = survey.loopback()
     assert (link.alpha, link.beta) == survey.TYPICAL_LOOPBACK
     assert "typical values" in link.source
@@ -83,7 +84,7 @@ def test_without_two_ranks_there_are_typical_values_and_it_says_so(monkeypatch: 
 
 
 def test_typical_values_are_tried_again_after_a_while(made: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pool, "run_processes", refuse)
+    monkeypatch.setattr(processes, "run_processes", refuse)
     typical = Cluster("this machine", MADE_UP.cluster.device, 1024, survey.loopback(), survey.loopback())
     incomplete = survey.Survey(typical, *("a processor", 2, 4, 10**9, {}, [], []))
     monkeypatch.setattr(survey, "measure", lambda: made.append(1) or incomplete)
@@ -120,7 +121,7 @@ def test_this_machine_measured_for_real(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_ping_pong_sends_what_it_says() -> None:
-    outcome = pool.run_processes(Job.pack(measure.ping_pong, (1000, 5), {}, ranks=3))
+    outcome = processes.run_processes(Job.pack(measure.ping_pong, (1000, 5), {}, ranks=3))
     assert outcome.values[0] > 0
     assert outcome.values[1] > 0
     assert outcome.values[2] == 0.0

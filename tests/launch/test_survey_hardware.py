@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from lockstep.launch.hardware import Hardware, bandwidth_of_all, hardware, numa, sharing
+from lockstep.this_machine.hardware import Hardware, bandwidth_of_all, hardware, numa, sharing
 
 
 def write(folder: Path, files: dict[str, str]) -> Path:

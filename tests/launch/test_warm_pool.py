@@ -16,11 +16,12 @@ import pytest
 from server_children import children, killed, pid, ranks, settled
 
 from lockstep import machines
-from lockstep.launch import host, server
+from lockstep.forking import starter
+from lockstep.forking.preforked import MOST, Slots, WarmPool, Wish, is_ready, waits
+from lockstep.forking.request import Request
 from lockstep.launch.job import Job
-from lockstep.launch.pool import run_processes
-from lockstep.launch.request import Request
-from lockstep.launch.warm_pool import MOST, Slots, WarmPool, Wish, is_ready, waits
+from lockstep.launch.processes import run_processes
+from lockstep.this_machine import host
 from lockstep.virtual import run_virtual
 
 HERE = Path(__file__).resolve().parent
@@ -43,8 +44,8 @@ def run(fn, *args, ranks=2, **options):
 def a_server_of_its_own() -> Iterator[None]:
     """Without the spares of earlier tests: they are counted here."""
     with pytest.MonkeyPatch.context() as patch:
-        fresh = server.Starter()
-        patch.setattr(server, "_starter", fresh)
+        fresh = starter.Starter()
+        patch.setattr(starter, "_starter", fresh)
         yield
         fresh.close()
 
@@ -91,8 +92,8 @@ def test_a_spare_communicates_without_a_record(pool) -> None:
 def test_the_virtual_cluster_has_a_spare_of_its_own(monkeypatch) -> None:
     """One process for all its ranks; and both kinds wait side by side."""
     os.environ.pop("PYTEST_CURRENT_TEST")
-    fresh = server.Starter()
-    monkeypatch.setattr(server, "_starter", fresh)
+    fresh = starter.Starter()
+    monkeypatch.setattr(starter, "_starter", fresh)
     run(cases.process)
     run_virtual(Job.pack(cases.process, (), {}, 3), machines.find("dgx-a100"))
     both = settled(3)
@@ -107,8 +108,8 @@ def test_the_virtual_cluster_has_a_spare_of_its_own(monkeypatch) -> None:
 def test_a_spare_may_use_all_cores_after_a_virtual_cluster_that_moved(monkeypatch) -> None:
     """It sent the fork server to its own core (virtual/test_core.py), where the spares of all later runs began."""
     os.environ.pop("PYTEST_CURRENT_TEST")
-    fresh = server.Starter()
-    monkeypatch.setattr(server, "_starter", fresh)
+    fresh = starter.Starter()
+    monkeypatch.setattr(starter, "_starter", fresh)
     run_virtual(Job.pack(cases.move_the_cluster, (os.sched_getaffinity(0),), {}, 1), machines.find("dgx-a100"))
     run(cases.process)
     settled(3)
@@ -205,10 +206,10 @@ def test_what_a_kill_leaves_unfinished_the_next_run_awaits(pool) -> None:
 
 
 def test_a_request_that_is_taken_back_leaves_the_server_well(pool) -> None:
-    forked = server._starter._server
-    assert isinstance(forked, server.Forked)
+    forked = starter._starter._server
+    assert isinstance(forked, starter.Forked)
     os.environ.pop("PYTEST_CURRENT_TEST")
-    told = server.setup("lockstep.launch.worker:main", None)
+    told = starter.setup("lockstep.launch.worker:main", None)
     child = forked._ask(Request("lockstep.launch.worker:main", 0, 2), told)
     socket.send_fds(forked._socket, [Request("lockstep.launch.worker:main", -1, 2).packed()], [])
     with pytest.raises(BrokenPipeError):
@@ -253,8 +254,8 @@ def test_a_reserve_gives_back_what_nobody_needed() -> None:
     """In an interpreter of its own: this one has threads, and must not fork."""
     script = """
 import json, os, time
-from lockstep.launch.warm_pool import Wish, waits
-from lockstep.launch.warm_pool import QUIET, REST, Slots
+from lockstep.forking.preforked import Wish, waits
+from lockstep.forking.preforked import QUIET, REST, Slots
 import launch_entries
 reserve = Slots(os.setsid)
 wish = Wish("launch_entries:echo", 2, json.dumps(dict(os.environ)))
@@ -280,8 +281,8 @@ def test_spares_give_way_where_processes_are_limited() -> None:
     """The system refuses a process: the spares go, and it is asked again. Without spares the refusal is told."""
     script = """
 import errno, json, os, socket
-from lockstep.launch.warm_pool import Wish
-from lockstep.launch.forkserver import Server
+from lockstep.forking.preforked import Wish
+from lockstep.forking.forkserver import Server
 import launch_entries
 fork = os.fork
 server = Server(socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)[0], os.getpid())
@@ -321,7 +322,7 @@ def test_who_makes_one_run_of_each_kind_has_no_spares() -> None:
 import time
 from lockstep.launch import server
 from lockstep.launch.job import Job
-from lockstep.launch.pool import run_processes
+from lockstep.launch.processes import run_processes
 import launch_entries
 import pool_cases as cases
 from server_children import spares

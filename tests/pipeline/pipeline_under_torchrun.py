@@ -3,7 +3,7 @@
 import json
 import os
 
-from lockstep.launch import spmd
+from lockstep.launchers import spmd
 from lockstep.pipeline.equality import beside_one_rank
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from lockstep import run
 from lockstep.experiments.pipeline.branches import Branched
-from lockstep.experiments.pipeline.notes import at_once
+from lockstep.experiments.pipeline.notes_sample import at_once
 from lockstep.models import linear
 
 WIDTH = 6

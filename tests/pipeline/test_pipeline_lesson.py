@@ -5,7 +5,15 @@ from __future__ import annotations
 import pytest
 
 from lockstep.errors import Deadlock
-from lockstep.experiments.pipeline import branched_runs, driven, gpt_stages, plans, published, the_notes, training
+from lockstep.experiments.pipeline import (
+    branched_runs,
+    gpt_stages,
+    lecture_notes,
+    plans,
+    published,
+    training,
+    your_line,
+)
 from lockstep.pipeline import exchange
 from lockstep.pipeline.drawing import best_slots
 from lockstep.pipeline.equality import gradients_table
@@ -28,22 +36,22 @@ def test_naive_stages_are_as_fast_as_one_gpu_and_micro_batches_have_a_best_numbe
 
 @pytest.mark.slow
 def test_lines_stand_beside_what_is_counted() -> None:
-    bubbles = driven.bubble_table(lambda p, m: (p - 1) / (m + p - 1), counts=(1, 8))
+    bubbles = your_line.bubble_table(lambda p, m: (p - 1) / (m + p - 1), counts=(1, 8))
     assert [row[1] for row in bubbles.rows] == [row[2] for row in bubbles.rows]
-    kept = driven.kept_table(lambda s, p, m: min(m, p - s))
+    kept = your_line.kept_table(lambda s, p, m: min(m, p - s))
     assert [row[1] for row in kept.rows] == [row[2] for row in kept.rows] == ["4", "3", "2", "1"]
     assert {row[4] for row in kept.rows} == {"8"}
-    ages = driven.delay_table(lambda s, p: p - s - 1)
+    ages = your_line.delay_table(lambda s, p: p - s - 1)
     assert [row[1] for row in ages.rows] == [row[2] for row in ages.rows]
     assert [row[3] for row in ages.rows] == ["4", "3", "2", "1"]
 
 
 def test_plain_sends_get_through_as_long_as_they_are_short() -> None:
-    plain, mended = driven.exchange_table().rows
+    plain, mended = your_line.exchange_table().rows
     assert [cell == "waits for ever" for cell in plain[1:]] == [False, False, True]
     assert "waits for ever" not in mended
     with pytest.raises(Deadlock, match="rank 1 waits for rank 2, rank 2 waits for rank 1"):
-        driven.exchanged(exchange.one_f_one_b_exchange, 1_000_000)
+        your_line.exchanged(exchange.one_f_one_b_exchange, 1_000_000)
 
 
 def test_what_the_board_asks_for() -> None:
@@ -59,13 +67,13 @@ def test_gpipes_transformers() -> None:
 
 @pytest.mark.slow
 def test_the_notes_beside_our_count() -> None:
-    told = {(row[0], row[1]): row[2] for row in the_notes.data_or_model_table().rows}
+    told = {(row[0], row[1]): row[2] for row in lecture_notes.data_or_model_table().rows}
     assert len(told) == 8
     assert told["", "Model parallel: High"] == "67 MB"
-    assert the_notes.in_turn() == 0
-    assert not the_notes.installed("torch.distributed.pipeline")
-    assert the_notes.installed("torch.distributed.pipelining")
-    rows = the_notes.corrections_table().rows
+    assert lecture_notes.in_turn() == 0
+    assert not lecture_notes.installed("torch.distributed.pipeline")
+    assert lecture_notes.installed("torch.distributed.pipelining")
+    rows = lecture_notes.corrections_table().rows
     assert "not there" in rows[2][1]
     assert rows[3][1] == "19.5 ms; the other way round 15.5 ms"
 

@@ -8,22 +8,22 @@ from lockstep import run
 from lockstep.cost.bubble import bubble
 from lockstep.cost.pipeline import sent_bytes
 from lockstep.errors import UsageError
-from lockstep.experiments.pipeline import data_or_model, notes, placement, training
+from lockstep.experiments.pipeline import data_or_model, notes_sample, placement, training
 from lockstep.experiments.pipeline.training import Flat, pipelined, step
 from lockstep.pipeline import staleness
 
 
 def test_the_notes_first_pipeline_is_serial() -> None:
-    result = run(notes.model_parallel, 4096, ranks=2, on="dgx-a100")
-    assert notes.at_once(result.trace) == 0
+    result = run(notes_sample.model_parallel, 4096, ranks=2, on="dgx-a100")
+    assert notes_sample.at_once(result.trace) == 0
     assert result.values[1].shape == (4096, 10)
 
 
 def test_training_it_is_serial_too_and_micro_batches_change_that() -> None:
-    serial = run(notes.trained, "naive", 1, 16384, ranks=2, on="dgx-a100", fake=True)
-    piped = run(notes.trained, "gpipe", 8, 16384, ranks=2, on="dgx-a100", fake=True)
-    assert notes.at_once(serial.trace) == 0
-    assert notes.at_once(piped.trace) > 0.2 * piped.time
+    serial = run(notes_sample.trained, "naive", 1, 16384, ranks=2, on="dgx-a100", fake=True)
+    piped = run(notes_sample.trained, "gpipe", 8, 16384, ranks=2, on="dgx-a100", fake=True)
+    assert notes_sample.at_once(serial.trace) == 0
+    assert notes_sample.at_once(piped.trace) > 0.2 * piped.time
     assert piped.time < serial.time
 
 

@@ -55,9 +55,9 @@ def register(config: pytest.Config) -> None:
         if not hasattr(config, "workerinput"):
             config.pluginmanager.register(Noted(config, plan), "noted")
     if (word := config.getoption("keyword")) and (of_one := named.of_exercise(config.rootpath, word)):
-        from lockstep.launch import server
+        from lockstep.forking import starter
 
-        server.begin()  # it loads torch while tests are collected
+        starter.begin()  # it loads torch while tests are collected
         config.pluginmanager.register(of_one, "named")
         config.option.markexpr = config.option.markexpr or "not slow and not later"
 

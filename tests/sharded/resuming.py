@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from lockstep.errors import UsageError
-from lockstep.sharded.checkpoints import load, save
+from lockstep.sharded.sharded_checkpoints import load, save
 from lockstep.sharded.zero import Zero
 
 

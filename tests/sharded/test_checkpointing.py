@@ -14,7 +14,7 @@ from lockstep import run
 from lockstep.data_parallel.ddp import BucketedDDP
 from lockstep.experiments.fsdp.recomputed import by_torch, recomputed_table, step
 from lockstep.models import linear, mlp
-from lockstep.sharded.checkpointing import alive_at_peak, best_segments, checkpoint, in_segments
+from lockstep.sharded.activation_checkpointing import alive_at_peak, best_segments, checkpoint, in_segments
 
 
 @pytest.mark.sampled(3)

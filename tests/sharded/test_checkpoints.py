@@ -14,9 +14,9 @@ from torch import Tensor
 
 from lockstep import run
 from lockstep.errors import LockstepError, UsageError
-from lockstep.experiments.fsdp.beside_dcp import dcp_table
+from lockstep.experiments.fsdp.compared_with_dcp import dcp_table
 from lockstep.models import mlp
-from lockstep.sharded import checkpoints
+from lockstep.sharded import sharded_checkpoints
 from lockstep.sharded.flat import shard_of
 from lockstep.sharded.zero import Zero
 
@@ -31,11 +31,11 @@ NUMEL = {name: len(vector) for name, vector in VECTORS.items()}
 
 def save(folder: str) -> None:
     K, r = dist.get_world_size(), dist.get_rank()
-    checkpoints.save(folder, {name: shard_of(v, r, K) for name, v in VECTORS.items()}, NUMEL, {"step": 7})
+    sharded_checkpoints.save(folder, {name: shard_of(v, r, K) for name, v in VECTORS.items()}, NUMEL, {"step": 7})
 
 
-def load(folder: str) -> checkpoints.Loaded:
-    return checkpoints.load(folder)
+def load(folder: str) -> sharded_checkpoints.Loaded:
+    return sharded_checkpoints.load(folder)
 
 
 @pytest.mark.slow
@@ -69,7 +69,7 @@ def refused(folder: str) -> None:
     with pytest.raises(UsageError, match="There is a checkpoint"):
         save(folder)
     with pytest.raises(UsageError, match="no shard of 13 in 1"):
-        checkpoints.save(folder + "/other", {"a": torch.zeros(7)}, {"a": 13})
+        sharded_checkpoints.save(folder + "/other", {"a": torch.zeros(7)}, {"a": 13})
     last = Path(folder) / "00001.safetensors"
     last.write_bytes(last.read_bytes()[:-4])
     with pytest.raises(UsageError, match="ends before"):

@@ -8,7 +8,7 @@ import torch.distributed as dist
 
 from lockstep import run
 from lockstep.residency import booked
-from lockstep.sharded import functional
+from lockstep.sharded import zero3
 from lockstep.sharded.flat import padded, shard_of
 from lockstep.sharded.layers import Block, dense
 
@@ -24,7 +24,7 @@ def batches(rank, width, examples, steps=2):
 def trained(layers, width, examples):
     """By level: the shards, and the bytes held besides the arguments."""
     own = batches(dist.get_rank(), width, examples)
-    found = {level: booked(getattr(functional, level), layers, ADAM, own) for level in LEVELS}
+    found = {level: booked(getattr(zero3, level), layers, ADAM, own) for level in LEVELS}
     return {level: (shards, held["peak"]) for level, (shards, held) in found.items()}
 
 
@@ -35,7 +35,7 @@ def test_every_level_trains_as_one_rank_does(ranks):
     by_rank = run(trained, layers, 5, 4, ranks=ranks, on="dgx-a100").values
     steps = zip(*(batches(r, 5, 4) for r in range(ranks)), strict=True)
     together = [tuple(map(torch.cat, zip(*pairs, strict=True))) for pairs in steps]
-    flats = functional.sequential(layers, ADAM, together)
+    flats = zero3.sequential(layers, ADAM, together)
     for r, levels in enumerate(by_rank):
         for level in LEVELS:
             for shard, flat in zip(levels[level][0], flats, strict=True):
@@ -59,7 +59,7 @@ def gradients(layers, of):
         return []
     r, (x, y) = dist.get_rank(group), batches(dist.get_rank(), 6, 4, 1)[0]
     own = [shard_of(layer.start(), r, 2) for layer in layers]
-    return getattr(functional, of)(layers, own, x, y, group)
+    return getattr(zero3, of)(layers, own, x, y, group)
 
 
 @pytest.mark.sampled(3)

@@ -7,18 +7,18 @@ import torch
 
 from lockstep.cost.sharding import booked, sent
 from lockstep.errors import UsageError
-from lockstep.experiments.fsdp import driven, trainings, wrapping
+from lockstep.experiments.fsdp import trainings, wrapping, your_line
 from lockstep.sharded.layers import dense
-from lockstep.sharded.port import through_a_port
+from lockstep.sharded.port_bytes import through_a_port
 
-ORDER = [*range(driven.LAYERS), *reversed(range(driven.LAYERS - 1))]
+ORDER = [*range(your_line.LAYERS), *reversed(range(your_line.LAYERS - 1))]
 
 
 def alone() -> list[torch.Tensor]:
     """The gradients of the whole batch on one rank, layer by layer, each in one vector."""
-    layers = dense([driven.WIDTH] * (driven.LAYERS + 1))
+    layers = dense([your_line.WIDTH] * (your_line.LAYERS + 1))
     flats = [layer.start().requires_grad_() for layer in layers]
-    x, y = (torch.cat(part) for part in zip(*map(driven.rows_of, range(driven.RANKS)), strict=True))
+    x, y = (torch.cat(part) for part in zip(*map(your_line.rows_of, range(your_line.RANKS)), strict=True))
     for layer, flat in zip(layers, flats, strict=True):
         x = layer(flat, x)
     return list(torch.autograd.grad(torch.nn.functional.mse_loss(x, y), flats))
@@ -26,30 +26,30 @@ def alone() -> list[torch.Tensor]:
 
 @pytest.mark.slow
 def test_a_step_in_the_right_order_gives_the_mean_gradient() -> None:
-    done = driven.ordered(lambda layers: ORDER)
+    done = your_line.ordered(lambda layers: ORDER)
     for found, expected in zip(zip(*done.values, strict=True), alone(), strict=True):
         assert torch.allclose(torch.cat(found)[: len(expected)], expected, atol=1e-6)
 
 
 def test_through_a_port_goes_what_the_formula_says() -> None:
-    done = driven.ordered(lambda layers: ORDER)
-    sizes = [layer.numel for layer in dense([driven.WIDTH] * (driven.LAYERS + 1))]
-    assert through_a_port(done.trace) == pytest.approx(4 * sent(sizes, driven.RANKS, stage=3, kept=1))
-    told = booked(sizes, driven.RANKS, stage=3, kept=1)
+    done = your_line.ordered(lambda layers: ORDER)
+    sizes = [layer.numel for layer in dense([your_line.WIDTH] * (your_line.LAYERS + 1))]
+    assert through_a_port(done.trace) == pytest.approx(4 * sent(sizes, your_line.RANKS, stage=3, kept=1))
+    told = booked(sizes, your_line.RANKS, stage=3, kept=1)
     assert {kind: done.trace.counts()[0, kind] for kind in told} == told
 
 
-@pytest.mark.parametrize("order", [ORDER[:-1], [*range(driven.LAYERS)] * 2])
+@pytest.mark.parametrize("order", [ORDER[:-1], [*range(your_line.LAYERS)] * 2])
 def test_another_order_is_told_and_does_not_hang(order: list[int]) -> None:
     with pytest.raises(Exception, match="is needed, and your order"):
-        driven.ordered(lambda layers: order)
+        your_line.ordered(lambda layers: order)
     with pytest.raises(UsageError):
-        driven.check_next(None, 0)
+        your_line.check_next(None, 0)
 
 
 @pytest.mark.slow
 def test_what_is_fetched_ahead_is_whole_as_the_line_says() -> None:
-    table = driven.ahead_table(lambda sizes, ahead: max(sum(sizes[i : i + ahead + 1]) for i in range(len(sizes))))
+    table = your_line.ahead_table(lambda sizes, ahead: max(sum(sizes[i : i + ahead + 1]) for i in range(len(sizes))))
     assert [row[1] for row in table.rows] == [row[2] for row in table.rows]
     seconds = [float(row[3]) for row in table.rows]
     assert seconds == sorted(seconds, reverse=True)

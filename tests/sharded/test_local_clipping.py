@@ -5,7 +5,7 @@ import torch
 import torch.distributed as dist
 
 from lockstep import run
-from lockstep.sharded.local_clipping import local_clipping, mend_local_clipping
+from lockstep.sharded.gradient_clipping import local_clipping, mend_local_clipping
 
 
 def clipped(program, max_norm):

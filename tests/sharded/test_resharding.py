@@ -5,7 +5,7 @@ import itertools
 import pytest
 import torch
 
-from lockstep.exercises.fsdp.read_shards import Saved, numbers
+from lockstep.exercises.fsdp.recorded_reads import Saved, numbers
 from lockstep.sharded.flat import shard_of
 from lockstep.sharded.resharding import pieces, reshard
 

@@ -13,7 +13,7 @@ import torch.distributed as dist
 from lockstep import run
 from lockstep.cost.sharding import hybrid
 from lockstep.errors import UsageError
-from lockstep.experiments.fsdp.beside_torch import METHODS, SIZES, Beside, beside_torch, beside_torch_table
+from lockstep.experiments.fsdp.compared_with_torch import METHODS, SIZES, Beside, beside_torch, beside_torch_table
 from lockstep.models import linear
 from lockstep.sharded.hybrid import HybridSharded, node_groups
 
@@ -52,7 +52,9 @@ def test_peaks_stand_beside_torch(by_method: dict[str, Beside]) -> None:
 
 
 def test_the_table_has_a_row_for_each_method(by_method: dict[str, Beside], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lockstep.experiments.fsdp.beside_torch.beside_torch", lambda K: list(by_method.values()))
+    monkeypatch.setattr(
+        "lockstep.experiments.fsdp.compared_with_torch.beside_torch", lambda K: list(by_method.values())
+    )
     table = beside_torch_table(4)
     assert [row[0] for row in table.rows] == [name for name in METHODS if name != "one rank"]
     assert len({(row[2], row[3]) for row in table.rows}) == 1

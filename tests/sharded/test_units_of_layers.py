@@ -7,7 +7,7 @@ import pytest
 
 from lockstep.cost.units import Model, best_units, choose_units, most_bytes, step_seconds
 from lockstep.errors import UsageError
-from lockstep.exercises.fsdp.regret import units_of
+from lockstep.exercises.fsdp.unit_choices import units_of
 
 
 def all_choices(layers):

@@ -14,11 +14,11 @@ from torch import Tensor
 from lockstep import run
 from lockstep.cost.sharding import booked, model_states
 from lockstep.errors import UsageError
-from lockstep.experiments.all_reduce_sgd.beside_torch import PROGRAMS, STEPS, Program, batch, loss
+from lockstep.experiments.all_reduce_sgd.compared_with_torch import PROGRAMS, STEPS, Program, batch, loss
 from lockstep.models import mlp
-from lockstep.sharded.checkpointing import in_segments
+from lockstep.sharded.activation_checkpointing import in_segments
 from lockstep.sharded.flat import gathered
-from lockstep.sharded.local_clipping import mend_local_clipping
+from lockstep.sharded.gradient_clipping import mend_local_clipping
 from lockstep.sharded.zero import Zero
 
 BUCKET_BYTES = 100

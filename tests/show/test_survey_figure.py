@@ -10,11 +10,11 @@ from xml.etree import ElementTree
 import pytest
 
 from lockstep.cli import doctor as command
-from lockstep.launch.hardware import Hardware
-from lockstep.launch.survey import Survey
 from lockstep.machines import find
 from lockstep.show import survey
 from lockstep.show.quantities import seconds
+from lockstep.this_machine.hardware import Hardware
+from lockstep.this_machine.survey import Survey
 
 CACHES = {"L1d": 48 * 1024, "L1i": 32 * 1024, "L2": 2**20, "L3": 16 * 2**20}
 LAYOUT = Hardware(1, [2], {"L1d": 1, "L2": 1, "L3": 2}, 256, 20e9)

@@ -13,7 +13,7 @@ from lockstep.show.heads import HEADS, times_there
 from lockstep.show.heads import MANY as OF_HEADS
 from lockstep.show.matrix_cuts import INPUTS, MANY, OUTPUTS, TOKENS, owner
 from lockstep.tensor_parallel.across_nodes import RANKS, Size, spent
-from lockstep.tensor_parallel.regions import share
+from lockstep.tensor_parallel.f_and_g import share
 
 # ---- matrices
 

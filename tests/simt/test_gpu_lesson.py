@@ -7,46 +7,48 @@ import pytest
 
 from lockstep import show
 from lockstep.errors import UsageError
-from lockstep.experiments.gpu import driven
+from lockstep.experiments.gpu import your_line
 from lockstep.show.tensor_core import holders
 from lockstep.simt import launch, tensor_core
 from lockstep.simt.kernels import private_histogram
 
 
 def test_neighbours_move_an_eighth_of_what_pieces_move() -> None:
-    rows = driven.loops_table(lambda thread, turn, threads: thread + turn * threads).rows
+    rows = your_line.loops_table(lambda thread, turn, threads: thread + turn * threads).rows
     assert [row[3] for row in rows] == ["32", "4"]
-    assert [row[4] for row in rows] == ["65,536", f"{4 * driven.THREADS * driven.TURNS:,}"]
+    assert [row[4] for row in rows] == ["65,536", f"{4 * your_line.THREADS * your_line.TURNS:,}"]
 
 
 def test_the_line_for_banks_agrees_with_what_is_counted() -> None:
-    rows = driven.columns_table(lambda row, column, width: (row * width + column) % 32).rows
+    rows = your_line.columns_table(lambda row, column, width: (row * width + column) % 32).rows
     assert [row[1] for row in rows] == [row[2] for row in rows]
-    assert [int(row[1]) for row in rows] == [int(np.gcd(width, 32)) for width in driven.WIDTHS]
+    assert [int(row[1]) for row in rows] == [int(np.gcd(width, 32)) for width in your_line.WIDTHS]
 
 
 def test_a_wrong_line_for_banks_stands_beside_another_count() -> None:
-    rows = driven.columns_table(lambda row, column, width: row % 32).rows
+    rows = your_line.columns_table(lambda row, column, width: row % 32).rows
     assert [row[1] for row in rows] != [row[2] for row in rows]
 
 
 def test_five_rounds_sum_a_warp_as_the_line_says() -> None:
-    rows = driven.rounds_table(lambda v, offset: [x + v[min(k + offset, 31)] if k + offset < 32 else 2 * x for k, x in
-                                                  enumerate(v)]).rows  # fmt: skip
+    def after_round(v: list[int], offset: int) -> list[int]:
+        return [x + v[min(k + offset, 31)] if k + offset < 32 else 2 * x for k, x in enumerate(v)]
+
+    rows = your_line.rounds_table(after_round).rows
     assert [row[1:3] for row in rows] == [row[3:] for row in rows]
     assert rows[-1][1] == str(sum(range(1, 33)))
 
 
 def test_four_sums_agree_and_differ_in_cost() -> None:
-    rows = {row[0]: row[1:] for row in driven.sums_table().rows}
+    rows = {row[0]: row[1:] for row in your_line.sums_table().rows}
     assert {row[0] for row in rows.values()} == {"1024"}
     assert [rows[name][1] for name in ("one_by_one", "reduce_divergent", "reduce_shuffle")] == ["1,024", "8", "32"]
 
 
 @pytest.mark.slow
 def test_tiles_load_a_sixteenth() -> None:
-    naive, tiled = driven.products()
-    assert driven.of_factors(naive) == 16 * driven.of_factors(tiled) == 4 * 2 * driven.SIDE**3
+    naive, tiled = your_line.products()
+    assert your_line.of_factors(naive) == 16 * your_line.of_factors(tiled) == 4 * 2 * your_line.SIDE**3
     assert naive.sectors > tiled.sectors
 
 
@@ -58,7 +60,7 @@ def test_sixty_thousand_ones_stand_still_in_half_precision() -> None:
 
 
 def test_peaks_are_of_this_machine_and_of_two_gpus() -> None:
-    rows = driven.peaks_table().rows
+    rows = your_line.peaks_table().rows
     assert [row[0] for row in rows[-2:]] == ["A100 SXM 80GB, published", "H100 SXM 80GB, published"]
     assert rows[0][0].endswith("your cores, measured")
 

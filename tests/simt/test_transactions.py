@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lockstep.simt.transactions import sectors, wavefronts
+from lockstep.simt.coalescing_and_bank_conflicts import sectors, wavefronts
 
 LANE = np.arange(32)
 

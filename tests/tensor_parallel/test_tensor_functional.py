@@ -15,7 +15,7 @@ from lockstep import run
 from lockstep.events import Count
 from lockstep.tensor_parallel import functional
 from lockstep.tensor_parallel.attention import causal
-from lockstep.tensor_parallel.regions import own, regions
+from lockstep.tensor_parallel.f_and_g import own, regions
 from lockstep.tensor_parallel.vocabulary import cross_entropy_of_columns
 
 F64 = torch.float64

@@ -15,7 +15,7 @@ from lockstep.models import linear
 from lockstep.tensor_parallel.attention import ParallelAttention, heads_of, kv_groups
 from lockstep.tensor_parallel.conv import FilterParallelConv2d
 from lockstep.tensor_parallel.dropout import Dropout, Streams
-from lockstep.tensor_parallel.regions import own
+from lockstep.tensor_parallel.f_and_g import own
 from lockstep.tensor_parallel.vocabulary import VocabParallelEmbedding, vocab_parallel_cross_entropy
 
 # ---- the notes' sum

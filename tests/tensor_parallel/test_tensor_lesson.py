@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 
 from lockstep.cost.tensor import equal_traffic, published_activations
-from lockstep.experiments.tensor_parallel import driven, megatron, the_notes, users
+from lockstep.experiments.tensor_parallel import lecture_notes, notes_sample, users, your_line
 from lockstep.grading.course import root
 from lockstep.grading.material import material
 from lockstep.tensor_parallel import recorded
 from lockstep.tensor_parallel.across_nodes import figure_13, passed, spent
 from lockstep.tensor_parallel.bugs import RIGHT, WRONG
+from lockstep.tensor_parallel.f_and_g import share
 from lockstep.tensor_parallel.overlapped import chunk_table
 from lockstep.tensor_parallel.published import GPT_22B
-from lockstep.tensor_parallel.regions import share
 
 PAGE = "course/10_tensor_parallel/model_parallelism.md"
 
@@ -27,17 +27,17 @@ def test_lines_stand_beside_what_is_cut_and_counted() -> None:
         mine = share(n, ranks, rank)
         return mine.start, mine.stop
 
-    parts = driven.parts_table(own_part).rows
+    parts = your_line.parts_table(own_part).rows
     assert [row[1] for row in parts] == [row[2] for row in parts] == ["0 to 2", "3 to 5", "6 to 7", "8 to 9"]
-    assert driven.parts_table(lambda n, ranks, rank: (0, 0)).rows[0][1] == "none"
-    kept = driven.kept_table(lambda K, sequence: 34 / K if sequence else 10 + 24 / K).rows
+    assert your_line.parts_table(lambda n, ranks, rank: (0, 0)).rows[0][1] == "none"
+    kept = your_line.kept_table(lambda K, sequence: 34 / K if sequence else 10 + 24 / K).rows
     assert [row[3] for row in kept] == [row[4] for row in kept]
     assert ["tensor", "8", "13", "1,325", "1,325", "1,330"] in kept
 
 
 @pytest.mark.slow
 def test_a_block_all_reduces_four_numbers_for_each_of_its_input() -> None:
-    rows = driven.block_table(lambda examples, positions, width: 4 * examples * positions * width).rows
+    rows = your_line.block_table(lambda examples, positions, width: 4 * examples * positions * width).rows
     assert [row[2] for row in rows] == [row[3] for row in rows]
     assert rows[-1][4] == "201"
 
@@ -46,12 +46,12 @@ def test_a_block_all_reduces_four_numbers_for_each_of_its_input() -> None:
 
 
 def test_the_notes_sum_and_gelu_before_it() -> None:
-    assert driven.halves_table().rows == [["X1·A1 + X1·A2", "100%"], ["X1·A1 + X2·A2", "rounding"]]
-    assert [row[1] for row in driven.gelu_table().rows] == ["rounding", "42%", "rounding"]
+    assert your_line.halves_table().rows == [["X1·A1 + X1·A2", "100%"], ["X1·A1 + X2·A2", "rounding"]]
+    assert [row[1] for row in your_line.gelu_table().rows] == ["rounding", "42%", "rounding"]
 
 
 def test_an_mlp_has_one_all_reduce_in_each_pass_and_nothing_beside_it() -> None:
-    step = driven.an_mlp()
+    step = your_line.an_mlp()
     mine = step.trace.of_rank(0)
     sums = [e for e in mine if e.kind == "all_reduce"]
     assert len(sums) == 2
@@ -59,7 +59,7 @@ def test_an_mlp_has_one_all_reduce_in_each_pass_and_nothing_beside_it() -> None:
 
 
 def test_three_numbers_for_each_token() -> None:
-    whole, sent = driven.loss_bytes()
+    whole, sent = your_line.loss_bytes()
     assert (whole, sent) == (4 * 2048 * 51_200, 3 * 4 * 2048)
     assert whole // sent == 17_066
 
@@ -98,7 +98,7 @@ def test_what_is_alike_is_503_mb() -> None:
 
 
 def test_other_masks_make_ranks_drift_apart() -> None:
-    alike, own = driven.masks_table().rows
+    alike, own = your_line.masks_table().rows
     assert (alike[1:], own[2]) == (["0", "1 of 4"], "4 of 4")
     assert float(own[1]) > 0.1
 
@@ -134,17 +134,17 @@ def test_what_is_recorded_is_what_runs_give() -> None:
 
 @pytest.mark.slow
 def test_slides_beside_our_count() -> None:
-    rows = {row[0].split(" … ")[0]: row for row in the_notes.slides_table().rows}
+    rows = {row[0].split(" … ")[0]: row for row in lecture_notes.slides_table().rows}
     assert len(rows) == 9
     assert rows["Splitting by row"][1] == "100% off; X1·A1 + X2·A2: rounding"
     assert rows["The output requires all-reduce before activation"][1].startswith("all-reduces: 1 forward, 0 backward")
     assert rows["The output does not require all-reduce"][1] == "all-reduces: 0 forward, 1 backward"
-    assert str(the_notes.all_reduces(the_notes.attention)) == "all-reduces: 1 forward, 1 backward"
+    assert str(lecture_notes.all_reduces(lecture_notes.attention)) == "all-reduces: 1 forward, 1 backward"
 
 
 @pytest.mark.slow
 def test_corrections_beside_our_count() -> None:
-    counts = [row[1] for row in the_notes.corrections_table().rows]
+    counts = [row[1] for row in lecture_notes.corrections_table().rows]
     assert counts[0] == "503 of 1,325 MB of a layer’s activations are alike on all 8 ranks"
     assert "GPT-3 2.8 TB, BERT-large 5.4 GB, ResNet-50 0.41 GB" in counts[2]
     assert float(counts[3].split()[-1]) < 1e-15
@@ -156,11 +156,11 @@ def test_corrections_beside_our_count() -> None:
 
 
 def test_what_is_told_after_groups_are_made_changes_nothing() -> None:
-    late, early = megatron.sample()
+    late, early = notes_sample.sample()
     assert late == 1
     assert 0.5 < early < 0.6
-    assert megatron.where("GPTModel") == "megatron.core.models.gpt.gpt_model"
-    assert megatron.where("get_args") == ""
+    assert notes_sample.where("GPTModel") == "megatron.core.models.gpt.gpt_model"
+    assert notes_sample.where("get_args") == ""
 
 
 def test_users() -> None:
@@ -171,7 +171,7 @@ def test_users() -> None:
     assert by_name["GPT-3"].weights / by_name["GPT-3"].parameters == pytest.approx(1, abs=0.01)
     assert by_name["ResNet-50"].weights < by_name["ResNet-50"].parameters
     assert by_name["GPT-3"].states > users.CARD > by_name["BERT-large"].states
-    assert len(users.users_table().rows) == len(megatron.names_table().rows) / 4 == 4
+    assert len(users.users_table().rows) == len(notes_sample.names_table().rows) / 4 == 4
 
 
 # ---- the page

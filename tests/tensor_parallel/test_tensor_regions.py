@@ -12,7 +12,7 @@ from torch import Tensor
 from lockstep import run
 from lockstep.errors import RankRaised, UsageError
 from lockstep.events import Count
-from lockstep.tensor_parallel import regions
+from lockstep.tensor_parallel import f_and_g
 
 K, N = 3, 5
 N_SEQUENCE = 6
@@ -25,9 +25,9 @@ def mine(n: int) -> Tensor:
 
 def through(name: str, *arguments: Any) -> tuple[Tensor, Tensor]:
     """The region's output, and the gradient of its input where each rank weighs the outputs with numbers of its own."""
-    n = {"gather_from_region": len(range(N)[regions.own(N, None)]), "gather_from_sequence": 2}.get(name, N)
+    n = {"gather_from_region": len(range(N)[f_and_g.own(N, None)]), "gather_from_sequence": 2}.get(name, N)
     x = mine(N_SEQUENCE if name.startswith("reduce_scatter") else n).requires_grad_()
-    out = getattr(regions, name)(x, *arguments)
+    out = getattr(f_and_g, name)(x, *arguments)
     (out * mine(out.shape[1])).sum().backward()
     return out.detach(), x.grad
 
@@ -37,7 +37,7 @@ def numbers(rank: int, n: int) -> Tensor:
 
 
 WHOLE = [numbers(rank, N) for rank in range(K)]
-SHARES = [regions.share(N, K, rank) for rank in range(K)]
+SHARES = [f_and_g.share(N, K, rank) for rank in range(K)]
 PARTS = [numbers(rank, s.stop - s.start) for rank, s in enumerate(SHARES)]
 PAIRS = [numbers(rank, 2) for rank in range(K)]
 SIX = [numbers(rank, N_SEQUENCE) for rank in range(K)]
@@ -73,12 +73,12 @@ def test_shares_are_those_of_tensor_split() -> None:
     for n in range(12):
         for ranks in range(1, 6):
             wanted = [part.tolist() for part in torch.arange(n).tensor_split(ranks)]
-            assert [list(range(n))[regions.share(n, ranks, r)] for r in range(ranks)] == wanted
+            assert [list(range(n))[f_and_g.share(n, ranks, r)] for r in range(ranks)] == wanted
 
 
 def test_positions_are_shared_out_evenly() -> None:
     with pytest.raises(RankRaised, match="5 positions cannot be shared out evenly among 3 ranks"):
-        run(lambda: regions.reduce_scatter_to_sequence(torch.ones(2, N)), ranks=K, on="dgx-a100")
+        run(lambda: f_and_g.reduce_scatter_to_sequence(torch.ones(2, N)), ranks=K, on="dgx-a100")
     assert issubclass(UsageError, Exception)
 
 
@@ -87,7 +87,7 @@ def in_a_group() -> list[float]:
     if dist.get_rank() not in (1, 3):
         return []
     x = torch.full((1,), float(dist.get_rank()), requires_grad=True)
-    out = regions.reduce_from_region(regions.copy_to_region(x, group), group)
+    out = f_and_g.reduce_from_region(f_and_g.copy_to_region(x, group), group)
     out.backward()
     return [out.item(), x.grad.item()]
 
@@ -99,7 +99,7 @@ def test_in_a_group() -> None:
 def given_on() -> list[float]:
     """x + f(x): the sum's gradient goes to both, and f adds up a copy of it."""
     x = torch.ones(1, requires_grad=True)
-    (x + regions.copy_to_region(x)).backward()
+    (x + f_and_g.copy_to_region(x)).backward()
     return x.grad.tolist()
 
 

@@ -11,7 +11,7 @@ import torch
 from torch.utils.data import DataLoader
 
 from lockstep import run
-from lockstep.launch import host
+from lockstep.this_machine import host
 from lockstep.virtual import core
 from lockstep.virtual.core import OneCore, Usage, better_core, usage
 

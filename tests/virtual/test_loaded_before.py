@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lockstep import run
-from lockstep.launch import server
+from lockstep.forking import starter
 from lockstep.without_waiting.problems import Digits, Recorded, cluster
 
 PACKAGE = Path(__file__).parents[2] / "pkg" / "lockstep"
@@ -19,7 +19,7 @@ ROUTED |= {"random": {"random", "randint", "choice", "shuffle", "sample", "unifo
 
 def test_a_module_that_was_loaded_before_tells_the_simulations_time() -> None:
     """Once a check had loaded it, the digits' module held on to the host's clock: records were in host seconds."""
-    server.warm_up(("lockstep.without_waiting.problems",))
+    starter.warm_up(("lockstep.without_waiting.problems",))
 
     def record() -> list[float]:
         problem = Digits()

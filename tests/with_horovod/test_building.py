@@ -19,8 +19,8 @@ import pytest
 from lockstep.cli import horovod as command
 from lockstep.cli import main
 from lockstep.errors import WorldUnavailable
-from lockstep.launch import checkup
 from lockstep.lessons import horovod as lesson
+from lockstep.this_machine import checkup
 from lockstep.with_horovod import available, build, installing
 from lockstep.with_horovod.installing import Installed
 from lockstep.with_horovod.watching import Pace, Terminal

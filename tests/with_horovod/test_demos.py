@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from lockstep.experiments.horovod import commits, demos, dialects, driven, legacy, scaling, tell
+from lockstep.experiments.horovod import commits, demos, dialects, legacy, scaling, tell, your_line
 from lockstep.experiments.horovod.recorded import recording
 from lockstep.with_horovod import script
 
@@ -32,7 +32,7 @@ def orders(value: Found) -> None:
 
 def a_step(value: Found) -> None:
     """Six gradients, each summed once a step, and each rank is heard of each in the first step."""
-    table = driven.operations_table(lambda a, b: a[0] < b[1] and b[0] < a[1], value["timeline"])
+    table = your_line.operations_table(lambda a, b: a[0] < b[1] and b[0] < a[1], value["timeline"])
     assert sum(int(row[1]) for row in table.rows) == 12
     assert sorted(ticks(value)) == ["0"] * 6 + ["1"] * 6 + ["2"] * 6
 
@@ -105,14 +105,14 @@ def test_horovod_does_it_here_too(name: str) -> None:
 
 
 def test_a_line_that_is_right_negotiates_in_the_last_cycle_in_which_a_tensor_is_ready() -> None:
-    table = driven.negotiated_table(lambda counts, ranks: [n for n, c in counts.items() if c == ranks])
+    table = your_line.negotiated_table(lambda counts, ranks: [n for n, c in counts.items() if c == ranks])
     assert [row[-1] for row in table.rows] == ["–", "head, right", "left, stem"]
 
 
 def test_a_line_that_parts_every_tensor_finds_as_many_operations() -> None:
     timeline = recording("a_step").value["timeline"]
-    assert len(driven.operations_table(lambda a, b: False, timeline).rows) == 12
-    assert len(driven.operations_table(lambda a, b: True, timeline).rows) == 1
+    assert len(your_line.operations_table(lambda a, b: False, timeline).rows) == 12
+    assert len(your_line.operations_table(lambda a, b: True, timeline).rows) == 1
 
 
 def test_161_gradients_and_two_bits_of_status_are_three_words() -> None:

@@ -15,7 +15,7 @@ from lockstep.experiments.horovod import tf_distribute
 from lockstep.experiments.horovod.lightning import lightning
 from lockstep.experiments.horovod.observed import Evidence, noted, observed
 from lockstep.experiments.horovod.task import Task, flat, state
-from lockstep.launch import server
+from lockstep.forking import starter
 from lockstep.with_horovod import script
 from lockstep.with_horovod.available import MODULES
 from lockstep.worlds import run
@@ -29,7 +29,7 @@ def on_rank(train: Callable[..., Any], task: Task, horovod: bool) -> Evidence:
 
 def seen(train: Callable[..., Any], task: Task, horovod: bool = False) -> list[Evidence]:
     if horovod:
-        server.warm_up(MODULES)
+        starter.warm_up(MODULES)
     return list(run(on_rank, train, task, horovod, ranks=task.ranks, on="processes").values)
 
 

@@ -4,7 +4,7 @@ import pytest
 import torch
 import torch.distributed as dist
 
-from lockstep.exercises.without_waiting.at_once import early_waits
+from lockstep.exercises.without_waiting.concurrent_messages import early_waits
 from lockstep.without_waiting.gossip import gossip_step
 from lockstep.without_waiting.graphs import ring
 from lockstep.worlds import run

@@ -13,7 +13,7 @@ from torch.distributed.algorithms.model_averaging.averagers import PeriodicModel
 from torch.distributed.optim import PostLocalSGDOptimizer
 from torch.nn.parallel import DistributedDataParallel
 
-from lockstep.without_waiting.compression import half_precision, power_sgd
+from lockstep.without_waiting.compression_with_error_feedback import half_precision, power_sgd
 from lockstep.without_waiting.local_sgd import local_sgd, post_local_sgd
 from lockstep.without_waiting.problems import Bowls
 from lockstep.worlds import run

@@ -12,7 +12,7 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
-from lockstep.without_waiting.compression import (
+from lockstep.without_waiting.compression_with_error_feedback import (
     PowerSGD,
     compressed_sgd,
     first_q,

@@ -52,7 +52,6 @@ def test_the_table_has_a_row_for_each_graph_and_says_where_steps_ran_out() -> No
 
 
 @pytest.mark.slow
-@pytest.mark.slow
 def test_models_differ_where_the_gap_is_small_and_complete_averaging_makes_them_one() -> None:
     tried = {name: W for name, W in graphs(4).items() if name in ("ring", "complete")}
     ring_row, complete_row = d_psgd_table(ranks=4, steps=8, tried=tried).rows

@@ -11,9 +11,14 @@ import torch.distributed as dist
 from torch import Tensor
 
 from lockstep import run
-from lockstep.experiments.without_waiting import consensus, driven
+from lockstep.experiments.without_waiting import consensus, your_line
 from lockstep.experiments.without_waiting.advice import advice_table
-from lockstep.experiments.without_waiting.driven import (
+from lockstep.experiments.without_waiting.ingress import step_of
+from lockstep.experiments.without_waiting.lecture_notes import DELAYED, SYNCHRONOUS, each, notes_table, of
+from lockstep.experiments.without_waiting.published import hogwild_table
+from lockstep.experiments.without_waiting.schedules import played
+from lockstep.experiments.without_waiting.waiting import asynchronous_staleness
+from lockstep.experiments.without_waiting.your_line import (
     classes_table,
     driven_local,
     driven_server,
@@ -22,11 +27,6 @@ from lockstep.experiments.without_waiting.driven import (
     meets,
     thrown_away,
 )
-from lockstep.experiments.without_waiting.ingress import step_of
-from lockstep.experiments.without_waiting.notes import DELAYED, SYNCHRONOUS, each, notes_table, of
-from lockstep.experiments.without_waiting.published import hogwild_table
-from lockstep.experiments.without_waiting.schedules import played
-from lockstep.experiments.without_waiting.waiting import asynchronous_staleness
 from lockstep.without_waiting.parameter_server import work
 from lockstep.without_waiting.problems import GRADIENT, cluster
 from lockstep.without_waiting.race import recorded
@@ -161,9 +161,11 @@ def test_what_lesson_06_says_of_ports_and_backup_workers_holds() -> None:
 def test_a_table_of_periods_shares_its_trainings_with_the_loss_above_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """The lesson trained with the period of 64 twice."""
     runs = []
-    monkeypatch.setattr(driven, "in_turn", lambda programs, *where: runs.append(programs) or in_turn(programs, *where))
-    loss = driven.local_loss(64, alpha=0.1, ranks=2)
-    assert driven.periods_table(meets, alpha=0.1, ranks=2).rows[-1][2] == f"{loss:.3f}"
+    monkeypatch.setattr(
+        your_line, "in_turn", lambda programs, *where: runs.append(programs) or in_turn(programs, *where)
+    )
+    loss = your_line.local_loss(64, alpha=0.1, ranks=2)
+    assert your_line.periods_table(meets, alpha=0.1, ranks=2).rows[-1][2] == f"{loss:.3f}"
     assert len(runs) == 1
 
 
@@ -171,12 +173,12 @@ def test_a_learners_line_runs_anew_each_time() -> None:
     """What it read had changed, and the table was the old one."""
     every = [4]
     meets = learners(every)
-    before = driven.periods_table(meets, periods=(1,), ranks=2).rows
+    before = your_line.periods_table(meets, periods=(1,), ranks=2).rows
     every[0] = 1
-    assert driven.periods_table(meets, periods=(1,), ranks=2).rows != before
+    assert your_line.periods_table(meets, periods=(1,), ranks=2).rows != before
 
 
-def learners(every: list[int]) -> driven.Meets:
+def learners(every: list[int]) -> your_line.Meets:
     return lambda step, steps, period: (step + 1) % every[0] == 0
 
 

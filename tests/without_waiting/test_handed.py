@@ -8,7 +8,13 @@ import torch.distributed as dist
 from torch import Tensor
 
 from lockstep import run
-from lockstep.exercises.without_waiting.handed import MaskThere, large_numbers, observed, shown, told_elsewhere
+from lockstep.exercises.without_waiting.what_leaves_a_rank import (
+    MaskThere,
+    large_numbers,
+    observed,
+    shown,
+    told_elsewhere,
+)
 from lockstep.without_waiting.mask import M, Mask
 
 OWN = torch.tensor([5, M - 1, 77])

@@ -10,8 +10,8 @@ from lockstep.cost.parameter_server import all_reduce_step_seconds, saturated_fr
 from lockstep.errors import UsageError
 from lockstep.experiments.without_waiting import ingress
 from lockstep.experiments.without_waiting.advice import compared
-from lockstep.experiments.without_waiting.late import drawn
 from lockstep.experiments.without_waiting.schemes import Reached, delayed_run, reached, stragglers, trained
+from lockstep.experiments.without_waiting.straggler_trace import drawn
 from lockstep.without_waiting.several_servers import torn_table
 
 

@@ -8,7 +8,7 @@ from random import Random
 import pytest
 import torch
 
-from lockstep.exercises.without_waiting.served import served
+from lockstep.exercises.without_waiting.server_traces import served
 from lockstep.exercises.without_waiting.vector_clock import Counting, Facts, Step, after, of_ranks, of_steps, updates
 from lockstep.without_waiting.staleness import staleness_of
 

@@ -18,7 +18,7 @@ from lockstep.collectives import (
     tree_broadcast,
     tree_reduce,
 )
-from lockstep.launch import pool
+from lockstep.launch import processes
 from lockstep.launch.job import Job
 
 
@@ -87,4 +87,4 @@ def slowest(by_rank: Sequence[Mapping[Case, Sequence[float]]]) -> dict[Case, Sec
 def on_processes(cases: Sequence[Case], ranks: int, repeats: int) -> dict[Case, Seconds]:
     """On real processes and gloo. Nothing is recorded: recording costs time."""
     job = Job.pack(taking_turns, (cases, repeats), {}, ranks, timeout=600.0, record=False)
-    return slowest(pool.run_processes(job).values)
+    return slowest(processes.run_processes(job).values)

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from lockstep.bench.all_reduces import ALGORITHMS, Case, Seconds, on_processes
 from lockstep.bench.table import Row, Table, size_of
 from lockstep.bench.timing import Size
-from lockstep.launch.host import cores
+from lockstep.this_machine.host import cores
 
 RANKS: Mapping[Size, tuple[int, ...]] = {"quick": (2,), "normal": (2, 4), "full": (2, 4, 8)}
 REPEATS: Mapping[Size, int] = {"quick": 1, "normal": 15, "full": 31}

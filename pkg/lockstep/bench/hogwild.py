@@ -11,7 +11,7 @@ from statistics import median
 
 from lockstep.bench.table import Row, Table
 from lockstep.bench.timing import Size
-from lockstep.launch.host import cores
+from lockstep.this_machine.host import cores
 from lockstep.without_waiting.hogwild import KERNELS, RATES, compile_kernels, seconds
 from lockstep.without_waiting.sparse import EXAMPLES, data_sets
 

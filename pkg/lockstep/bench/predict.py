@@ -20,8 +20,8 @@ from lockstep.bench import bus_bandwidth
 from lockstep.bench.all_reduces import Case, Seconds, on_processes, slowest, taking_turns
 from lockstep.bench.table import Row, Table, size_of
 from lockstep.bench.timing import Size
-from lockstep.launch.host import cores
-from lockstep.launch.survey import measure
+from lockstep.this_machine.host import cores
+from lockstep.this_machine.survey import measure
 from lockstep.worlds import run
 
 RANKS: Mapping[Size, tuple[int, ...]] = {"quick": (2, 4), "normal": (2, 4), "full": (2, 4, 8)}

@@ -16,9 +16,9 @@ from torch import nn
 
 from lockstep.bench.table import Row
 from lockstep.bench.timing import Size
-from lockstep.launch import pool
-from lockstep.launch.host import cores
+from lockstep.launch import processes
 from lockstep.launch.job import Job
+from lockstep.this_machine.host import cores
 
 RANKS: Mapping[Size, tuple[int, ...]] = {"quick": (2,), "normal": (2, 4), "full": (2, 4, 8)}
 WARM = 3  # steps of each before it counts: torch arranges buckets and asks for shapes in its first ones
@@ -34,7 +34,7 @@ Seconds = dict[str, list[float]]  # by who took the step
 def measured(steps: Steps, ranks: int, repeats: int) -> Seconds:
     """All steps of each, on processes."""
     job = Job.pack(in_turns, (steps, repeats), {}, ranks, timeout=600.0, record=False)
-    return slowest(pool.run_processes(job).values)
+    return slowest(processes.run_processes(job).values)
 
 
 def in_turns(steps: Steps, repeats: int) -> Seconds:

@@ -4,7 +4,8 @@
     check_file("communication.ring_all_reduce", "ring.py")    the same for a function in a .py or .ipynb file
     check_all()                                               the course's own references
 
-The names are loaded when they are first used: every rank imports ``lockstep.checks.play``, and nothing else of this.
+The names are loaded when they are first used: every rank imports ``lockstep.checks.rank_program``, and nothing else of
+this.
 """
 
 from __future__ import annotations
@@ -13,17 +14,17 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from lockstep.checks.assess import check as check
-    from lockstep.checks.assess import check_all as check_all
-    from lockstep.checks.assess import check_file as check_file
-    from lockstep.checks.assess import check_reference as check_reference
-    from lockstep.checks.assess import score_of as score_of
     from lockstep.checks.exercise import Exercise as Exercise
     from lockstep.checks.exercise import exercises as exercises
     from lockstep.checks.exercise import find as find
     from lockstep.checks.judge import Finding as Finding
     from lockstep.checks.observe import Ungraded as Ungraded
     from lockstep.checks.score import Score as Score
+    from lockstep.checks.verdict import check as check
+    from lockstep.checks.verdict import check_all as check_all
+    from lockstep.checks.verdict import check_file as check_file
+    from lockstep.checks.verdict import check_reference as check_reference
+    from lockstep.checks.verdict import score_of as score_of
 
 _HOME = {
     **dict.fromkeys(("check", "check_all", "check_file", "check_reference", "score_of"), "assess"),

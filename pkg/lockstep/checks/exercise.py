@@ -4,7 +4,8 @@
                                           wrong/*.py      answers that learners give, each with what to tell them
                                           right/*.py      answers that are right in another way
 
-What was observed of an answer is judged by ``standard.py``: the values by ``wanted``, what they cost by ``budgets``.
+What was observed of an answer is judged by ``default_judge.py``: the values by ``wanted``, what they cost by
+``budgets``.
 """
 
 from __future__ import annotations

@@ -18,8 +18,8 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any, NamedTuple
 
 from lockstep.checks.reach import Walk, loaded, reached
-from lockstep.cpu.twins import named
-from lockstep.launch.frozen import Key, functions_with, key_of
+from lockstep.cpu.rebound import named
+from lockstep.forking.gc_freeze import Key, functions_with, key_of
 from lockstep.launch.job import INSIDE
 
 FOLDER = os.path.join(os.path.dirname(__file__), "")  # in which no file may be executed that was not before

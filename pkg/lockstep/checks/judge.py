@@ -58,7 +58,7 @@ Economise = Callable[[Seen], Sequence[Fault]]
 
 
 class Closer(Protocol):
-    """A closer look at what is wrong, in runs of which the first is that of the fault: see ``closer.py``."""
+    """A closer look at what is wrong, in runs of which the first is that of the fault: see ``closer_look.py``."""
 
     def values(self, seen: Sequence[Seen], fault: Fault) -> Fault | None: ...
 

@@ -24,7 +24,7 @@ from lockstep.checks.device import holds_tensors
 from lockstep.checks.exercise import Exercise
 from lockstep.checks.failures import HANGS, failure_of, without_ranks
 from lockstep.checks.observation import Failure, Observation, Seen
-from lockstep.checks.play import Act, astray, begun, part, play, play_each_pure, play_pure, returned
+from lockstep.checks.rank_program import Act, astray, begun, part, play, play_each_pure, play_pure, returned
 from lockstep.checks.seeds import seed
 from lockstep.checks.signature import misfit
 from lockstep.checks.transport import Unreadable, decoded

@@ -22,12 +22,12 @@ from torch import Tensor
 
 from lockstep.checks.case import Case
 from lockstep.checks.exercise import Exercise
-from lockstep.checks.kept import spoilt
 from lockstep.checks.known import Known
 from lockstep.checks.observation import Seen
 from lockstep.checks.observe import home, observe, observe_each
 from lockstep.checks.plain import Other
 from lockstep.checks.traffic import collectives, messages, rounds
+from lockstep.checks.unchanged_arguments import spoilt
 from lockstep.checks.values import result
 from lockstep.errors import LockstepError
 

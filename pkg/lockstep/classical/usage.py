@@ -21,7 +21,7 @@ from typing import Any
 
 import psutil
 
-SERVER = "lockstep.launch.forkserver"
+SERVER = "lockstep.forking.forkserver"
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ from dataclasses import asdict
 from functools import partial
 from typing import Any
 
-from lockstep.launch import doctor as examination
-from lockstep.launch.survey import Survey, full_survey
 from lockstep.progress import home
+from lockstep.this_machine import doctor as examination
+from lockstep.this_machine.survey import Survey, full_survey
 
 tell = partial(print, file=sys.stderr)
 

@@ -6,7 +6,7 @@ import argparse
 import sys
 
 from lockstep.errors import UsageError
-from lockstep.launch import checkup
+from lockstep.this_machine import checkup
 from lockstep.with_horovod import installing
 from lockstep.with_horovod.build import MINUTES
 from lockstep.with_horovod.watching import Terminal

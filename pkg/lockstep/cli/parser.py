@@ -139,7 +139,7 @@ def _later(name: str) -> Callable[[Any], int]:
 
     def call(args: argparse.Namespace) -> int:
         if name in WITH_RANKS and not importlib.import_module("lockstep.cli.rank").under_launcher():
-            importlib.import_module("lockstep.launch.server").load_here()
+            importlib.import_module("lockstep.forking.starter").load_here()
         command: Callable[[Any], int] = getattr(importlib.import_module(f"lockstep.cli.{name}"), name)
         return command(args)
 

@@ -6,7 +6,7 @@ import contextlib
 import io
 from collections.abc import Iterator
 
-from lockstep.launch.launchers import detect
+from lockstep.launchers.detection import detect
 
 
 def under_launcher() -> bool:

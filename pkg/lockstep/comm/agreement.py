@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import product
 
-from lockstep import explain
+from lockstep import deadlock_report
 from lockstep.comm.operation import Operation
+from lockstep.deadlock_report import ANY_SOURCE
 from lockstep.errors import Mismatch, RankState
-from lockstep.explain import ANY_SOURCE
 
 
 def agree(a: Operation, b: Operation) -> bool:
@@ -25,7 +25,7 @@ def different(parts: Sequence[Operation]) -> Mismatch | None:
     if other is None:
         return None
     kinds = {parts[0].rank: parts[0].kind, other.rank: other.kind}
-    return explain.different(kinds, [rank_state(p, signed=True) for p in parts])
+    return deadlock_report.different(kinds, [rank_state(p, signed=True) for p in parts])
 
 
 def ill_cut(parts: Sequence[Operation]) -> Mismatch | None:
@@ -36,7 +36,7 @@ def ill_cut(parts: Sequence[Operation]) -> Mismatch | None:
         if piece != room:
             sent, expected = (f"{n} elements of {source.fits[0][1]}" for n in (piece, room))
             states = list(map(rank_state, parts))
-            return explain.ill_cut(target.kind, f"rank {source.rank} has", sent, target.rank, expected, states)
+            return deadlock_report.ill_cut(target.kind, f"rank {source.rank} has", sent, target.rank, expected, states)
     return None
 
 
@@ -53,7 +53,7 @@ def of_message(send: Operation, recv: Operation) -> Mismatch | None:
     if send.fits == recv.fits:
         return None
     sent, room = (f"{n} elements of {dtype}" for o in (send, recv) for n, dtype in o.fits[:1])
-    return explain.misfit(send.rank, sent, recv.rank, room, [rank_state(send), rank_state(recv)])
+    return deadlock_report.misfit(send.rank, sent, recv.rank, room, [rank_state(send), rank_state(recv)])
 
 
 def rank_state(o: Operation, signed: bool = False) -> RankState:

@@ -18,8 +18,8 @@ from itertools import count
 
 from lockstep.comm.operation import Operation
 from lockstep.comm.rules import RENDEZVOUS, Rules
+from lockstep.deadlock_report import ANY_SOURCE
 from lockstep.events import POINT_TO_POINT, Event
-from lockstep.explain import ANY_SOURCE
 
 Channel = tuple[str, int, int, int]  # group name, source, destination, tag
 Inbox = tuple[str, int, int]  # group name, destination, tag

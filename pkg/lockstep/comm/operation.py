@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from lockstep.deadlock_report import ANY_SOURCE, spelled
 from lockstep.errors import Queue
 from lockstep.events import POINT_TO_POINT, Event
-from lockstep.explain import ANY_SOURCE, spelled
 from lockstep.places import NOWHERE, Place
 
 

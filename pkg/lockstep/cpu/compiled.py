@@ -13,7 +13,7 @@ from types import FunctionType
 from typing import Any
 
 from lockstep.cpu.assembly import Loop, hottest, innermost_loops, is_readable
-from lockstep.cpu.twins import blank, named, rewire
+from lockstep.cpu.rebound import blank, named, rewire
 from lockstep.errors import UsageError
 
 # One CPU for everybody: registers of 256 bits on x86-64, of 128 bits on aarch64.

@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from lockstep.cpu.rebound import blank, rewire
 from lockstep.cpu.traced import Memory, TracedArray
-from lockstep.cpu.twins import blank, rewire
 
 _MAKERS = ("zeros", "empty", "ones", "full", "zeros_like", "empty_like", "ones_like", "full_like")
 _COPIERS = ("array", "copy", "asarray", "ascontiguousarray")

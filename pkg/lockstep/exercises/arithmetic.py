@@ -12,7 +12,7 @@ from lockstep.checks.case import Case
 from lockstep.checks.exercise import Exercise
 from lockstep.checks.judge import Fault
 from lockstep.checks.observation import Seen
-from lockstep.checks.play import returned
+from lockstep.checks.rank_program import returned
 from lockstep.checks.rules import Rule, first
 
 Calls = Sequence[tuple[Any, ...]]  # the arguments of each

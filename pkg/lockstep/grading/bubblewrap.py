@@ -21,11 +21,11 @@ from multiprocessing.connection import Connection, Pipe
 from pathlib import Path
 
 from lockstep.errors import WorldUnavailable
+from lockstep.forking import starter
+from lockstep.forking.child import Child
+from lockstep.forking.spawned import server_environment
 from lockstep.grading import inside, sandbox, sandbox_filter
 from lockstep.grading.sandbox_view import MEMORY, WRITTEN, View, around_memory, lies_in
-from lockstep.launch import server
-from lockstep.launch.child import Child
-from lockstep.launch.spares import server_environment
 
 PROGRAM = "bwrap"
 KEPT = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "PYTHONPATH", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
@@ -51,8 +51,8 @@ def start(view: View) -> Wrapped:
         raise WorldUnavailable("bubblewrap is not installed here.", f"Install bubblewrap. {sandbox.UNSAFE}")
     ours, theirs = Pipe(duplex=True)
     log = os.memfd_create("sandbox-log")
-    texts = {name: server.memory(text.format(user=view.user).encode()) for name, text in WRITTEN.items()}
-    others = {path: server.memory(content) for path, content in view.replaced}
+    texts = {name: starter.memory(text.format(user=view.user).encode()) for name, text in WRITTEN.items()}
+    others = {path: starter.memory(content) for path, content in view.replaced}
     whose = _whose(view)
     python = [sys.executable, "-P", "-m", __name__, str(theirs.fileno())]
     try:

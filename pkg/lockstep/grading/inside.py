@@ -20,12 +20,12 @@ from lockstep import worlds
 from lockstep.checks.calls import UnderWay
 from lockstep.errors import LockstepError, RunError, UsageError, WorldUnavailable
 from lockstep.events import Outcome
+from lockstep.forking import starter
+from lockstep.forking.gc_freeze import freeze
 from lockstep.grading import kernel_calls as kernel
 from lockstep.grading import sandbox, withheld
 from lockstep.grading.plain_facts import encoded
 from lockstep.grading.sandbox_view import View
-from lockstep.launch import server
-from lockstep.launch.frozen import freeze
 
 READY = b"ready"
 FORKS = 41  # of a sandbox: its processes, its server, and the ranks of a check of six world sizes, twice
@@ -56,7 +56,7 @@ def load(modules: Iterable[str], answer: str) -> None:
         with contextlib.suppress(ImportError):  # who needs it says so
             importlib.import_module(module)
     freeze()
-    server.inherit()
+    starter.inherit()
 
 
 def serve(conn: Connection) -> None:

@@ -27,6 +27,7 @@ from lockstep.checks.score import page
 from lockstep.checks.seeds import secret_of_student
 from lockstep.checks.trees import form_of
 from lockstep.checks.wording import printable
+from lockstep.forking import starter
 from lockstep.grading import kernel_calls as kernel
 from lockstep.grading import submission as submissions
 from lockstep.grading import withheld
@@ -36,7 +37,6 @@ from lockstep.grading.reaching import executed, note, reaches
 from lockstep.grading.sandbox_view import view
 from lockstep.grading.submission import CRASHED, GRADED, NOT_GRADED, TAMPERED, TIMED_OUT, Notebook
 from lockstep.grading.whole_file import replaced
-from lockstep.launch import server
 
 KEPT = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "PYTHONPATH", "LOCKSTEP_START")  # what a judge knows of its grader
 DEAF = "deaf-book"
@@ -106,7 +106,7 @@ def main(conn: Connection, grader: int, own: Path) -> None:
     os.environ.clear()
     os.environ.update(known, HOME="/tmp", TMPDIR=str(own))
     tempfile.tempdir = str(own)
-    server.begin()
+    starter.begin()
     while True:
         try:
             task: Task = conn.recv()

@@ -19,12 +19,12 @@ from lockstep.comm import exits
 from lockstep.comm.rules import Rules
 from lockstep.errors import Exit, LockstepError, WorldUnavailable
 from lockstep.events import Outcome
+from lockstep.forking import starter
+from lockstep.forking.child import Child
 from lockstep.grading import bubblewrap, inside
 from lockstep.grading.plain_facts import LONGEST, Forged, decoded
 from lockstep.grading.sandbox import BUBBLEWRAP, FORK, Limits
 from lockstep.grading.sandbox_view import View
-from lockstep.launch import server
-from lockstep.launch.child import Child
 from lockstep.launch.job import Job
 from lockstep.machines import Cluster
 
@@ -33,7 +33,12 @@ GRACE = 90.0  # seconds more than a run was given: its ranks must begin, and be 
 MOST_LOST = 2  # sandboxes that an answer may end; then all its runs end so, and nobody waits for them
 GLANCE = 0.25  # seconds between two looks at what a sandbox takes
 # Loaded before there is a sandbox. Nothing of an answer comes with them, or `withheld.forget` takes it away.
-MODULES = ("lockstep.grading.inside", "lockstep.virtual.child", "lockstep.launch.worker", "lockstep.checks.play")
+MODULES = (
+    "lockstep.grading.inside",
+    "lockstep.virtual.child",
+    "lockstep.launch.worker",
+    "lockstep.checks.rank_program",
+)
 
 
 @dataclass
@@ -108,8 +113,8 @@ class Sandbox:
             child: Child = bubblewrap.start(self.view)
             told: object = self.limits, [*MODULES, *loads], self.answer
         else:
-            server.warm_up([*MODULES, *(m for m in loads if not m.startswith("lockstep."))])
-            (child,) = server.start("lockstep.grading.inside:main", 1)
+            starter.warm_up([*MODULES, *(m for m in loads if not m.startswith("lockstep."))])
+            (child,) = starter.start("lockstep.grading.inside:main", 1)
             told = self.view, self.limits, loads, self.answer
         with contextlib.suppress(OSError):  # it has ended, and its log says why
             child.conn.send(told)

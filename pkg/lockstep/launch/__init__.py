@@ -1,1 +1,2 @@
-"""Real ranks: processes of this machine, and the ranks that a launcher such as torchrun has started."""
+"""Running ranks as processes of this machine: ``processes`` starts them, ``worker`` is what each does, ``watchdog`` and
+``diagnosis`` say why a run does not end, or how it did."""

@@ -24,7 +24,7 @@ import torch.distributed as dist
 from torch.distributed import c10d_logger, distributed_c10d
 from torch.distributed.distributed_c10d import PrefixStore, Store
 
-from lockstep import explain, places
+from lockstep import deadlock_report, places
 from lockstep.errors import RankState, UsageError
 from lockstep.places import Place
 
@@ -119,7 +119,7 @@ def agree(rank: int, store: Any, name: str, ranks: Sequence[int]) -> None:
     for member in ranks:
         said, first, *where = json.loads(store.compare_set(f"group {name} of rank {member}", "", told))
         if said != list(ranks):
-            raise explain.different_groups(called(first, said, Place(*where)), called(rank, ranks, place))
+            raise deadlock_report.different_groups(called(first, said, Place(*where)), called(rank, ranks, place))
 
 
 def called(rank: int, ranks: Sequence[int], place: Place) -> RankState:

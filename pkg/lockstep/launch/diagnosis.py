@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from lockstep import explain
+from lockstep import deadlock_report
 from lockstep.comm import agreement, exits
 from lockstep.comm.agreement import rank_state
 from lockstep.comm.exits import first_cause
@@ -64,14 +64,14 @@ class Diagnosis:
     def _unmatched(self) -> Unmatched | None:
         """What is left over after a run that has ended."""
         left = self.matching.single
-        return explain.left_over(left[0].kind, list(map(rank_state, left))) if left else None
+        return deadlock_report.left_over(left[0].kind, list(map(rank_state, left))) if left else None
 
     def of_deadlock(self, stacks: Mapping[int, Stack], ends: Mapping[int, Exit]) -> RunError:
         states = [self._asking(s) if s.rank in stacks else s for s in self.states(stacks, ends)]
         for s in states:  # of what is on its way: gloo never says that it is there
             if s.rank in stacks and s.state == "computing":
-                return self._complete(explain.idle(s, self._idle(s.rank), states))
-        return self._complete(self._mismatch() or explain.deadlock(states))
+                return self._complete(deadlock_report.idle(s, self._idle(s.rank), states))
+        return self._complete(self._mismatch() or deadlock_report.deadlock(states))
 
     def _asking(self, at: RankState) -> RankState:
         """A rank that asks in vain waits for what it asks about."""
@@ -79,7 +79,7 @@ class Diagnosis:
         if asked is None:
             return at
         if self.matching.served(asked):
-            return replace(at, state="computing", operation=str(asked), did=explain.POLLS, waits_for=())
+            return replace(at, state="computing", operation=str(asked), did=deadlock_report.POLLS, waits_for=())
         return replace(rank_state(asked), where=at.where or str(asked.place), source=at.source or asked.place.source)
 
     def _idle(self, rank: int) -> float:
@@ -95,16 +95,16 @@ class Diagnosis:
         return self._complete(exits.error(cause, self.states(stacks, ends)))
 
     def of_a_stop(self, rank: int, stacks: Mapping[int, Stack], ends: Mapping[int, Exit]) -> RunError:
-        return self._complete(explain.stopped(rank, self.states(stacks, ends)))
+        return self._complete(deadlock_report.stopped(rank, self.states(stacks, ends)))
 
     def of_time_limit(self, stacks: Mapping[int, Stack], ends: Mapping[int, Exit], limit: float) -> RunError:
         states = self.states(stacks, ends)
         idle = list(map(self._idle, range(self.ranks)))
         for s in states:
-            if s.state == "computing" and idle[s.rank] >= min(explain.IDLE, limit / 2):
-                return self._complete(explain.idle(s, idle[s.rank], states))
-        if self._cannot_go_on(states, idle, min(explain.IDLE, limit / 2)):
-            return self._complete(self._mismatch() or explain.deadlock(states))
+            if s.state == "computing" and idle[s.rank] >= min(deadlock_report.IDLE, limit / 2):
+                return self._complete(deadlock_report.idle(s, idle[s.rank], states))
+        if self._cannot_go_on(states, idle, min(deadlock_report.IDLE, limit / 2)):
+            return self._complete(self._mismatch() or deadlock_report.deadlock(states))
         return self._complete(TimeLimit(f"The run did not end within {limit:.0f} s.", states))
 
     def _cannot_go_on(self, states: Sequence[RankState], idle: Sequence[float], long: float) -> bool:

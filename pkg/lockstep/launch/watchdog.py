@@ -20,13 +20,13 @@ from itertools import takewhile
 import psutil
 import torch
 
-from lockstep import explain, places
+from lockstep import deadlock_report, places
 from lockstep.comm.agreement import rank_state
 from lockstep.comm.operation import Operation
 from lockstep.errors import RankState
+from lockstep.forking.child import Child
 from lockstep.launch import store
 from lockstep.launch.busy_polling import asks
-from lockstep.launch.child import Child
 from lockstep.places import Place
 
 QUIET = 1.0  # seconds without work that arouse suspicion
@@ -192,7 +192,7 @@ def state_of(rank: int, log: Sequence[Operation], stack: Stack) -> RankState:
     unsettled = [o for o in log if o.end is None]
     if not stack.communicates:
         asked = asks(log)
-        polled, did = (str(asked), explain.POLLS) if asked and stack.at(asked.polled) else ("", "")
+        polled, did = (str(asked), deadlock_report.POLLS) if asked and stack.at(asked.polled) else ("", "")
         return RankState(rank, "computing", polled, str(place), place.source, did=did)
     if unsettled:
         return replace(rank_state(unsettled[0]), where=str(place), source=place.source)

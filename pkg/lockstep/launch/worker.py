@@ -35,10 +35,10 @@ from lockstep.comm import exits
 from lockstep.comm.output import RankOutput
 from lockstep.errors import Exit
 from lockstep.events import Memory
+from lockstep.forking.preforked import Seat
 from lockstep.launch import group
 from lockstep.launch.diagnosis import journal_of
 from lockstep.launch.job import INSIDE, Job, seed_rank
-from lockstep.launch.warm_pool import Seat
 from lockstep.record import Recorder
 from lockstep.residency import Residency
 

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from operator import attrgetter
 from typing import Any
 
-from lockstep.comm import facts
+from lockstep.comm import restricted_pickle
 from lockstep.comm.operation import Operation
 
 POSTING = (
@@ -37,8 +37,8 @@ def replay(journal: bytes) -> list[Operation]:
     stream = io.BytesIO(journal)
     while True:
         try:
-            index, told = facts.read(stream)
-        except (EOFError, facts.Forged, TypeError, ValueError):  # the last entry may be cut off
+            index, told = restricted_pickle.read(stream)
+        except (EOFError, restricted_pickle.Forged, TypeError, ValueError):  # the last entry may be cut off
             return operations
         if isinstance(told, dict):
             for name, value in told.items():

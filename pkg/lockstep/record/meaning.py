@@ -33,8 +33,8 @@ from typing import Any
 import torch
 from torch.utils._pytree import tree_iter
 
+from lockstep.deadlock_report import dtype_name
 from lockstep.events import POINT_TO_POINT
-from lockstep.explain import dtype_name
 
 KINDS = (  # the first that an operator's name starts with, underscores left out
     ("send", "send"), ("isend", "send"), ("recv", "recv"), ("irecv", "recv"), ("broadcast", "broadcast"),

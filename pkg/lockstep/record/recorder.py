@@ -20,8 +20,8 @@ from torch.utils.flop_counter import flop_registry
 
 from lockstep import places
 from lockstep.comm.operation import Operation
+from lockstep.deadlock_report import ANY_SOURCE, member
 from lockstep.events import POINT_TO_POINT
-from lockstep.explain import ANY_SOURCE, member
 from lockstep.record import journal as entries
 from lockstep.record.callbacks import Callbacks
 from lockstep.record.demands import demand

@@ -23,7 +23,7 @@ from lockstep.models import GPT, gpt_layers, next_token_loss
 from lockstep.residency import peak_of
 from lockstep.sharded.fsdp import FullySharded
 from lockstep.sharded.mixed import MixedAdam
-from lockstep.sharded.port import through_a_port
+from lockstep.sharded.port_bytes import through_a_port
 from lockstep.sharded.states import RANKS, Held, written
 from lockstep.sharded.zero import Zero
 from lockstep.worlds import run

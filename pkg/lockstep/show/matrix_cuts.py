@@ -8,7 +8,7 @@ from lockstep.errors import UsageError
 from lockstep.show import palette, quantities, svg
 from lockstep.show.lines import WORKERS
 from lockstep.show.player import Player, Sheet, Slider
-from lockstep.tensor_parallel.regions import share
+from lockstep.tensor_parallel.f_and_g import share
 
 TOKENS, INPUTS, OUTPUTS = 4, 6, 7  # X is (tokens, inputs), A is (inputs, outputs); few ranks divide them
 MANY = (1, 2, 3, 4)

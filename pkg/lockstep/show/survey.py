@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from lockstep.launch.survey import Survey, full_survey
 from lockstep.show.picture import Picture
 from lockstep.show.survey_svg import draw, words
+from lockstep.this_machine.survey import Survey, full_survey
 
 
 def survey(machine: Survey | None = None) -> Picture:

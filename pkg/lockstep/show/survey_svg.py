@@ -5,9 +5,9 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator
 
-from lockstep.launch.survey import Survey
 from lockstep.show import palette, svg
 from lockstep.show.quantities import nbytes
+from lockstep.this_machine.survey import Survey
 
 WIDTH, HEIGHT = svg.WIDTH, 424.0
 LEFT, RIGHT, TOP = 14.0, 320.0, 78.0  # the processor's box

@@ -9,8 +9,8 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from lockstep.deadlock_report import wait_cycle
 from lockstep.errors import RankState
-from lockstep.explain import wait_cycle
 from lockstep.show import palette, svg
 
 SHOWN = 12  # ranks on the circle, and rows beside it

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from lockstep.simt.coalescing_and_bank_conflicts import sectors, wavefronts
 from lockstep.simt.counts import LineCounts
 from lockstep.simt.errors import KernelError
 from lockstep.simt.happens_before import Access
 from lockstep.simt.masks import LANES, Mask
 from lockstep.simt.memory import Array, Memory, rubbish
-from lockstep.simt.transactions import sectors, wavefronts
 from lockstep.simt.values import Value, active
 
 if TYPE_CHECKING:

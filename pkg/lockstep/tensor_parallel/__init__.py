@@ -1,6 +1,6 @@
 """Layers that are too big for one rank: each rank holds a part of every matrix, and all compute on the same batch.
 
-These are the lab's answers that are layers; f and g are in ``regions``."""
+These are the lab's answers that are layers; f and g are in ``f_and_g``."""
 
 from lockstep.tensor_parallel.functional import (
     bias_added_once,

@@ -28,8 +28,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from lockstep.errors import UsageError
+from lockstep.tensor_parallel.f_and_g import Group, share, summed
 from lockstep.tensor_parallel.linear import PLAIN, Style
-from lockstep.tensor_parallel.regions import Group, share, summed
 
 Core = Callable[[Tensor, Tensor, Tensor], Tensor]  # (b, heads, T, d) three times, to the same shape
 

@@ -18,9 +18,9 @@ from torch.nn import functional as F
 
 from lockstep.models import Block
 from lockstep.tensor_parallel.attention import Core, ParallelAttention, causal
+from lockstep.tensor_parallel.f_and_g import Group
 from lockstep.tensor_parallel.linear import PLAIN, Style
 from lockstep.tensor_parallel.mlp import ParallelMLP
-from lockstep.tensor_parallel.regions import Group
 
 
 class ParallelBlock(nn.Module):

@@ -42,6 +42,7 @@ from lockstep.datasets import library_text, text_batch
 from lockstep.models import GPT, Block, next_token_loss
 from lockstep.tables import Table
 from lockstep.tensor_parallel.attention import heads_of, stretch
+from lockstep.tensor_parallel.f_and_g import Copy, Group, copy_to_region, reduce_from_region
 from lockstep.tensor_parallel.gpt import ParallelGPT
 from lockstep.tensor_parallel.linear import (
     PLAIN,
@@ -52,7 +53,6 @@ from lockstep.tensor_parallel.linear import (
     Which,
 )
 from lockstep.tensor_parallel.mlp import ParallelMLP
-from lockstep.tensor_parallel.regions import Copy, Group, copy_to_region, reduce_from_region
 from lockstep.tensor_parallel.sequence import SEQUENCE, SequenceParallelGPT
 from lockstep.tensor_parallel.vocabulary import VocabParallelEmbedding, placed
 from lockstep.worlds import run

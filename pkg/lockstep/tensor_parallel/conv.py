@@ -21,8 +21,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from lockstep.errors import UsageError
+from lockstep.tensor_parallel.f_and_g import Group, copy_to_region, gather_from_region, own, reduce_from_region
 from lockstep.tensor_parallel.linear import ColumnParallelLinear, taken
-from lockstep.tensor_parallel.regions import Group, copy_to_region, gather_from_region, own, reduce_from_region
 
 
 class FilterParallelConv2d(nn.Module):

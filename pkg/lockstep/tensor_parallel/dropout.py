@@ -21,7 +21,7 @@ import torch
 import torch.distributed as dist
 from torch import Tensor, nn
 
-from lockstep.tensor_parallel.regions import Group
+from lockstep.tensor_parallel.f_and_g import Group
 
 
 class Streams:

@@ -6,7 +6,7 @@
 So a gradient of A is that of the rank's own part, and zero elsewhere: those of all ranks add up to one rank's. What
 every rank uses whole (x, b, a norm's weights) has its whole gradient on every rank.
 
-These, ``regions.regions`` and ``vocabulary.cross_entropy_of_columns`` are the lab's answers. ``linear``, ``mlp``,
+These, ``f_and_g.regions`` and ``vocabulary.cross_entropy_of_columns`` are the lab's answers. ``linear``, ``mlp``,
 ``attention`` and the others are the same as modules that hold no more than their parts.
 """
 
@@ -18,7 +18,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from lockstep.tensor_parallel.attention import causal, heads_of
-from lockstep.tensor_parallel.regions import (
+from lockstep.tensor_parallel.f_and_g import (
     Group,
     copy_to_region,
     gather_from_sequence,

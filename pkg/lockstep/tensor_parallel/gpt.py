@@ -18,8 +18,8 @@ from torch import Tensor, nn
 
 from lockstep.models import Block, Embedding, Head
 from lockstep.tensor_parallel.block import ParallelBlock
+from lockstep.tensor_parallel.f_and_g import Group
 from lockstep.tensor_parallel.linear import PLAIN, Style, taken
-from lockstep.tensor_parallel.regions import Group
 from lockstep.tensor_parallel.vocabulary import VocabParallelEmbedding, vocab_parallel_cross_entropy
 
 

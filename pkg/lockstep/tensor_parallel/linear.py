@@ -12,7 +12,7 @@ A nonlinearity may stand between columns and rows, as each rank has whole number
 [GeLU(Y_0) GeLU(Y_1)]. After rows it has to wait for 2: GeLU(X_0·A_0 + X_1·A_1) isn't GeLU(X_0·A_0) + GeLU(X_1·A_1).
 
 torch keeps a layer's weights as (outputs, inputs), so that columns of A are rows of ``weight``. Sizes that K doesn't
-divide are cut as evenly as can be (``regions.share``).
+divide are cut as evenly as can be (``f_and_g.share``).
 Source: Shoeybi et al., Megatron-LM, arXiv:1909.08053, section 3, equations 2 to 4.
 """
 
@@ -25,7 +25,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from lockstep.tensor_parallel.regions import Group, copy_to_region, gather_from_region, own, reduce_from_region
+from lockstep.tensor_parallel.f_and_g import Group, copy_to_region, gather_from_region, own, reduce_from_region
 
 Which = slice | Tensor  # of a dimension: from here to there, or these ones
 

@@ -17,8 +17,8 @@ from collections.abc import Callable
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from lockstep.tensor_parallel.f_and_g import Group
 from lockstep.tensor_parallel.linear import PLAIN, Style
-from lockstep.tensor_parallel.regions import Group
 
 
 class ParallelMLP(nn.Module):

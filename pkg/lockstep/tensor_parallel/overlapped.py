@@ -31,6 +31,7 @@ from lockstep.models import linear
 from lockstep.tables import Table
 from lockstep.tally import counted
 from lockstep.tensor_parallel.across_nodes import nodes_of
+from lockstep.tensor_parallel.f_and_g import Group
 from lockstep.tensor_parallel.linear import (
     PLAIN,
     ColumnParallelLinear,
@@ -41,7 +42,6 @@ from lockstep.tensor_parallel.linear import (
     weight_gradients,
 )
 from lockstep.tensor_parallel.mlp import ParallelMLP
-from lockstep.tensor_parallel.regions import Group
 from lockstep.worlds import run
 
 

@@ -33,15 +33,7 @@ import torch.distributed as dist
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from lockstep.tensor_parallel.gpt import ParallelGPT
-from lockstep.tensor_parallel.linear import (
-    ColumnParallelLinear,
-    ReplicatedNorm,
-    RowParallelLinear,
-    Style,
-    weight_gradients,
-)
-from lockstep.tensor_parallel.regions import (
+from lockstep.tensor_parallel.f_and_g import (
     Group,
     copy_to_region,
     gather_from_sequence,
@@ -49,6 +41,14 @@ from lockstep.tensor_parallel.regions import (
     own,
     reduce_scatter_to_sequence,
     reduce_scattered,
+)
+from lockstep.tensor_parallel.gpt import ParallelGPT
+from lockstep.tensor_parallel.linear import (
+    ColumnParallelLinear,
+    ReplicatedNorm,
+    RowParallelLinear,
+    Style,
+    weight_gradients,
 )
 
 T = 1  # the dimension of positions

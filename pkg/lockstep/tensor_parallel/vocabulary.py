@@ -28,8 +28,8 @@ import torch.distributed as dist
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from lockstep.tensor_parallel.f_and_g import Group, own, reduce_from_region
 from lockstep.tensor_parallel.linear import taken
-from lockstep.tensor_parallel.regions import Group, own, reduce_from_region
 
 
 class VocabParallelEmbedding(nn.Module):

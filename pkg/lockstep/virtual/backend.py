@@ -29,7 +29,7 @@ from torch._C._distributed_c10d import _set_thread_isolation_mode  # type: ignor
 from torch.distributed import distributed_c10d
 from torch.distributed.distributed_c10d import PrefixStore
 
-from lockstep import explain, places
+from lockstep import deadlock_report, places
 from lockstep.errors import RankState, UsageError
 from lockstep.launch.adoption import Adoption, Given, called
 from lockstep.virtual import futures, modules, profilers
@@ -86,7 +86,7 @@ class Agreement:
             return
         mine = called(_local.rank, ranks, places.here())
         if other := next((said for those, said in of_one_name.items() if not set(those).isdisjoint(ranks)), None):
-            raise explain.different_groups(other, mine)
+            raise deadlock_report.different_groups(other, mine)
         of_one_name[tuple(ranks)] = mine
 
 

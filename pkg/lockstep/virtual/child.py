@@ -20,14 +20,14 @@ from typing import Any
 
 import torch
 
-from lockstep import explain, places
-from lockstep.comm import exits, facts
+from lockstep import deadlock_report, places
+from lockstep.comm import exits, restricted_pickle
 from lockstep.comm.output import TaggedOutput, show
 from lockstep.comm.rules import RENDEZVOUS, Rules
 from lockstep.errors import Exit, LockstepError, RunError, Stuck, WorldUnavailable
 from lockstep.events import Outcome
-from lockstep.launch import server
-from lockstep.launch.child import CUT, Child
+from lockstep.forking import starter
+from lockstep.forking.child import CUT, Child
 from lockstep.launch.job import INSIDE, Job
 from lockstep.machines import Cluster
 from lockstep.virtual import nested
@@ -53,7 +53,7 @@ def run_virtual(
 
 def _answer(job: Job, cluster: Cluster, rules: Rules, ties: int | None, patience: float) -> tuple[str, Any, str]:
     """What the ranks tell at their end, unopened: "done" or "failed", its content, and what was printed."""
-    with server.started("lockstep.virtual.child:main", 1) as (child,):
+    with starter.started("lockstep.virtual.child:main", 1) as (child,):
         with contextlib.suppress(OSError):  # its end will be heard
             child.conn.send((job, cluster, rules, ties, patience))
         return _Listener(child, job, patience).answer()
@@ -95,15 +95,15 @@ class _Listener:
         while wait([self.child.conn, self.child.fileno()], GLANCE) == []:
             stopped = stopped + 1 if self.child.stopped else 0
             if stopped > 2:
-                raise explain.stopped(whose_turn(self.child))
+                raise deadlock_report.stopped(whose_turn(self.child))
             if time.monotonic() > self.deadline:
                 raise self._unanswered()
         try:
-            kind, content = facts.receive(self.child.conn)
+            kind, content = restricted_pickle.receive(self.child.conn)
             return kind, content
         except (EOFError, OSError):
             raise died(self.child) from None
-        except (facts.Forged, ValueError):
+        except (restricted_pickle.Forged, ValueError):
             raise exits.error(Exit(whose_turn(self.child), "cut")) from None
 
     def _print(self, text: str) -> None:
@@ -160,7 +160,7 @@ def died(child: Child) -> RunError:
 
 
 def prepare(seat: object) -> None:
-    """What a spare does ahead (``lockstep.launch.warm_pool``): load what ``main`` needs."""
+    """What a spare does ahead (``lockstep.forking.preforked``): load what ``main`` needs."""
     importlib.import_module("lockstep.virtual.backend")
     importlib.import_module("lockstep.virtual.fake_simulation")
     torch.set_num_threads(1)

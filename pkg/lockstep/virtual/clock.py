@@ -24,7 +24,7 @@ from torch.utils.flop_counter import flop_registry
 
 from lockstep.cost.compute import op_time
 from lockstep.cost.flops import COMPLEX, FORMULAS, Formula
-from lockstep.explain import dtype_name
+from lockstep.deadlock_report import dtype_name
 from lockstep.machines import Device
 from lockstep.residency import Residency
 from lockstep.residency.leaves import has_memory, tensors_of

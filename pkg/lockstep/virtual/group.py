@@ -15,7 +15,7 @@ import torch
 import torch.distributed as dist
 
 from lockstep.comm.operation import Operation
-from lockstep.explain import ANY_SOURCE, dtype_name, member
+from lockstep.deadlock_report import ANY_SOURCE, dtype_name, member
 from lockstep.record.demands import demand
 from lockstep.virtual import movement
 from lockstep.virtual.arguments import check_contiguous, detached, nbytes, reduction, split

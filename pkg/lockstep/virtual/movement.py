@@ -14,9 +14,9 @@ from typing import Any, TypeVar
 import torch
 from torch._C import _AutoDispatchBelowAutograd, _DisableTorchDispatch
 
-from lockstep import explain
+from lockstep import deadlock_report
 from lockstep.comm.operation import Operation
-from lockstep.explain import dtype_name
+from lockstep.deadlock_report import dtype_name
 
 Tensor = torch.Tensor
 Parts = Sequence[Operation]
@@ -177,7 +177,7 @@ def firsts(parts: Parts) -> list[Tensor]:
 def put(piece: Tensor, slot: Tensor, target: Operation, who_has: str) -> None:
     if (piece.numel(), piece.dtype) != (slot.numel(), slot.dtype):
         sizes = (f"{t.numel()} elements of {dtype_name(t.dtype)}" for t in (piece, slot))
-        raise explain.ill_cut(target.kind, who_has, next(sizes), target.rank, next(sizes))
+        raise deadlock_report.ill_cut(target.kind, who_has, next(sizes), target.rank, next(sizes))
     slot.copy_(piece.view(slot.shape))
 
 

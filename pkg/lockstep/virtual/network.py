@@ -31,8 +31,8 @@ from lockstep.comm.rules import Rules
 from lockstep.cost.calendar import Calendar, together
 from lockstep.cost.cores import Cores, Demand
 from lockstep.cost.network import collective_time
+from lockstep.deadlock_report import dtype_name
 from lockstep.errors import Mismatch
-from lockstep.explain import dtype_name
 from lockstep.machines import Cluster, Link
 from lockstep.virtual import movement
 from lockstep.virtual.queues import Ends, Queues

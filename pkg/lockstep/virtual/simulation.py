@@ -13,7 +13,7 @@ from typing import Any
 
 from torch._C._distributed_c10d import HashStore
 
-from lockstep import explain, places
+from lockstep import deadlock_report, places
 from lockstep.comm import exits
 from lockstep.comm.agreement import rank_state
 from lockstep.comm.operation import Operation
@@ -263,7 +263,7 @@ class Simulation:
     def _complete(self) -> None:
         left = list(self.network.unmatched())
         if left:
-            self._fail(explain.left_over(left[0].kind, [rank_state(o) for o in left]))
+            self._fail(deadlock_report.left_over(left[0].kind, [rank_state(o) for o in left]))
         self._ended.set()
 
     def _raised(self, me: int, error: BaseException) -> RunError:
@@ -276,7 +276,7 @@ class Simulation:
         self._fail(exits.error(end, [exits.rank_state(end, self._states.place(me)), *self._states.others(me)]))
 
     def _stalled(self) -> None:
-        self._fail(explain.deadlock(self._states.all()))
+        self._fail(deadlock_report.deadlock(self._states.all()))
 
     def _fail(self, error: RunError) -> None:
         if not self._ended.is_set():
@@ -287,7 +287,7 @@ class Simulation:
     def _give_up(self, idle: float, stuck: bool) -> None:
         states = self._states.all()
         if stuck:
-            self._fail(explain.idle(states[self.scheduler.running], idle, states))
+            self._fail(deadlock_report.idle(states[self.scheduler.running], idle, states))
         else:
             self._fail(TimeLimit(f"The run did not end within {self.job.timeout:.0f} s.", states))
 

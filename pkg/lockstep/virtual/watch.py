@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable
 
-from lockstep import explain
+from lockstep import deadlock_report
 from lockstep.virtual.core import one_core
 
 GLANCE = 0.25  # seconds of host time between two looks
@@ -32,7 +32,7 @@ class Watch:
             if operations() != seen:
                 seen, since = operations(), now
             idle = now - since
-            stuck = idle > patience or (now > deadline and idle >= min(explain.IDLE, timeout / 2))
+            stuck = idle > patience or (now > deadline and idle >= min(deadlock_report.IDLE, timeout / 2))
             if stuck or now > deadline:
                 return idle, stuck
         return None

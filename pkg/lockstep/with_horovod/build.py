@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lockstep.errors import WorldUnavailable
-from lockstep.launch import host
+from lockstep.this_machine import host
 from lockstep.with_horovod.available import compiler
 
 VERSION = "0.28.1"

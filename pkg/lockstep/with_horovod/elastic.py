@@ -34,7 +34,7 @@ from typing import Any
 import cloudpickle
 
 from lockstep.errors import Exit, RankRaised, TimeLimit
-from lockstep.launch import server
+from lockstep.forking import starter
 from lockstep.with_horovod.available import MODULES, require
 from lockstep.with_horovod.elastic_worker import Batches, Event, Script, Worker, become
 from lockstep.with_horovod.ranks import LOOPBACK
@@ -88,7 +88,7 @@ def run_elastic(
     where Horovod is missing.
     """
     require()
-    server.warm_up(ELASTIC)
+    starter.warm_up(ELASTIC)
     script, blob = Script(workers, dict(kill or {}), add), cloudpickle.dumps((fn, list(batches), args))
     outcome = run(_job, blob, script, timeout, ranks=1, on="processes", timeout=timeout + 5 * GRACE)
     account: Account = outcome.values[0]

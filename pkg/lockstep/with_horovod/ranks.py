@@ -24,7 +24,7 @@ from torch.distributed import distributed_c10d
 
 from lockstep.errors import UsageError
 from lockstep.events import Outcome
-from lockstep.launch import server
+from lockstep.forking import starter
 from lockstep.launch.job import INSIDE, import_main
 from lockstep.with_horovod.available import MODULES, require
 from lockstep.with_horovod.settings import checked
@@ -78,7 +78,7 @@ def run_horovod(
     size = launched(ranks) if world == "spmd" else check_ranks(ranks, world)
     require()
     if world == "processes":
-        server.warm_up(MODULES)
+        starter.warm_up(MODULES)
     else:  # it takes seconds, and not the program's
         list(map(importlib.import_module, MODULES))
     outcome = run(program, *args, ranks=size, on=world, timeout=timeout)

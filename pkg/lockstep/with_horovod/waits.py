@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from lockstep import explain, places
+from lockstep import deadlock_report, places
 from lockstep.errors import Deadlock, RankState
 from lockstep.places import Place
 
@@ -124,9 +124,9 @@ def deadlock(notices: Sequence[Notice | None]) -> Deadlock | None:
     if len(waiting) + len(ended) < len(notices) or not waiting or not all(waiting.values()):
         return None
     states = [_state(r, n, waiting.get(r, ())) for r, n in enumerate(notices) if n]
-    error = explain.deadlock(states)
-    if gone := explain.absentees(states):
-        name = explain.some(list(gone))
+    error = deadlock_report.deadlock(states)
+    if gone := deadlock_report.absentees(states):
+        name = deadlock_report.some(list(gone))
         error.remedy = f"Let {name} take part, too; or let every rank call hvd.join() when its data is used up."
     else:
         unnamed = all(".noname." in n.key for n in notices if n)
@@ -245,7 +245,7 @@ class Library:
         by_what: dict[str, list[int]] = {}
         for r, what in had.items():
             by_what.setdefault(what, []).append(r)
-        told_all = ", ".join(f"{what} on {explain.some(ranks)}" for what, ranks in by_what.items())
+        told_all = ", ".join(f"{what} on {deadlock_report.some(ranks)}" for what, ranks in by_what.items())
         return f"{reason} ({asked.shown}: {told_all}.)"
 
 
@@ -292,7 +292,7 @@ def asked_for(kind: str, args: Sequence[Any]) -> Asked:
 def _described(tensors: Any) -> str:
     """ "float32 [3, 4]"."""
     several = list(tensors) if isinstance(tensors, (list, tuple)) else [tensors]
-    return " and ".join(f"{explain.dtype_name(t.dtype)} {list(t.shape)}" for t in several)
+    return " and ".join(f"{deadlock_report.dtype_name(t.dtype)} {list(t.shape)}" for t in several)
 
 
 @contextmanager

@@ -28,9 +28,9 @@ from random import Random
 import torch
 from torch import Tensor
 
-from lockstep.launch.measure import one_thread
 from lockstep.tables import Table
 from lockstep.tally import counted
+from lockstep.this_machine.measure import one_thread
 from lockstep.without_waiting.problems import Digits
 
 ALPHAS = (100.0, 1.0, 0.1)

@@ -22,8 +22,8 @@ from torch import Tensor
 
 from lockstep.datasets import Examples, digits_split
 from lockstep.errors import UsageError
-from lockstep.launch.measure import one_thread
 from lockstep.machines import Cluster, Device, Link
+from lockstep.this_machine.measure import one_thread
 
 PIXELS, CLASSES = 64, 10
 BATCH = 16  # examples of a minibatch

@@ -36,11 +36,15 @@ from torch import Tensor
 
 from lockstep.errors import UsageError
 from lockstep.events import Event
-from lockstep.launch.measure import one_thread
 from lockstep.machines import Link
 from lockstep.tally import counted
+from lockstep.this_machine.measure import one_thread
 from lockstep.without_waiting.arrivals import RANKS, TARGET, Arrival, Race, recorded
-from lockstep.without_waiting.compression import compressed_sgd, topk_with_error_feedback, uncompressed
+from lockstep.without_waiting.compression_with_error_feedback import (
+    compressed_sgd,
+    topk_with_error_feedback,
+    uncompressed,
+)
 from lockstep.without_waiting.delayed import delayed
 from lockstep.without_waiting.gossip import d_psgd
 from lockstep.without_waiting.graphs import ring

@@ -21,17 +21,17 @@ from torch import Tensor
 
 from lockstep.checks.budget import Budget, Measure
 from lockstep.checks.case import Case, generator
+from lockstep.checks.default_judge import forgiven
 from lockstep.checks.exercise import Exercise
 from lockstep.checks.judge import Fault
 from lockstep.checks.observation import Seen
 from lockstep.checks.plain import plain
 from lockstep.checks.reach import reached
-from lockstep.checks.standard import forgiven
 from lockstep.checks.values import compare
 from lockstep.checks.wording import counted
 from lockstep.events import COLLECTIVES, Event, Trace
 from lockstep.show.timeline import timeline
-from lockstep.tensor_parallel.regions import copy_to_region, reduce_from_region, share
+from lockstep.tensor_parallel.f_and_g import copy_to_region, reduce_from_region, share
 
 MARK = 17  # bytes of a broadcast to nobody else: it stands between forward and backward
 ROUNDING = 1e-9
@@ -167,7 +167,7 @@ def watch(fn: Callable[..., Any], given: tuple[Any, ...], allowed: set[Any]) -> 
     return {"out": kept, "followed": followed, "gradients": gradients}
 
 
-F_AND_G = reached((copy_to_region, reduce_from_region), ("lockstep.tensor_parallel.regions",))
+F_AND_G = reached((copy_to_region, reduce_from_region), ("lockstep.tensor_parallel.f_and_g",))
 WATCH = partial(watch, allowed=F_AND_G)
 
 

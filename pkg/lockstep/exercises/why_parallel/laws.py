@@ -4,9 +4,9 @@ from collections.abc import Callable
 from random import Random
 from typing import Any
 
+from lockstep.checks.default_judge import row
 from lockstep.checks.exercise import Exercise
 from lockstep.checks.observation import Seen
-from lockstep.checks.standard import row
 from lockstep.exercises.arithmetic import Calls, Tried, arithmetic, drawn
 from lockstep.show.amdahl_model import Speedups
 from lockstep.show.amdahl_svg import draw

@@ -11,7 +11,7 @@ from torch import Tensor
 from lockstep.checks.budget import Budget, Measure
 from lockstep.checks.case import Case, generator, laid_out, numbers
 from lockstep.checks.wording import counted
-from lockstep.exercises.without_waiting.at_once import early_waits
+from lockstep.exercises.without_waiting.concurrent_messages import early_waits
 from lockstep.exercises.without_waiting.evidence import case
 
 MIXINGS: Mapping[str, tuple[int, Sequence[Sequence[int]]]] = {  # rows, in fractions of the first number

@@ -23,9 +23,9 @@ from torch.nn import functional as F
 
 from lockstep import datasets, models
 from lockstep.errors import UsageError
-from lockstep.launch.measure import one_thread
 from lockstep.tables import Table, published
 from lockstep.tally import counted
+from lockstep.this_machine.measure import one_thread
 
 BATCH, RATE = 16, 0.1  # the small batch, and a learning rate that suits it
 BATCHES = tuple(BATCH * 2**n for n in range(7))

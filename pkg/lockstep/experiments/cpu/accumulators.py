@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from lockstep.launch.measure import best_time
+from lockstep.this_machine.measure import best_time
 
 ELEMENTS, TURNS = 1920, 100
 

@@ -12,8 +12,8 @@ from threadpoolctl import threadpool_limits
 
 from lockstep.cpu.matmul import blocked_matmul
 from lockstep.experiments.cpu.naive import matmul_by_rows
-from lockstep.launch import host
 from lockstep.tally import counted
+from lockstep.this_machine import host
 
 Multiply = Callable[[Any, Any], Any]
 

@@ -14,10 +14,10 @@ from lockstep.experiments.cpu.accumulators import addition_seconds
 from lockstep.experiments.cpu.latency import latency
 from lockstep.experiments.cpu.numa import recorded
 from lockstep.experiments.cpu.roofs import Roofs
-from lockstep.launch import host
-from lockstep.launch.survey import survey
 from lockstep.machines import find
 from lockstep.tables import Table
+from lockstep.this_machine import host
+from lockstep.this_machine.survey import survey
 
 FAR = 64 * 2**20  # bytes
 HERE, BOX = "measured here", "two Xeon 8360Y"

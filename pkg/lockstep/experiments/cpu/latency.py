@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from lockstep.launch.measure import best_time
+from lockstep.this_machine.measure import best_time
 
 LINE = 64
 

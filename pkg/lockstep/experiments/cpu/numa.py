@@ -9,8 +9,8 @@ import os
 
 from lockstep.experiments.cpu import topology
 from lockstep.experiments.cpu.latency import circle, follow
-from lockstep.launch.measure import best_time
 from lockstep.tables import Table, published
+from lockstep.this_machine.measure import best_time
 
 NAMES = {
     "latency": ("one read of memory", "ns"),

@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from lockstep.launch import host
-from lockstep.launch.measure import best_time
 from lockstep.machines import Device
 from lockstep.tally import counted
+from lockstep.this_machine import host
+from lockstep.this_machine.measure import best_time
 
 STEPS = 24  # multiply-adds for each element that is loaded
 FAR = 32 * 2**20  # bytes of each array that shall lie in main memory

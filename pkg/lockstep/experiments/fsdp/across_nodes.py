@@ -25,7 +25,7 @@ from lockstep.events import Event, Trace
 from lockstep.models import GPT, gpt_layers, next_token_loss
 from lockstep.sharded.fsdp import FullySharded
 from lockstep.sharded.hybrid import HybridSharded, node_groups
-from lockstep.sharded.port import through_a_port
+from lockstep.sharded.port_bytes import through_a_port
 from lockstep.sharded.states import NUMBERS
 from lockstep.sharded.zero import Zero
 from lockstep.tables import Table

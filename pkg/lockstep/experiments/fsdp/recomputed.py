@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint_sequential
 
 from lockstep.models import linear
-from lockstep.sharded.checkpointing import alive_at_peak, best_segments, in_segments
+from lockstep.sharded.activation_checkpointing import alive_at_peak, best_segments, in_segments
 from lockstep.tables import Table
 from lockstep.worlds import run
 

@@ -22,7 +22,7 @@ from torch.distributed.fsdp.wrap import ModuleWrapPolicy
 
 from lockstep.residency.stretch import peak_of
 from lockstep.sharded.fsdp import FullySharded
-from lockstep.sharded.port import through_a_port
+from lockstep.sharded.port_bytes import through_a_port
 from lockstep.tables import Table
 from lockstep.worlds import run
 

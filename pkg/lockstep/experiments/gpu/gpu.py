@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from lockstep.errors import UsageError, WorldUnavailable
+from lockstep.simt.coalescing_and_bank_conflicts import SECTOR
 from lockstep.simt.launch import Launch
 from lockstep.simt.source import plain_function
-from lockstep.simt.transactions import SECTOR
 
 
 @dataclass(frozen=True)

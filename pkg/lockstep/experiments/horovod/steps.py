@@ -21,7 +21,7 @@ import torch.nn.functional as F
 from lockstep.errors import UsageError
 from lockstep.experiments.horovod.observed import Evidence, observed
 from lockstep.experiments.horovod.task import Network, Task
-from lockstep.launch import server
+from lockstep.forking import starter
 from lockstep.with_horovod import script
 from lockstep.with_horovod.available import MODULES, require
 from lockstep.worlds import run
@@ -222,7 +222,7 @@ def evidence(source: str, task: Task = TASK) -> list[Evidence]:
     """What is observed of a listing on the ranks of a task, by rank. Raises WorldUnavailable where Horovod is
     missing."""
     require()
-    server.warm_up(MODULES)
+    starter.warm_up(MODULES)
     return list(run(_on_rank, source, task, ranks=task.ranks, on="processes").values)
 
 

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from lockstep.datasets import library_text, text_batch
 from lockstep.models import gpt_layers, next_token_loss
-from lockstep.pipeline.beside_torch import torchs_step
+from lockstep.pipeline.compared_with_torch import torchs_step
 from lockstep.pipeline.instructions import place
 from lockstep.pipeline.schedules import stream
 from lockstep.pipeline.stages import cuts

@@ -26,10 +26,10 @@ from lockstep.models import Block, linear
 from lockstep.tables import Table
 from lockstep.tally import counted
 from lockstep.tensor_parallel.block import ParallelBlock
+from lockstep.tensor_parallel.f_and_g import scatter_to_region
 from lockstep.tensor_parallel.linear import PLAIN, ColumnParallelLinear, RowParallelLinear, Style
 from lockstep.tensor_parallel.mlp import ParallelMLP
 from lockstep.tensor_parallel.overlapped import OVERLAPPED
-from lockstep.tensor_parallel.regions import scatter_to_region
 from lockstep.tensor_parallel.sequence import KEEPING, SEQUENCE
 from lockstep.worlds import run
 

@@ -23,11 +23,11 @@ from lockstep.tables import Table
 from lockstep.tally import counted
 from lockstep.tensor_parallel.attention import Attention, ParallelAttention, kv_groups
 from lockstep.tensor_parallel.conv import ParallelConvnet
+from lockstep.tensor_parallel.f_and_g import Group
 from lockstep.tensor_parallel.gpt import ParallelGPT
 from lockstep.tensor_parallel.linear import PLAIN, ColumnParallelLinear, Style
 from lockstep.tensor_parallel.mlp import ParallelMLP
 from lockstep.tensor_parallel.overlapped import OVERLAPPED
-from lockstep.tensor_parallel.regions import Group
 from lockstep.tensor_parallel.sequence import KEEPING, SEQUENCE, SequenceParallelGPT
 from lockstep.worlds import run
 

@@ -21,7 +21,7 @@ from lockstep.models import GPT, gpt_layers, next_token_loss, parameters_of
 from lockstep.residency import peak_of
 from lockstep.tables import Table
 from lockstep.tally import counted
-from lockstep.tensor_parallel.beside_torch import Trainable, ours, torchs, whole, with_backward
+from lockstep.tensor_parallel.compared_with_torch import Trainable, ours, torchs, whole, with_backward
 from lockstep.tensor_parallel.gpt import ParallelGPT
 from lockstep.tensor_parallel.overlapped import OVERLAPPED
 from lockstep.tensor_parallel.sequence import KEEPING, SequenceParallelGPT

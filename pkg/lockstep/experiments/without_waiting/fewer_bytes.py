@@ -15,7 +15,7 @@ from torch import Tensor
 
 from lockstep.events import Event, Trace
 from lockstep.tables import Table, published
-from lockstep.without_waiting.compression import (
+from lockstep.without_waiting.compression_with_error_feedback import (
     Compress,
     PowerSGD,
     compressed_sgd,

@@ -24,10 +24,10 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from lockstep.datasets import TRAINED, Examples, digits_split
-from lockstep.launch.measure import one_thread
 from lockstep.models import mlp
 from lockstep.tables import Table, published
 from lockstep.tally import counted
+from lockstep.this_machine.measure import one_thread
 
 RANKS, BATCH, RATE = 16, 16, 0.1  # BATCH: of each rank; RATE: the learning rate of one rank alone
 SCALED = 8  # times RATE for all ranks together: of 4, 8 and 16 times the best for the batch of 256

@@ -22,7 +22,7 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
-from lockstep.experiments.without_waiting.late import Late, drawn
+from lockstep.experiments.without_waiting.straggler_trace import Late, drawn
 from lockstep.machines import Cluster
 from lockstep.tables import Table
 from lockstep.tally import counted

@@ -9,7 +9,7 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
-from lockstep.experiments.without_waiting.driven import in_turn
+from lockstep.experiments.without_waiting.your_line import in_turn
 from lockstep.tables import Table
 from lockstep.tally import counted
 from lockstep.without_waiting.delayed import delayed

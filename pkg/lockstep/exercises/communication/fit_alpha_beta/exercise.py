@@ -7,9 +7,9 @@ from typing import Any
 import torch
 
 from lockstep.checks.case import Case
+from lockstep.checks.default_judge import row
 from lockstep.checks.exercise import Exercise
 from lockstep.checks.observation import Seen
-from lockstep.checks.standard import row
 
 NOISE = {"points on a line": 0.0, "noisy measurements": 0.1}
 

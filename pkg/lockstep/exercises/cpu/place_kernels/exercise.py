@@ -5,10 +5,10 @@ from collections.abc import Callable
 from typing import Any
 
 from lockstep.checks.case import Case
+from lockstep.checks.default_judge import equal
 from lockstep.checks.exercise import Exercise
 from lockstep.checks.observation import Seen
 from lockstep.checks.plain import plain
-from lockstep.checks.standard import equal
 from lockstep.exercises.cpu.arrays import one_case
 from lockstep.exercises.cpu.roofs import device, ridge
 from lockstep.machines import Device

@@ -5,7 +5,7 @@ from functools import partial
 from lockstep.checks.judge import Fault
 from lockstep.checks.observation import Seen
 from lockstep.exercises.arithmetic import Tried, arithmetic, drawn
-from lockstep.exercises.fsdp.regret import BETA, beside_the_best, networks
+from lockstep.exercises.fsdp.unit_choices import BETA, beside_the_best, networks
 
 RIGHT, NEAR = 1.01, 1.10  # of the shortest step
 

@@ -96,7 +96,7 @@ def flops(case: Case) -> int:
 
 EXERCISE = Exercise(
     number=1, title="FSDP in one function", points=6, minutes=40, parameters="layers, shards, x, y, group=None",
-    reference="lockstep.sharded.functional:fully_shard_model", cases=cases, inputs=inputs, wanted=wanted, kept=True,
+    reference="lockstep.sharded.zero3:fully_shard_model", cases=cases, inputs=inputs, wanted=wanted, kept=True,
     weighed=True, watch=watch, footprint=lambda seen: (footprint(seen), max(held(seen)) > room(seen.case)),
     asked="the list of the gradients' shards, one for each layer,", of="FSDP", worlds=(1, 2, 3, 4, 8), seconds=2.5,
     budgets=(

@@ -15,8 +15,8 @@ from lockstep.exercises.communication.tensors import groups
 from lockstep.exercises.fsdp.counted import FLOAT, besides, held, traffic
 from lockstep.exercises.fsdp.stack import Level, draw
 from lockstep.sharded.flat import shard_of
-from lockstep.sharded.functional import MakeOptimizer, sequential
 from lockstep.sharded.layers import Block
+from lockstep.sharded.zero3 import MakeOptimizer, sequential
 
 WIDTH, HIDDEN, STEPS = 16, 64, 2
 SMALL, LARGE = {"layers": 12, "examples": 4, "levels": (1, 2, 3, 4)}, {"layers": 12, "examples": 64, "levels": (5,)}
@@ -93,7 +93,7 @@ def too_large(seen: Seen) -> list[Fault]:
 
 EXERCISE = Exercise(
     number=4, title="Make it fit", points=8, minutes=45, parameters="layers, optimizer, batches, group=None",
-    reference="lockstep.sharded.functional:make_it_fit", cases=cases, inputs=inputs, wanted=wanted, rounding=1e-5,
+    reference="lockstep.sharded.zero3:make_it_fit", cases=cases, inputs=inputs, wanted=wanted, rounding=1e-5,
     kept=True, asked="the list of the shards, one for each layer,", of="training", worlds=(1, 2, 3, 4, 8), seconds=8.0,
     footprint=lambda seen: (footprint(seen), [fault.misconception for fault in too_large(seen)]), values=1.5 / 8,
     economise=too_large, weighed=True, picture=lambda seen: draw(seen, caps(seen.case)),

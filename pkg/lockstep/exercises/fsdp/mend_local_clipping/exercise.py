@@ -7,7 +7,14 @@ from lockstep.checks.observation import Seen
 from lockstep.checks.values import compare, told
 from lockstep.exercises.all_reduce_sgd.all_reduces import all_reduces
 from lockstep.exercises.communication.tensors import groups
-from lockstep.exercises.fsdp.to_clip import KINDS, SHARDS, TOGETHER, Clipping, without_nan, without_what_agrees
+from lockstep.exercises.fsdp.gradients_to_clip import (
+    KINDS,
+    SHARDS,
+    TOGETHER,
+    Clipping,
+    without_nan,
+    without_what_agrees,
+)
 from lockstep.exercises.without_waiting.evidence import case
 
 
@@ -35,7 +42,7 @@ def examine(seen: Seen) -> Fault | None:
 
 EXERCISE = Exercise(
     number=7, kind="mend", core=False, title="Mend the clipping", points=3, minutes=15, seconds=2.5, kept=True,
-    parameters="gradients, max_norm, group=None", reference="lockstep.sharded.local_clipping:mend_local_clipping",
+    parameters="gradients, max_norm, group=None", reference="lockstep.sharded.gradient_clipping:mend_local_clipping",
     cases=cases, examine=examine, budgets=all_reduces(lambda case: 8), worlds=(1, 2, 3, 4),
     inputs=lambda case, rank: task(case).of_rank(case.members.index(rank) if rank in case.members else 0),
     alike=lambda seen: [without_nan(seen.returned[rank]) for rank in seen.case.members],

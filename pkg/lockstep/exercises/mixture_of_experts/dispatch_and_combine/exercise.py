@@ -8,10 +8,10 @@ import torch
 from torch import Tensor
 
 from lockstep.checks.case import Case, generator
+from lockstep.checks.default_judge import examine
 from lockstep.checks.exercise import Exercise
 from lockstep.checks.judge import Fault
 from lockstep.checks.observation import Seen
-from lockstep.checks.standard import examine
 from lockstep.checks.traffic import collectives
 from lockstep.checks.wording import counted
 from lockstep.cost.experts import Loads

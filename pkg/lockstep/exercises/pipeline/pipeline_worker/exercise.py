@@ -6,10 +6,10 @@ from torch import Tensor
 
 from lockstep.checks.budget import Budget
 from lockstep.checks.case import Case
+from lockstep.checks.default_judge import forgiven
 from lockstep.checks.exercise import Exercise
 from lockstep.checks.judge import Fault
 from lockstep.checks.observation import Seen
-from lockstep.checks.standard import forgiven
 from lockstep.checks.values import compare, told
 from lockstep.comm.rules import STRICT
 from lockstep.events import POINT_TO_POINT

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from lockstep.checks.default_judge import row
 from lockstep.checks.judge import Fault
 from lockstep.checks.plain import plain
-from lockstep.checks.standard import row
 from lockstep.checks.values import told
 from lockstep.classical.search import parallel_grid_search
 from lockstep.exercises.scikit_learn.fits import Fits, fits_seen

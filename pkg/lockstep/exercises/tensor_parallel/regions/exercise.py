@@ -146,7 +146,7 @@ def costs(turn: int, region: str, way: str, calls: int) -> tuple[Budget, Budget]
 
 EXERCISE = Exercise(
     number=1, title="f and g", points=3, minutes=15, parameters="group=None", worlds=(1, 2, 3, 4), seconds=2.5,
-    reference="lockstep.tensor_parallel.regions:regions", cases=cases, inputs=inputs, watch=observed, examine=examine,
+    reference="lockstep.tensor_parallel.f_and_g:regions", cases=cases, inputs=inputs, watch=observed, examine=examine,
     alike=alike, footprint=footprint, picture=unmarked, of="this",
     budgets=[budget for turn in range(len(PASSES)) for budget in costs(turn, *PASSES[turn])],
 )  # fmt: skip

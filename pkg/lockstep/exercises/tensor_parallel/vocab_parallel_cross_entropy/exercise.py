@@ -8,7 +8,7 @@ from lockstep.checks.case import Case, generator
 from lockstep.exercises.communication.tensors import groups
 from lockstep.exercises.tensor_parallel.steps import Layer, Part, along, passes
 from lockstep.exercises.without_waiting.evidence import case
-from lockstep.tensor_parallel.regions import share
+from lockstep.tensor_parallel.f_and_g import share
 
 LARGE = 1e4  # exp of it is no number, and of its opposite zero
 AS_DRAWN, ONE_ROW = "", "scores near 10⁴ in row 0, near −10⁴ in the others"

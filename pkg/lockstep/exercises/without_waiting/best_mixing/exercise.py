@@ -5,7 +5,7 @@ from lockstep.checks.exercise import Exercise
 from lockstep.checks.judge import Fault
 from lockstep.checks.observation import Seen
 from lockstep.checks.values import told
-from lockstep.exercises.without_waiting.flaws import CLOSE, invalid, matrix, moduli, without_gap
+from lockstep.exercises.without_waiting.mixing_matrix_faults import CLOSE, invalid, matrix, moduli, without_gap
 from lockstep.without_waiting.best_mixing import best_mixing
 from lockstep.without_waiting.graphs import spectral_gap
 

@@ -5,7 +5,7 @@ from lockstep.checks.exercise import Exercise
 from lockstep.checks.judge import Fault
 from lockstep.checks.observation import Seen
 from lockstep.checks.rules import Rule, first
-from lockstep.exercises.without_waiting.meeting import SIZE, Task, compared, observed
+from lockstep.exercises.without_waiting.threads_on_one_vector import SIZE, Task, compared, observed
 
 TASKS = {  # examples, threads, whether the threads have coordinates of their own
     "1 thread, 7 examples": (7, 1, True),

@@ -6,16 +6,16 @@ import torch
 from torch import Tensor
 
 from lockstep.checks.case import Case, generator
+from lockstep.checks.default_judge import forgiven
 from lockstep.checks.exercise import Exercise
 from lockstep.checks.judge import Fault
 from lockstep.checks.observation import Seen
 from lockstep.checks.rules import Rule, first
-from lockstep.checks.standard import forgiven
 from lockstep.checks.values import compare
 from lockstep.exercises.all_reduce_sgd.all_reduces import all_reduces
 from lockstep.exercises.communication.tensors import groups
-from lockstep.exercises.without_waiting.asked import MovingBowl, observed
 from lockstep.exercises.without_waiting.evidence import case, noting, results
+from lockstep.exercises.without_waiting.recorded_gradient import MovingBowl, observed
 from lockstep.without_waiting.local_sgd import sequential_local_sgd
 
 TRIED = ((8, 3), (4, 2), (2, 5), (3, 1), (0, 2))  # steps, period

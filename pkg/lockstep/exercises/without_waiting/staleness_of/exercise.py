@@ -7,7 +7,7 @@ from typing import Any
 
 from lockstep.checks.plain import plain
 from lockstep.exercises.arithmetic import Calls, arithmetic
-from lockstep.exercises.without_waiting.served import traces
+from lockstep.exercises.without_waiting.server_traces import traces
 from lockstep.without_waiting.staleness import staleness_of
 
 TRIED: Mapping[str, Mapping[str, Any]] = {

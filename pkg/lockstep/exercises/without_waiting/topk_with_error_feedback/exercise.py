@@ -2,10 +2,10 @@
 
 from lockstep.checks.budget import Budget
 from lockstep.checks.case import Case
+from lockstep.checks.default_judge import forgiven
 from lockstep.checks.exercise import Exercise
 from lockstep.checks.judge import Fault
 from lockstep.checks.observation import Seen
-from lockstep.checks.standard import forgiven
 from lockstep.checks.values import compare, told
 from lockstep.exercises.without_waiting.totals import cases, inputs, wanted
 
@@ -32,7 +32,8 @@ def nbytes(case: Case) -> int:
 
 EXERCISE = Exercise(
     number=5, title="Top-k with error feedback", points=4, minutes=25, parameters="gradient, residual, k, group=None",
-    reference="lockstep.without_waiting.compression:topk_with_error_feedback", cases=cases, inputs=inputs,
+    reference="lockstep.without_waiting.compression_with_error_feedback:topk_with_error_feedback",
+    cases=cases, inputs=inputs,
     examine=examine, alike=lambda seen: [seen.returned[rank] for rank in seen.case.members], kept=True, of="top-k",
     budgets=(
         Budget("collectives", lambda case: 2),

@@ -2,7 +2,7 @@
 
 import torch.distributed as dist
 
-from lockstep.tensor_parallel.regions import copy_to_region, reduce_from_region
+from lockstep.tensor_parallel.f_and_g import copy_to_region, reduce_from_region
 
 MISCONCEPTION = "bias-on-each-rank"
 TELL = "Each rank still adds b to its summand, so the sum has it K times."

@@ -2,7 +2,7 @@
 
 import torch.distributed as dist
 
-from lockstep.tensor_parallel.regions import copy_to_region, reduce_from_region
+from lockstep.tensor_parallel.f_and_g import copy_to_region, reduce_from_region
 
 MISCONCEPTION = "crashed:RankRaised"
 TELL = "Your part of B has another number of rows than x has columns: K may not divide m. torch.tensor_split cuts as x was cut."

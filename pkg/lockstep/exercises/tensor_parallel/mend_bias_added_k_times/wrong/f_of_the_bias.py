@@ -2,7 +2,7 @@
 
 import torch.distributed as dist
 
-from lockstep.tensor_parallel.regions import copy_to_region, reduce_from_region
+from lockstep.tensor_parallel.f_and_g import copy_to_region, reduce_from_region
 
 MISCONCEPTION = "f-after-the-sum"
 TELL = "f adds up the gradients of all ranks, but after g each rank has the whole gradient of b already: now it is K times as large. f belongs where gradients are summands."

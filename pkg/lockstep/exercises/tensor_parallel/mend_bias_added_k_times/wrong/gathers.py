@@ -3,7 +3,7 @@
 import torch
 import torch.distributed as dist
 
-from lockstep.tensor_parallel.regions import copy_to_region, reduce_from_region
+from lockstep.tensor_parallel.f_and_g import copy_to_region, reduce_from_region
 
 MISCONCEPTION = "gathers-summands"
 TELL = "You gather every rank's summand: that carries K times what an all-reduce does, and autograd sees nothing of it."

@@ -3,7 +3,7 @@
 import torch
 import torch.distributed as dist
 
-from lockstep.tensor_parallel.regions import copy_to_region, reduce_from_region
+from lockstep.tensor_parallel.f_and_g import copy_to_region, reduce_from_region
 
 MISCONCEPTION = "all-reduce-unknown-to-autograd"
 TELL = "dist.all_reduce changes the sum where autograd doesn't look, so it is luck if gradients are right. reduce_from_region is the all-reduce that autograd knows."

@@ -2,7 +2,7 @@
 
 import torch.distributed as dist
 
-from lockstep.tensor_parallel.regions import copy_to_region, reduce_from_region
+from lockstep.tensor_parallel.f_and_g import copy_to_region, reduce_from_region
 
 MISCONCEPTION = "no-bias"
 TELL = "b is in no output now. Add it once, to the sum."

@@ -2,7 +2,7 @@
 
 import torch.distributed as dist
 
-from lockstep.tensor_parallel.regions import copy_to_region, reduce_from_region
+from lockstep.tensor_parallel.f_and_g import copy_to_region, reduce_from_region
 
 MISCONCEPTION = "bias-on-rank-0"
 TELL = "Only rank 0 adds b: its output is right everywhere, but the other ranks' gradient of b is 0. They use it, too: add b to the sum, on every rank."

@@ -2,7 +2,7 @@
 
 import torch.distributed as dist
 
-from lockstep.tensor_parallel.regions import copy_to_region, reduce_from_region
+from lockstep.tensor_parallel.f_and_g import copy_to_region, reduce_from_region
 
 MISCONCEPTION = "bias-r-times"
 TELL = "Rank r adds r times b: together that is K·(K − 1)/2 times. Add b once, to the sum."

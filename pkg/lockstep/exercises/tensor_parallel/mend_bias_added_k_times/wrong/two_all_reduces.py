@@ -2,7 +2,7 @@
 
 import torch.distributed as dist
 
-from lockstep.tensor_parallel.regions import copy_to_region, reduce_from_region
+from lockstep.tensor_parallel.f_and_g import copy_to_region, reduce_from_region
 
 MISCONCEPTION = "share-of-the-bias"
 TELL = "Each rank adds b/K: the outputs are right, but each rank's gradient of b is 1/K of what it should be. Add b to the sum."

@@ -4,7 +4,7 @@ import torch
 import torch.distributed as dist
 from torch.nn import functional as F
 
-from lockstep.tensor_parallel.regions import copy_to_region, reduce_from_region
+from lockstep.tensor_parallel.f_and_g import copy_to_region, reduce_from_region
 
 MISCONCEPTION = "f-around-x"
 TELL = "f is around x: but each rank has positions of its own, and their gradient is whole when it arrives. weight and bias are alike on all ranks, and need f."

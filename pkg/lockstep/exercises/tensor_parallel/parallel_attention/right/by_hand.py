@@ -3,7 +3,7 @@
 import torch
 import torch.distributed as dist
 
-from lockstep.tensor_parallel.regions import copy_to_region, reduce_from_region
+from lockstep.tensor_parallel.f_and_g import copy_to_region, reduce_from_region
 
 
 def parallel_attention(x, Q, K, V, W, heads, group=None):

@@ -3,7 +3,7 @@
 import torch.distributed as dist
 from torch.nn import functional as F
 
-from lockstep.tensor_parallel.regions import copy_to_region, reduce_from_region
+from lockstep.tensor_parallel.f_and_g import copy_to_region, reduce_from_region
 
 MISCONCEPTION = "drops-the-rest"
 TELL = "G // K heads for each rank leave G % K of them to nobody. The first G % K ranks have one more."

@@ -3,7 +3,7 @@
 import torch.distributed as dist
 from torch.nn import functional as F
 
-from lockstep.tensor_parallel.regions import copy_to_region, reduce_from_region
+from lockstep.tensor_parallel.f_and_g import copy_to_region, reduce_from_region
 
 MISCONCEPTION = "channels-of-V"
 TELL = "You cut V along its input channels, and v along M: what is then computed are other filters. A filter is a row of V: V.tensor_split(K)[r]."

@@ -3,7 +3,7 @@
 import torch.distributed as dist
 from torch.nn import functional as F
 
-from lockstep.tensor_parallel.regions import copy_to_region, reduce_from_region
+from lockstep.tensor_parallel.f_and_g import copy_to_region, reduce_from_region
 
 MISCONCEPTION = "drops-the-remainder"
 TELL = "You give each rank M // K filters. Where K doesn't divide M, the last ones are nobody's: torch.tensor_split gives them to the first ranks."

@@ -3,7 +3,7 @@
 import torch.distributed as dist
 from torch.nn import functional as F
 
-from lockstep.tensor_parallel.regions import copy_to_region, reduce_from_region
+from lockstep.tensor_parallel.f_and_g import copy_to_region, reduce_from_region
 
 MISCONCEPTION = "the-rest-to-the-last"
 TELL = "The last rank has all that is left over. Parts differ by one at most, and the first ranks have one more."

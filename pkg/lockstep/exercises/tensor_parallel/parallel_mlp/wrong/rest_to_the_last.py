@@ -3,7 +3,7 @@
 import torch.distributed as dist
 from torch.nn import functional as F
 
-from lockstep.tensor_parallel.regions import copy_to_region, reduce_from_region
+from lockstep.tensor_parallel.f_and_g import copy_to_region, reduce_from_region
 
 MISCONCEPTION = "rest-to-the-last-rank"
 TELL = "The last rank takes all that is left. Parts should differ by one at most: the first m % K ranks have one more."

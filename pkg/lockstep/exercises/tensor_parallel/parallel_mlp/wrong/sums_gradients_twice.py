@@ -4,7 +4,7 @@ import torch.distributed as dist
 from torch.distributed.nn.functional import all_reduce
 from torch.nn import functional as F
 
-from lockstep.tensor_parallel.regions import copy_to_region
+from lockstep.tensor_parallel.f_and_g import copy_to_region
 
 MISCONCEPTION = "g-both-ways"
 TELL = (

@@ -4,7 +4,7 @@ import torch
 import torch.distributed as dist
 from torch.nn import functional as F
 
-from lockstep.tensor_parallel.regions import copy_to_region, reduce_from_region
+from lockstep.tensor_parallel.f_and_g import copy_to_region, reduce_from_region
 
 MISCONCEPTION = "all-reduces-activations"
 TELL = "You all-reduce all positions and keep 1/K of them. A reduce-scatter gives each rank the sum of its own, for half of the bytes."

@@ -4,7 +4,7 @@ import torch
 import torch.distributed as dist
 from torch.nn import functional as F
 
-from lockstep.tensor_parallel.regions import copy_to_region, reduce_from_region
+from lockstep.tensor_parallel.f_and_g import copy_to_region, reduce_from_region
 
 MISCONCEPTION = "gathers-along-the-batch"
 TELL = "all_gather_into_tensor puts the ranks' parts one after another along the first dimension, and that is the batch. Positions are the second one: torch.cat(parts, 1) puts them side by side."

@@ -4,7 +4,7 @@ import torch
 import torch.distributed as dist
 from torch.nn import functional as F
 
-from lockstep.tensor_parallel.regions import copy_to_region, reduce_from_region
+from lockstep.tensor_parallel.f_and_g import copy_to_region, reduce_from_region
 
 MISCONCEPTION = "norm-unsynced"
 TELL = "Each rank's gradients of weight and bias are those of its own positions: summands, and nobody adds them up. f does, around each of the two."

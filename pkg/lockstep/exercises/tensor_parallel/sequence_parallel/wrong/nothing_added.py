@@ -4,7 +4,7 @@ import torch
 import torch.distributed as dist
 from torch.nn import functional as F
 
-from lockstep.tensor_parallel.regions import copy_to_region, reduce_from_region
+from lockstep.tensor_parallel.f_and_g import copy_to_region, reduce_from_region
 
 MISCONCEPTION = "nothing-synced"
 TELL = "The gradients of weight, bias and b are those of each rank's own positions: summands. f around each of the three adds them up."

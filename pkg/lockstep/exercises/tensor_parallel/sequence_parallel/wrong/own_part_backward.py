@@ -4,7 +4,7 @@ import torch
 import torch.distributed as dist
 from torch.nn import functional as F
 
-from lockstep.tensor_parallel.regions import copy_to_region, reduce_from_region
+from lockstep.tensor_parallel.f_and_g import copy_to_region, reduce_from_region
 
 MISCONCEPTION = "gather-without-a-sum"
 TELL = "In the backward pass you cut this rank's positions out of its own gradient. Each rank has used all positions in another way: what all ranks find is to be added up, by a reduce-scatter."

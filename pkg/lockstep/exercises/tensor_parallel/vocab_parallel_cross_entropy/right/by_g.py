@@ -3,7 +3,7 @@
 import torch
 import torch.distributed as dist
 
-from lockstep.tensor_parallel.regions import reduce_from_region
+from lockstep.tensor_parallel.f_and_g import reduce_from_region
 
 
 def vocab_parallel_cross_entropy(scores, targets, first, group=None):

@@ -26,11 +26,11 @@ from lockstep.launch import group
 from lockstep.launch.adoption import Given
 from lockstep.launch.deadline import Deadline, Overdue, Terminated, TimeUp, terminable
 from lockstep.launch.diagnosis import Diagnosis
-from lockstep.launch.exchange import Exchange, Lost
 from lockstep.launch.job import INSIDE, Job
-from lockstep.launch.launchers import Environment
 from lockstep.launch.watchdog import Stack
 from lockstep.launch.worker import Returned, carry_out
+from lockstep.launchers.detection import Environment
+from lockstep.launchers.exchange import Exchange, Lost
 from lockstep.record import Recorder
 from lockstep.residency import Residency
 

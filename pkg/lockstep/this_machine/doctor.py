@@ -10,8 +10,8 @@ from dataclasses import asdict
 from functools import partial
 from typing import Any
 
-from lockstep.launch import checkup
-from lockstep.launch.checkup import Finding
+from lockstep.this_machine import checkup
+from lockstep.this_machine.checkup import Finding
 
 __all__ = ["CHECKS", "Finding", "examine", "table", "to_json"]
 

@@ -14,14 +14,15 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from multiprocessing.connection import wait
 
-from lockstep.comm import exits, facts
+from lockstep.comm import exits, restricted_pickle
 from lockstep.comm.exits import first_cause
 from lockstep.comm.output import TaggedOutput, show
 from lockstep.errors import Exit, RunError, WorldUnavailable
 from lockstep.events import Outcome
-from lockstep.launch import group, server
+from lockstep.forking import starter
+from lockstep.forking.child import CUT, Child
+from lockstep.launch import group
 from lockstep.launch.busy_polling import BusyPolling
-from lockstep.launch.child import CUT, Child
 from lockstep.launch.diagnosis import Diagnosis, journal_of, read_journal
 from lockstep.launch.job import Job
 from lockstep.launch.watchdog import Watchdog
@@ -34,7 +35,7 @@ GLANCE = 0.1  # seconds between two looks of the watchdog
 
 def run_processes(job: Job) -> Outcome:
     """Run ``job`` on as many processes of this machine. Raises the RunError that ended it."""
-    with server.started("lockstep.launch.worker:main", job.ranks) as children, meeting_place() as directory:
+    with starter.started("lockstep.launch.worker:main", job.ranks) as children, meeting_place() as directory:
         return Run(job, children, directory).outcome()
 
 
@@ -159,11 +160,11 @@ class Run:
 
     def _take(self, rank: int) -> None:
         try:
-            kind, *content = facts.receive(self.children[rank].conn)
+            kind, *content = restricted_pickle.receive(self.children[rank].conn)
         except (EOFError, OSError):
             self._gone(rank)
             return
-        except facts.Forged:
+        except restricted_pickle.Forged:
             self.failed[rank] = Exit(rank, "cut", when=time.monotonic())
             return
         if kind == "print":

@@ -13,9 +13,9 @@ from random import Random
 from typing import Any
 
 from lockstep import progress
-from lockstep.checks import standard
+from lockstep.checks import default_judge
 from lockstep.checks.borrowed import remark
-from lockstep.checks.closer import Closer
+from lockstep.checks.closer_look import Closer
 from lockstep.checks.exercise import Exercise, exercises, find
 from lockstep.checks.hints import hinted
 from lockstep.checks.judge import Finding, fault_of, mark, plainly_endless
@@ -29,7 +29,7 @@ from lockstep.checks.ungraded import settle
 from lockstep.checks.wording import printable
 from lockstep.errors import LockstepError, UsageError
 from lockstep.launch.interrupt import told_shortly
-from lockstep.launch.launchers import detect
+from lockstep.launchers.detection import detect
 from lockstep.worlds import run
 
 FAIR = 4  # times as long as the course's own answer may take
@@ -166,7 +166,7 @@ def _apart(exercise: Exercise, fn: Callable[..., Any], score: Score) -> Score:
         return score
     exercise = replace(exercise, budgets=(), economise=None, worlds=_sizes_apart(exercise))
     observation = observe(exercise, fn, "processes")
-    if not any(fault_of(seen, standard.examine(exercise)) for seen in observation):
+    if not any(fault_of(seen, default_judge.examine(exercise)) for seen in observation):
         if observation.unseen:
             raise _too_busy()
         return score
@@ -258,7 +258,7 @@ def score_of(exercise: Exercise, observation: Observation, closer: Closer | None
         verdict,
         [*findings, *_loud(observation)],
         shown.trace if shown else None,
-        standard.spent(exercise, shown) if shown and verdict == "passed" else "",
+        default_judge.spent(exercise, shown) if shown and verdict == "passed" else "",
         shown.failure.states if shown and shown.failure else (),
         picture,
         str(shown.case) if shown else "",
@@ -269,8 +269,8 @@ def _judged(exercise: Exercise, observation: Observation, closer: Closer | None)
     found = mark(
         observation,
         exercise.points,
-        standard.examine(exercise),
-        standard.economise(exercise),
+        default_judge.examine(exercise),
+        default_judge.economise(exercise),
         exercise.values,
         exercise.by_hand,
         closer,

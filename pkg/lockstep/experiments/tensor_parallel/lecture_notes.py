@@ -16,7 +16,7 @@ import torch
 from torch import nn
 
 from lockstep.cost.tensor import parameters
-from lockstep.experiments.tensor_parallel import driven, megatron
+from lockstep.experiments.tensor_parallel import notes_sample, your_line
 from lockstep.experiments.tensor_parallel.table import differences
 from lockstep.experiments.tensor_parallel.users import MODELS, told_bytes
 from lockstep.models import Block, linear
@@ -75,9 +75,9 @@ def all_reduces(layer: Callable[[], nn.Module]) -> Passes:
 
 def slides_table() -> Table:
     """The lecture's slides on tensor parallelism, whole."""
-    found, sums = {layer: all_reduces(layer) for layer in (by_columns, by_rows, an_mlp, attention)}, driven.halves()
-    notes, right = (driven.far(sums[name], sums["X·A"]) for name in ("X1·A1 + X1·A2", "X1·A1 + X2·A2"))
-    columns, rows, gelu = found[by_columns], found[by_rows], driven.gelu_table().rows
+    found, sums = {layer: all_reduces(layer) for layer in (by_columns, by_rows, an_mlp, attention)}, your_line.halves()
+    notes, right = (your_line.far(sums[name], sums["X·A"]) for name in ("X1·A1 + X1·A2", "X1·A1 + X2·A2"))
+    columns, rows, gelu = found[by_columns], found[by_rows], your_line.gelu_table().rows
     together, inside = found[an_mlp].forward + found[attention].forward, spent(RANKS)
     table = [
         ("All workers share the same data, but have different model parts",
@@ -106,12 +106,12 @@ def slides_table() -> Table:
 
 def corrections_table() -> Table:
     """What else they say of it, sentence by sentence."""
-    late, early = megatron.sample()
+    late, early = notes_sample.sample()
     alone, inside = spent(RANKS, 1), spent(RANKS)
     gradients = 2 * parameters(GPT_3.h, 1)  # bytes
     states = ", ".join(f"{m.name} {told_bytes(m.states)}" for m in MODELS if m.name != "ViT-L/16")
     conv = max(max(found.values()) for found in run(differences, [FILTERS], ranks=3, on="dgx-a100").values)
-    wheel = [megatron.where(name) or "in no module of its wheel" for name in ("GPTModel", "initialize_megatron")]
+    wheel = [notes_sample.where(name) or "in no module of its wheel" for name in ("GPTModel", "initialize_megatron")]
     table = [
         ("Splits individual tensors (weights, activations, gradients) across multiple GPUs.",
          f"{alike():.0f} of {formula('tensor', 8):,.0f} MB of a layer’s activations are alike on all 8 ranks",

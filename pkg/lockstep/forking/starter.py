@@ -1,7 +1,7 @@
 """Starting processes that have torch loaded already: forked by a server (Linux), or kept warm (elsewhere).
 
 Nothing is started until the first call, or until ``begin`` is told that one will come. A later one costs a few
-milliseconds a process; less where it is like the last one, for which spares wait (``warm_pool``, ``spares``).
+milliseconds a process; less where it is like the last one, for which spares wait (``preforked``, ``spawned``).
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from multiprocessing.connection import Pipe, wait
 
 from lockstep.errors import WorldUnavailable
-from lockstep.launch.child import SECRETS, STATUS, Child, setup
+from lockstep.forking.child import SECRETS, STATUS, Child, setup
+from lockstep.forking.request import BACK, LOAD, LOADED, READY, Request
+from lockstep.forking.spawned import ONE_THREAD, Spares, server_environment
 from lockstep.launch.interrupt import undisturbed
-from lockstep.launch.request import BACK, LOAD, LOADED, READY, Request
-from lockstep.launch.spares import ONE_THREAD, Spares, server_environment
 
 _START_LIMIT = 180.0  # seconds for torch to load on a slow disk
 _FORK_LIMIT = 20.0  # seconds for a fork, after which the server counts as stopped
@@ -40,7 +40,7 @@ class Forked:
         self._log = os.fdopen(os.memfd_create("server-log"), "w+b")
         with theirs:
             self._process = subprocess.Popen(
-                [sys.executable, "-P", "-m", "lockstep.launch.forkserver", str(theirs.fileno()), str(os.getpid())],
+                [sys.executable, "-P", "-m", "lockstep.forking.forkserver", str(theirs.fileno()), str(os.getpid())],
                 pass_fds=[theirs.fileno()],
                 env=server_environment(),
                 stdin=subprocess.DEVNULL,
@@ -184,8 +184,8 @@ class _Fork(subprocess.Popen[bytes]):
 
 
 def _serve(control: socket.socket, starter: int, log: int) -> None:
-    """What ``python -m lockstep.launch.forkserver`` does, in a process that has loaded everything already."""
-    from lockstep.launch.forkserver import Server
+    """What ``python -m lockstep.forking.forkserver`` does, in a process that has loaded everything already."""
+    from lockstep.forking.forkserver import Server
 
     try:
         os.setsid()
@@ -313,7 +313,7 @@ def load_here() -> None:
         return
     before = dict(os.environ)
     os.environ.update(ONE_THREAD)
-    importlib.import_module("lockstep.launch.forkserver").preload()
+    importlib.import_module("lockstep.forking.forkserver").preload()
     os.environ.clear()
     os.environ.update(before)
     inherit()

@@ -22,10 +22,10 @@ from torch.distributed.rendezvous import rendezvous
 from lockstep.errors import RunError, UsageError, WorldUnavailable
 from lockstep.events import Outcome
 from lockstep.launch import group
-from lockstep.launch.exchange import Exchange
 from lockstep.launch.job import Job
-from lockstep.launch.launchers import Environment, detect
-from lockstep.launch.part import PATIENCE, Part
+from lockstep.launchers.detection import Environment, detect
+from lockstep.launchers.exchange import Exchange
+from lockstep.launchers.one_rank import PATIENCE, Part
 
 __all__ = ["Environment", "detect", "run_spmd"]
 

@@ -20,8 +20,8 @@ import torch.distributed as dist
 
 from lockstep.models import GPT, gpt_layers, parameters_of
 from lockstep.tables import Table, published
+from lockstep.tensor_parallel.f_and_g import Group
 from lockstep.tensor_parallel.gpt import ParallelGPT
-from lockstep.tensor_parallel.regions import Group
 from lockstep.worlds import run
 
 RANKS = 2

@@ -19,8 +19,8 @@ from typing import Any, NamedTuple
 
 import psutil
 
-from lockstep.comm import facts
-from lockstep.launch.launchers import Environment
+from lockstep.comm import restricted_pickle
+from lockstep.launchers.detection import Environment
 
 SLICE = 0.3  # seconds of waiting between two looks at the ranks that are missing
 _NAMESPACE = Path("/proc/self/ns/pid")
@@ -96,7 +96,10 @@ class Exchange:
     def heard(self, what: str) -> list[Any]:
         """What ranks have told so far; None for those that have not."""
         missing = self._missing(what)
-        return [None if r in missing else facts.opened(self._store.get(f"{what}-{r}")) for r in range(self._size)]
+        return [
+            None if r in missing else restricted_pickle.opened(self._store.get(f"{what}-{r}"))
+            for r in range(self._size)
+        ]
 
     def _missing(self, what: str) -> list[int]:
         return [r for r in range(self._size) if not self._store.check([f"{what}-{r}"])]

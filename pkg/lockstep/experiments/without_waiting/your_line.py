@@ -1,6 +1,6 @@
 """Three programs with one decision left open: lesson 06 asks for it, and runs the learner's line in here.
 
-``parameter_server.py``, ``local_sgd.py`` and ``compression.py`` have the whole algorithms.
+``parameter_server.py``, ``local_sgd.py`` and ``compression_with_error_feedback.py`` have the whole algorithms.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from lockstep.events import Event, Trace
 from lockstep.machines import Cluster
 from lockstep.tables import Table
 from lockstep.tally import counted
-from lockstep.without_waiting.compression import topk_with_error_feedback
+from lockstep.without_waiting.compression_with_error_feedback import topk_with_error_feedback
 from lockstep.without_waiting.local_sgd import Gradient
 from lockstep.without_waiting.parameter_server import work
 from lockstep.without_waiting.problems import CLASSES, Digits, cluster

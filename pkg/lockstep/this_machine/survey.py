@@ -30,12 +30,13 @@ import torch
 
 from lockstep.cost.fit import fit_alpha_beta
 from lockstep.errors import LockstepError
-from lockstep.launch import host, pool
-from lockstep.launch.hardware import Hardware, hardware
+from lockstep.launch import processes
 from lockstep.launch.job import Job
-from lockstep.launch.measure import launch_overhead, matmul_rate, one_thread, ping_pong_times, triad_bandwidth
 from lockstep.machines import Cluster, Device, Link
 from lockstep.progress import home
+from lockstep.this_machine import host
+from lockstep.this_machine.hardware import Hardware, hardware
+from lockstep.this_machine.measure import launch_overhead, matmul_rate, one_thread, ping_pong_times, triad_bandwidth
 
 DTYPES = ("float64", "float32", "bfloat16")
 SIZES = (1, 4096, 65536, 2**20, 2**23)  # bytes of a ping
@@ -115,7 +116,7 @@ def measure() -> Survey:
             memory_bandwidth=triad_bandwidth(memory),
             memory=memory // share.usable,
             launch_overhead=launch_overhead(),
-            source="Measured on this machine by lockstep.launch.survey, one thread.",
+            source="Measured on this machine by lockstep.this_machine.survey, one thread.",
         )
     link, layout = loopback(), hardware(host.simd(), share.usable, memory)
     source = "Measured on this machine; its ranks share its cores and its memory."
@@ -128,7 +129,7 @@ def measure() -> Survey:
 def loopback() -> Link:
     """The link between two gloo ranks here; typical values, with the reason, where two ranks cannot be had."""
     try:
-        outcome = pool.run_processes(Job.pack(ping_pong_times, (SIZES,), {}, ranks=2, timeout=30.0, record=False))
+        outcome = processes.run_processes(Job.pack(ping_pong_times, (SIZES,), {}, ranks=2, timeout=30.0, record=False))
         alpha, beta = fit_alpha_beta(SIZES, outcome.values[0])
     except (LockstepError, OSError) as error:
         reason = str(error).partition("\n")[0]

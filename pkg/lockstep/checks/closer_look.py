@@ -11,12 +11,12 @@ from functools import cached_property
 from typing import Any
 
 from lockstep.checks.case import DTYPES, Case
+from lockstep.checks.default_judge import results, row
 from lockstep.checks.exercise import Exercise
 from lockstep.checks.judge import Fault
 from lockstep.checks.known import Known, tellable
 from lockstep.checks.observation import Seen
 from lockstep.checks.recognise import Key, alike_in_cost, alike_in_values, judged, key_of, says_little, told_of
-from lockstep.checks.standard import results, row
 from lockstep.checks.transforms import Change, changed_numbers, changed_places, changed_tensors
 from lockstep.dye import Dyed, Wanted, dye, profile, told
 from lockstep.errors import LockstepError

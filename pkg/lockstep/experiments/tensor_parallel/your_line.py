@@ -15,10 +15,10 @@ from lockstep.models import linear
 from lockstep.tables import Table
 from lockstep.tensor_parallel.across_nodes import GPT_3, RANKS, Passed, Size, last_seconds, spent
 from lockstep.tensor_parallel.dropout import Dropout, Streams
+from lockstep.tensor_parallel.f_and_g import share
 from lockstep.tensor_parallel.mlp import ParallelMLP
 from lockstep.tensor_parallel.published import GPT_22B
 from lockstep.tensor_parallel.recorded import kept
-from lockstep.tensor_parallel.regions import share
 from lockstep.tensor_parallel.vocabulary import vocab_parallel_cross_entropy
 from lockstep.worlds import run
 

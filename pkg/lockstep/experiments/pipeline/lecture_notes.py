@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 
-from lockstep.experiments.pipeline import notes, placement
+from lockstep.experiments.pipeline import notes_sample, placement
 from lockstep.experiments.pipeline.data_or_model import measured
 from lockstep.experiments.pipeline.training import ALONE, DATA, speedup
 from lockstep.tables import Table
@@ -16,7 +16,9 @@ EXAMPLES = 16_384  # of the notes' sample: with their 64, messages take longer t
 
 def in_turn() -> float:
     """Seconds in which both GPUs of the notes' first sample compute at once."""
-    return notes.at_once(run(notes.trained, "naive", 1, EXAMPLES, ranks=2, on="dgx-a100", fake=True).trace)
+    return notes_sample.at_once(
+        run(notes_sample.trained, "naive", 1, EXAMPLES, ranks=2, on="dgx-a100", fake=True).trace
+    )
 
 
 def installed(module: str) -> bool:

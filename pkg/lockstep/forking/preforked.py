@@ -24,7 +24,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 
-from lockstep.launch.child import enter, kill_group, take_over
+from lockstep.forking.child import enter, kill_group, take_over
 
 PREPARES, WAITS = b"lockstep-warms", b"lockstep-spare"  # as ps shows one (15 characters); a rank is "python" again
 MOST = 8  # spares of a pool: each holds some 12 MB of its own, and uses 0.2 % of a core

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import torch
 
-from lockstep.experiments.mixture_of_experts.driven import rows_of_experts
 from lockstep.experiments.mixture_of_experts.gpt_on_ranks import CONTEXT, PIECES
 from lockstep.experiments.mixture_of_experts.published import row, steps_speedup
+from lockstep.experiments.mixture_of_experts.your_line import rows_of_experts
 from lockstep.experts.dense import NotesMixture
 from lockstep.experts.flops import NOTES, OPT, OPT_CONTEXT, OPT_VOCABULARY, dense_flops
 from lockstep.experts.models_table import MODELS, find, short

@@ -18,8 +18,8 @@ from collections.abc import Iterable
 from multiprocessing.connection import Connection, Pipe
 from pathlib import Path
 
-from lockstep.launch.child import STATUS, Child, enter, environment_of_children
-from lockstep.launch.forkserver import preload
+from lockstep.forking.child import STATUS, Child, enter, environment_of_children
+from lockstep.forking.forkserver import preload
 
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "OPENBLAS_THREAD_TIMEOUT": "4"}
 _AT_MOST = 4  # that wait at a time: each holds about 200 MB
@@ -62,7 +62,7 @@ class Spares:
         status, report = os.pipe()
         try:
             process = subprocess.Popen(
-                [sys.executable, "-P", "-m", "lockstep.launch.spares", str(theirs.fileno()), str(self._lifeline)],
+                [sys.executable, "-P", "-m", "lockstep.forking.spawned", str(theirs.fileno()), str(self._lifeline)],
                 pass_fds=[theirs.fileno(), self._lifeline],
                 env=server_environment(),
                 stdin=subprocess.DEVNULL,

@@ -21,7 +21,7 @@ from lockstep.checks.plain import plain
 from lockstep.checks.salt import salt
 from lockstep.checks.transport import encoded
 from lockstep.events import Event, Trace
-from lockstep.launch.frozen import prepare
+from lockstep.forking.gc_freeze import prepare
 from lockstep.residency import booked, weighed
 
 MARK = 13  # bytes: each case begins with a broadcast of this odd size, by which the trace is parted

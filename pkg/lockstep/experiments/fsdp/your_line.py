@@ -20,7 +20,7 @@ from lockstep.errors import UsageError
 from lockstep.machines import Cluster, Device, find
 from lockstep.sharded.flat import gathered, reduced_shard, shard_length, shard_of
 from lockstep.sharded.layers import Layer, dense
-from lockstep.sharded.port import through_a_port
+from lockstep.sharded.port_bytes import through_a_port
 from lockstep.tables import Table
 from lockstep.worlds import Result, run
 

@@ -19,7 +19,7 @@ from torch.distributed.checkpoint.state_dict_saver import save
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.tensor import DTensor, Shard, distribute_tensor
 
-from lockstep.sharded import checkpoints
+from lockstep.sharded import sharded_checkpoints
 from lockstep.sharded.flat import padded, shard_of
 from lockstep.tables import Table
 from lockstep.worlds import run
@@ -47,7 +47,7 @@ def on_mesh(N: int) -> DTensor:
 def saved(folder: str, N: int) -> None:
     """On a rank: both checkpoints."""
     K, r = dist.get_world_size(), dist.get_rank()
-    checkpoints.save(Path(folder) / "ours", {"w": shard_of(vector(N), r, K)}, {"w": N})
+    sharded_checkpoints.save(Path(folder) / "ours", {"w": shard_of(vector(N), r, K)}, {"w": N})
     writer = FileSystemWriter(Path(folder) / "dcp", single_file_per_rank=True)
     save({"w": on_mesh(N)}, storage_writer=writer)
 
@@ -55,7 +55,7 @@ def saved(folder: str, N: int) -> None:
 def loaded(folder: str, N: int) -> tuple[bool, int, int]:
     """On a rank: whether both are right, and the bytes that each has read."""
     K, r = dist.get_world_size(), dist.get_rank()
-    ours = checkpoints.load(Path(folder) / "ours")
+    ours = sharded_checkpoints.load(Path(folder) / "ours")
     theirs, reader = on_mesh(N), Counting(Path(folder) / "dcp")
     theirs.zero_()
     load({"w": theirs}, storage_reader=reader)

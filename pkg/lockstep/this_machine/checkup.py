@@ -19,9 +19,10 @@ import torch
 import torch.distributed as dist
 
 from lockstep.errors import LockstepError
-from lockstep.launch import host, pool
+from lockstep.launch import processes
 from lockstep.launch.job import Job
 from lockstep.progress import home
+from lockstep.this_machine import host
 
 GB, MIB = 10**9, 2**20
 VERSIONS = {  # at least, below; a test holds them against pyproject.toml
@@ -146,7 +147,7 @@ def ranks() -> Finding:
             "ranks", False, "this torch has no gloo", "Install torch from pytorch.org: its builds have gloo."
         )
     try:
-        outcome = pool.run_processes(Job.pack(_one_and_one, (), {}, ranks=2, timeout=60.0, record=False))
+        outcome = processes.run_processes(Job.pack(_one_and_one, (), {}, ranks=2, timeout=60.0, record=False))
     except (LockstepError, OSError) as error:
         return Finding("ranks", False, str(error).partition("\n")[0], advice)
     right = list(outcome.values) == [2.0, 2.0]

@@ -24,7 +24,7 @@ FACTS = {
     "lockstep.launch.worker.Returned",
     "lockstep.launch.deadline.Overdue",
     "lockstep.launch.watchdog.Stack",
-    "lockstep.launch.exchange.Identity",
+    "lockstep.launchers.exchange.Identity",
 }
 
 

@@ -10,13 +10,13 @@ import numpy as np
 from numba import cuda, float32
 
 from lockstep import machines
-from lockstep.launch.survey import survey
 from lockstep.simt import launch
+from lockstep.simt.coalescing_and_bank_conflicts import BANKS, sectors
 from lockstep.simt.counts import LineCounts
 from lockstep.simt.kernels import naive_matmul, reduction, tiled_matmul
 from lockstep.simt.masks import LANES
-from lockstep.simt.transactions import BANKS, sectors
 from lockstep.tables import Table
+from lockstep.this_machine.survey import survey
 
 Array = Any
 Element = Callable[[int, int, int], int]  # (thread, turn, threads) -> element

@@ -1,4 +1,4 @@
-"""The fork server itself, run as ``python -m lockstep.launch.forkserver SOCKET PARENT``.
+"""The fork server itself, run as ``python -m lockstep.forking.forkserver SOCKET PARENT``.
 
 ::
 
@@ -7,7 +7,7 @@
         ├──(2) pid ... (4) exit status, by pipe────┘                    │
         └──(3) messages, by socket pair ────────────────────────────────┘
 
-While nothing runs, the server forks spares for the next run (``warm_pool``): such a child is there already.
+While nothing runs, the server forks spares for the next run (``preforked``): such a child is there already.
 
 multiprocessing's forkserver would import the learner's ``__main__`` anew in every child; this one never does. Forking
 is safe only from a process with one thread that has not run OpenMP: hence OMP_NUM_THREADS=1 before torch is imported,
@@ -30,11 +30,11 @@ import sys
 from collections.abc import Collection
 from multiprocessing.connection import Connection
 
-from lockstep.launch import hugepages
-from lockstep.launch.child import STATUS, enter, kill_group
-from lockstep.launch.frozen import freeze
-from lockstep.launch.request import FILES, LOAD, LOADED, LONGEST, READY, Request
-from lockstep.launch.warm_pool import MOST, Slots, WarmPool, Wish
+from lockstep.forking import hugepages
+from lockstep.forking.child import STATUS, enter, kill_group
+from lockstep.forking.gc_freeze import freeze
+from lockstep.forking.preforked import MOST, Slots, WarmPool, Wish
+from lockstep.forking.request import FILES, LOAD, LOADED, LONGEST, READY, Request
 
 PRELOAD = (
     "torch",

@@ -18,10 +18,10 @@ from lockstep.checks.budget import exceeded
 from lockstep.checks.calls import told_call
 from lockstep.checks.exercise import Exercise
 from lockstep.checks.judge import Economise, Examine, Fault
-from lockstep.checks.kept import changed
 from lockstep.checks.numbers import apart, number, number_of
 from lockstep.checks.observation import Seen
 from lockstep.checks.transforms import PLACES
+from lockstep.checks.unchanged_arguments import changed
 from lockstep.checks.values import compare, result, told
 from lockstep.checks.wording import counted
 
