@@ -20,8 +20,8 @@ CHECKED = {
     "experiments/fsdp/fsdp_and_zero_offload.csv": "a02d561d563ed670",
     "experiments/fsdp/zero_table1_memory.csv": "4ec5425af09db73d",
     "experiments/horovod/horovod_scaling.csv": "e160cce0c042efd9",
-    "experiments/mixture_of_experts/bytes_of_experts.csv": "46fe7220a77e634c",
-    "experiments/mixture_of_experts/quality.csv": "2f82dfa0e720f402",
+    "experiments/mixture_of_experts/bytes_of_experts.csv": "a827fc07bbd8473a",
+    "experiments/mixture_of_experts/quality.csv": "7a92d3de2ef44c18",
     "experiments/mixture_of_experts/switch_transformer_table1.csv": "392eb97e676a562b",
     "experiments/pipeline/gpipe_table1_max_model.csv": "f92dd7cd5895f1f6",
     "experiments/pipeline/gpipe_tables2_3_speedup.csv": "a4d82aaa1f6e8b54",
@@ -32,14 +32,14 @@ CHECKED = {
     "experiments/without_waiting/dgc_speedup_2080ti.csv": "87cea43637361445",
     "experts/collapse.csv": "5b95bac876c39676",
     "experts/moe_models.csv": "2a97379e530e30db",
-    "sharded/states.csv": "fcf5550acfeef679",
+    "sharded/states.csv": "7b78b6a8fbf49093",
     "tensor_parallel/kept_22b.csv": "138f753f3a7f9642",
     "tensor_parallel/korthikanti_activation_memory_formulas.csv": "91940426f6106401",
     "tensor_parallel/korthikanti_table3_5_iteration_times.csv": "78aab7bd5e030830",
     "tensor_parallel/korthikanti_table4_layer_times.csv": "ee2b435e60fd8ebb",
     "tensor_parallel/losses_of_twelve.csv": "88f4dae7440fbc92",
     "tensor_parallel/megatron_sc21_figure13.csv": "3dcb3008d5ac59d1",
-    "without_waiting/race.csv": "34bc57009d541ae9",
+    "without_waiting/race.csv": "08cee02be3dab0f0",
 }
 
 

@@ -19,10 +19,10 @@ from IPython.display import display
 
 from lockstep import predict, quiz, reconcile, run, show, your_turn
 from lockstep.errors import Deadlock
-from lockstep.experiments.pipeline import lecture_notes, notes_sample, placement
-from lockstep.experiments.pipeline import published, training, your_line
+from lockstep.experiments.pipeline import equality, lecture_notes, notes_sample
+from lockstep.experiments.pipeline import placement, published, training, your_line
 from lockstep.experiments.pipeline.drawn import drawn
-from lockstep.pipeline import equality, exchange, staleness
+from lockstep.pipeline import exchange, staleness
 from lockstep.pipeline.counts import bubble, peak_activations, weight_versions
 from lockstep.pipeline.instructions import SendActivation
 from lockstep.pipeline.partition import partition_layers

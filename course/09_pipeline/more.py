@@ -10,9 +10,9 @@ from importlib.util import find_spec
 from IPython.display import display
 
 from lockstep import run
-from lockstep.experiments.pipeline import branched_runs, gpt_stages, held, plans
-from lockstep.experiments.pipeline import published
-from lockstep.pipeline import compared_with_torch, equality, staleness
+from lockstep.experiments.pipeline import branched_runs, compared_with_torch, equality
+from lockstep.experiments.pipeline import gpt_stages, held, plans, published
+from lockstep.pipeline import staleness
 
 # %% [markdown]
 # ## torch's own

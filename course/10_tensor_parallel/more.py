@@ -8,10 +8,10 @@
 from IPython.display import display
 
 from lockstep import run
-from lockstep.experiments.tensor_parallel import counted, notes_sample, scaling, table
-from lockstep.experiments.tensor_parallel import trainings, users
-from lockstep.tensor_parallel import across_nodes, compared_with_torch, overlapped
-from lockstep.tensor_parallel import published
+from lockstep.experiments.tensor_parallel import compared_with_torch, counted
+from lockstep.experiments.tensor_parallel import notes_sample, scaling, table, trainings
+from lockstep.experiments.tensor_parallel import users
+from lockstep.tensor_parallel import across_nodes, overlapped, published
 
 # %% [markdown]
 # ## torch's trace, and ours

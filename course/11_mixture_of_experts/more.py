@@ -5,8 +5,9 @@
 # grows with the number of experts.
 
 # %%
-from lockstep.experiments.mixture_of_experts import table, your_line
-from lockstep.experts import compared_with_torch, flops, mixture_of_depths
+from lockstep.experiments.mixture_of_experts import compared_with_torch, table
+from lockstep.experiments.mixture_of_experts import your_line
+from lockstep.experts import flops, mixture_of_depths
 
 # %% [markdown]
 # ## torch's own

@@ -3,8 +3,8 @@
 import json
 import os
 
+from lockstep.experiments.pipeline.equality import beside_one_rank
 from lockstep.launchers import spmd
-from lockstep.pipeline.equality import beside_one_rank
 
 if __name__ == "__main__":
     rows = beside_one_rank((spmd.detect().world_size,), "spmd")

@@ -6,7 +6,7 @@ from importlib.util import find_spec
 
 import pytest
 
-from lockstep.pipeline.compared_with_torch import CHUNKS, STEPS, beside_torch, beside_torch_table
+from lockstep.experiments.pipeline.compared_with_torch import CHUNKS, STEPS, beside_torch, beside_torch_table
 
 ROUNDING = 1e-15
 SLOW = pytest.mark.slow

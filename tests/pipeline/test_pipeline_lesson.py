@@ -14,9 +14,9 @@ from lockstep.experiments.pipeline import (
     training,
     your_line,
 )
+from lockstep.experiments.pipeline.equality import gradients_table
 from lockstep.pipeline import exchange
 from lockstep.pipeline.drawing import best_slots
-from lockstep.pipeline.equality import gradients_table
 from lockstep.pipeline.staleness import rates_table
 
 

@@ -16,8 +16,8 @@ from torch import Tensor, nn
 from lockstep import run
 from lockstep.comm.rules import NCCL
 from lockstep.errors import Deadlock, RankRaised, UsageError
-from lockstep.pipeline import equality
-from lockstep.pipeline.equality import CASES, Case, alone, beside_one_rank, furthest, loss, parts
+from lockstep.experiments.pipeline import equality
+from lockstep.experiments.pipeline.equality import CASES, Case, alone, beside_one_rank, furthest, loss, parts
 from lockstep.pipeline.instructions import Backward, Forward, Update
 from lockstep.pipeline.schedules import stream
 from lockstep.pipeline.schedules.interleaved import interleaved

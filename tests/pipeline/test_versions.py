@@ -2,9 +2,9 @@
 
 import pytest
 
+from lockstep.experiments.pipeline.one_rank import versions_seen
 from lockstep.pipeline.counts import weight_versions
 from lockstep.pipeline.drops import mistake, pipedream
-from lockstep.pipeline.one_rank import versions_seen
 from lockstep.pipeline.schedules import pipedream as schedule
 from lockstep.pipeline.weight_version import weight_version
 

@@ -8,8 +8,8 @@ import torch
 from lockstep.cost.sharding import booked, sent
 from lockstep.errors import UsageError
 from lockstep.experiments.fsdp import trainings, wrapping, your_line
+from lockstep.experiments.fsdp.port_bytes import through_a_port
 from lockstep.sharded.layers import dense
-from lockstep.sharded.port_bytes import through_a_port
 
 ORDER = [*range(your_line.LAYERS), *reversed(range(your_line.LAYERS - 1))]
 

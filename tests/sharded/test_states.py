@@ -7,10 +7,10 @@ import pytest
 import torch
 
 from lockstep.cost.sharding import MIXED, STAGES, booked, bytes_a_parameter, model_states, sent
+from lockstep.experiments.fsdp.small_runs import held
 from lockstep.experiments.fsdp.table import by_trace, fits, notes_table, table_1
 from lockstep.models import GPT, parameters_of
 from lockstep.sharded.mixed import MixedAdam
-from lockstep.sharded.small_runs import held
 from lockstep.sharded.states import FILE, NUMBERS, RANKS, SIZES, recorded, written
 from lockstep.tables import published
 

@@ -8,9 +8,9 @@ from dataclasses import replace
 import pytest
 
 from lockstep.errors import UsageError
+from lockstep.experiments.without_waiting.race import LINKS, METHODS, STRAGGLERS
 from lockstep.show import quantities, race
 from lockstep.without_waiting.arrivals import recorded
-from lockstep.without_waiting.race import LINKS, METHODS, STRAGGLERS
 
 RACES = recorded()
 

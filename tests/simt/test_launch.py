@@ -12,7 +12,8 @@ import pytest
 from numba import cuda, float32, njit
 
 from lockstep.errors import LockstepError, UsageError
-from lockstep.simt import KernelError, launch, loops
+from lockstep.simt import KernelError, launch
+from lockstep.simt.interpreter import loops
 from lockstep.simt.launch import THREADS
 
 SIZE = 4

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from same_examples import given
 
 from lockstep.simt.counts import LineCounts
-from lockstep.simt.races import Race, Records, by_lines, contested, numbered, races
+from lockstep.simt.race_detection.races import Race, Records, by_lines, contested, numbered, races
 
 accesses = st.lists(
     st.tuples(

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from numba import cuda
 
-from lockstep.simt import KernelError, launch, loops, schedule
-from lockstep.simt.spinning import deciding
+from lockstep.simt import KernelError, launch, schedule
+from lockstep.simt.interpreter import loops
+from lockstep.simt.race_detection.spinning import deciding
 
 
 def zeros(count: int = 1) -> np.ndarray:

@@ -6,8 +6,14 @@ import pytest
 
 from lockstep.cost.tensor import booked, sent
 from lockstep.experiments.tensor_parallel import trainings
+from lockstep.experiments.tensor_parallel.compared_with_torch import (
+    EXAMPLES,
+    METHODS,
+    SIZES,
+    beside,
+    beside_torch_table,
+)
 from lockstep.experiments.tensor_parallel.trainings import WAYS, training, trainings_table
-from lockstep.tensor_parallel.compared_with_torch import EXAMPLES, METHODS, SIZES, beside, beside_torch_table
 
 ROUNDING = 1e-14
 SLOW = pytest.mark.slow

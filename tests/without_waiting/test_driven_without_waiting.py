@@ -16,6 +16,7 @@ from lockstep.experiments.without_waiting.advice import advice_table
 from lockstep.experiments.without_waiting.ingress import step_of
 from lockstep.experiments.without_waiting.lecture_notes import DELAYED, SYNCHRONOUS, each, notes_table, of
 from lockstep.experiments.without_waiting.published import hogwild_table
+from lockstep.experiments.without_waiting.race import recorded
 from lockstep.experiments.without_waiting.schedules import played
 from lockstep.experiments.without_waiting.waiting import asynchronous_staleness
 from lockstep.experiments.without_waiting.your_line import (
@@ -29,7 +30,6 @@ from lockstep.experiments.without_waiting.your_line import (
 )
 from lockstep.without_waiting.parameter_server import work
 from lockstep.without_waiting.problems import GRADIENT, cluster
-from lockstep.without_waiting.race import recorded
 
 
 def is_near(step: int, others: list[int], bound: float) -> bool:

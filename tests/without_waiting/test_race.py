@@ -11,11 +11,7 @@ from torch import Tensor
 
 from lockstep.errors import UsageError
 from lockstep.events import Event
-from lockstep.machines import Link
-from lockstep.without_waiting import problems
-from lockstep.without_waiting.arrivals import RANKS, TARGET, TIMES, Arrival, Race, recorded, written
-from lockstep.without_waiting.problems import cluster
-from lockstep.without_waiting.race import (
+from lockstep.experiments.without_waiting.race import (
     LINKS,
     METHODS,
     STRAGGLERS,
@@ -29,6 +25,10 @@ from lockstep.without_waiting.race import (
     train,
     tune,
 )
+from lockstep.machines import Link
+from lockstep.without_waiting import problems
+from lockstep.without_waiting.arrivals import RANKS, TARGET, TIMES, Arrival, Race, recorded, written
+from lockstep.without_waiting.problems import cluster
 from lockstep.worlds import run
 
 NAMES = [method.name for method in METHODS]

@@ -16,7 +16,7 @@ from lockstep.bench.ddp import REPEATS
 from lockstep.bench.table import Row, Table
 from lockstep.bench.timing import Size
 from lockstep.bench.turns import RANKS, RATIO, Seconds, Steps, crowded, measured, steps_of, times
-from lockstep.experts.compared_with_torch import Theirs
+from lockstep.experiments.mixture_of_experts.compared_with_torch import Theirs
 from lockstep.experts.dense import SerialMoE
 from lockstep.experts.expert_parallel import ExpertParallelMoE
 from lockstep.experts.gate import TopKGate

@@ -18,7 +18,7 @@ from torch.nn import functional as F
 from lockstep.bench.table import Row, Table
 from lockstep.bench.timing import Size
 from lockstep.bench.turns import RANKS, RATIO, Seconds, Step, Steps, crowded, measured, times
-from lockstep.pipeline.compared_with_torch import torchs_step
+from lockstep.experiments.pipeline.compared_with_torch import torchs_step
 from lockstep.pipeline.schedules import stream
 from lockstep.pipeline.stages import chunk, chunks_of_stage
 from lockstep.pipeline.worker import PipelineWorker

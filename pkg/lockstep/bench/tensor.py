@@ -19,9 +19,9 @@ from lockstep.bench.ddp import REPEATS
 from lockstep.bench.table import Row, Table
 from lockstep.bench.timing import Size
 from lockstep.bench.turns import RANKS, RATIO, Seconds, Steps, crowded, measured, steps_of, times
+from lockstep.experiments.tensor_parallel.compared_with_torch import Apart, plan
 from lockstep.models import Block
 from lockstep.tensor_parallel.block import ParallelBlock
-from lockstep.tensor_parallel.compared_with_torch import Apart, plan
 from lockstep.tensor_parallel.linear import PLAIN, Style
 from lockstep.tensor_parallel.sequence import KEEPING
 

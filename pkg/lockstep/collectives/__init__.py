@@ -2,6 +2,21 @@
 
 All act on a tensor of any shape, dtype and layout, in place, and return it. ``group=None`` is the whole world;
 ``src`` and ``dst`` are global ranks, as in torch.distributed. One rank takes the same path as many.
+
+Taught in unit 04. Read in this order:
+
+    exchange          isend; irecv
+    ping_pong         ping-pong
+    naive             broadcast; reduce; gather; scatter (the first forms that come to mind)
+    tree              tree (binomial: broadcast and reduce)
+    ring              ring all-reduce; reduce-scatter; all-gather
+    halving_doubling  recursive doubling; halving
+    all_to_all        (all-to-all: the transpose of a matrix whose rows are ranks)
+    overlap           overlap
+    broken            deadlock (three programs that hang)
+    mended            (the same, mended)
+    proof             is_all_reduce
+    driven            (two all-reduces with one line left open)
 """
 
 from lockstep.collectives.all_to_all import one_by_one_all_to_all, pairwise_all_to_all

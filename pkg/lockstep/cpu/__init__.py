@@ -1,11 +1,25 @@
-"""Inside a CPU: kernels compiled by numba, a reader of their machine code, models of caches, the roofs of this core.
-
-    saxpy, dot, matmul, sums      the kernels of the unit, naive beside fast
-    instructions, dataflow,
-    assembly, compiled            what the compiler made of a kernel: vector registers, independent chains
-    traced, tracing, cache,
-    coherence                     what a kernel does to memory: addresses, misses, lines that cores take from each other
-    roofline, kernels, roofs      what a core could reach, and how near a kernel comes
+"""Inside a CPU: kernels compiled by numba, a reader of their machine code, models of caches.
 
 Nothing is imported here: numba takes a moment, and most of the library does without it.
+
+Taught in unit 02. Read in this order:
+
+    saxpy         SAXPY; SIMD
+    dot           dot product; accumulators
+    matmul        blocked (matrix product)
+    sums          false sharing
+    threads       race (threads that add to one counter)
+    roofline      roofline; arithmetic intensity
+    kernels       (operations and bytes of five kernels)
+    pipelined     latency (additions in a core, cycle by cycle)
+    cache         cache; misses
+    coherence     cache line (that moves from core to core)
+    compiled      (what numba's compiler wrote)
+    assembly      register (innermost loops of machine code)
+    instructions  (one line of machine code)
+    dataflow      (which values a turn of a loop waits for)
+    traced        (arrays that write down every access)
+    tracing       (a compiled function run as plain Python)
+    counted       (misses and lines of a kernel)
+    rebound       (a function with other globals)
 """

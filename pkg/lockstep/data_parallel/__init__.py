@@ -1,5 +1,16 @@
 """Data parallelism: every rank has a copy of the model and its own share of the data; an all-reduce keeps the copies
-alike."""
+alike.
+
+Taught in unit 05. Read in this order:
+
+    sgd         all-reduce SGD
+    means       (means of ranks with unequal shares)
+    partition   DistributedSampler; epoch
+    ddp         DDP; buckets; DistributedDataParallel
+    batch_norm  batch normalisation
+    replicas    replicas
+    stragglers  straggler; backup workers
+"""
 
 from lockstep.data_parallel.ddp import BucketedDDP, bucketed_ddp
 

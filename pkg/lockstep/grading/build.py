@@ -9,6 +9,7 @@
     course/NN_topic/lab.py     →  solutions/NN_topic/lab.ipynb  solved: nbgrader's source notebook
                                →  labs/NN_topic/lab.ipynb       what a student gets
     docs/coverage.toml         →  docs/coverage.md             what of the lecture notes is taught where
+    maps in pkg/lockstep/      →  docs/glossary.md             which file has what term
 
 The notebooks hold no outputs, and building twice changes nothing: a cell's id is its tag, or a hash of its text.
 """
@@ -29,7 +30,7 @@ from typing import Any
 import nbformat
 
 from lockstep.errors import LockstepError, UsageError
-from lockstep.grading import coverage_sheet
+from lockstep.grading import coverage_sheet, glossary
 from lockstep.grading.course import contents
 from lockstep.grading.hints import nested
 from lockstep.grading.lesson_counts import pattern_problems
@@ -90,7 +91,8 @@ def built(root: Path, find: Find) -> dict[str, str]:
     if problems := [str(problem) for one in made for problem in one.problems]:
         raise BuildError("\n".join(problems))
     sheet = {coverage_sheet.PAGE: coverage_sheet.page(root)} if (root / coverage_sheet.SOURCE).exists() else {}
-    return sheet | {path: text for one in made for path, text in one.files.items()}
+    terms = {glossary.PAGE: glossary.page(root)} if (root / glossary.PACKAGE).exists() else {}
+    return sheet | terms | {path: text for one in made for path, text in one.files.items()}
 
 
 def build_complete(root: Path, to: Path) -> list[str]:

@@ -17,7 +17,7 @@ FILE = "states.csv"
 PROVENANCE = """\
 # Bytes on rank 0 between backward pass and step: a GPT of 136,960 parameters, mixed precision with Adam, 1 x 8 tokens;
 # and the bytes that a ring makes it send in a step.
-# provenance: simulated, on the virtual cluster; python -m lockstep.sharded.small_runs computes this file anew.
+# provenance: simulated, on the virtual cluster; python -m lockstep.experiments.fsdp.small_runs computes this file anew.
 """
 
 

@@ -4,12 +4,33 @@ It runs one warp of 32 threads at a time, with an active mask, as the hardware d
 counts for each line of the source decides how fast a GPU is: instructions and the share of their lanes that work,
 sectors of global memory, wavefronts of shared memory, barriers. What is a mistake on a GPU is found, and told with its
 line and its threads.
+
+Taught in unit 03. Read in this order:
+
+    kernels         transpose; histogram; reduction; matmul (as kernels)
+    launch          grid; block (runs a kernel)
+    warp            warp; SIMT
+    masks           divergence (the active mask)
+    values          (one value for a warp, or one for each lane)
+    access          (a load or a store of a warp)
+    coalescing_and_bank_conflicts coalesced; bank conflict; sectors; wavefronts
+    memory          global memory; shared memory
+    atomics         atomic
+    barriers        barrier
+    schedule        (in which order warps and blocks run)
+    tensor_core     tensor core
+    occupancy       occupancy
+    counts          (what was counted, by line)
+    recorder        (a warp's way, step by step)
+    interpreter     (numba's language: statements, expressions, intrinsics)
+    race_detection  race (happens-before: within a warp, a block, a grid)
+    errors          (what the machine refuses)
 """
 
 from lockstep.simt.counts import LineCounts
 from lockstep.simt.errors import KernelError
-from lockstep.simt.findings import Finding, Thread
 from lockstep.simt.launch import Launch, launch
+from lockstep.simt.race_detection.findings import Finding, Thread
 from lockstep.simt.recorder import Step
 
 __all__ = ["Finding", "KernelError", "Launch", "LineCounts", "Step", "Thread", "launch"]

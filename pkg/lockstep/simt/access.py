@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from lockstep.simt.coalescing_and_bank_conflicts import sectors, wavefronts
 from lockstep.simt.counts import LineCounts
 from lockstep.simt.errors import KernelError
-from lockstep.simt.happens_before import Access
 from lockstep.simt.masks import LANES, Mask
 from lockstep.simt.memory import Array, Memory, rubbish
+from lockstep.simt.race_detection.happens_before import Access
 from lockstep.simt.values import Value, active
 
 if TYPE_CHECKING:

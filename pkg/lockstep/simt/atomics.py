@@ -10,9 +10,9 @@ import numpy as np
 
 from lockstep.simt.access import cost, places
 from lockstep.simt.counts import LineCounts
-from lockstep.simt.happens_before import Access
 from lockstep.simt.masks import LANES, Mask
 from lockstep.simt.memory import Array
+from lockstep.simt.race_detection.happens_before import Access
 from lockstep.simt.values import Value, active
 from lockstep.simt.warp import Warp
 

@@ -12,11 +12,11 @@ from collections.abc import Callable, Generator
 
 import numpy as np
 
-from lockstep.simt.calls import device_course, device_function
 from lockstep.simt.counts import LineCounts
+from lockstep.simt.interpreter.calls import device_course, device_function
+from lockstep.simt.interpreter.scope import CompileExpression, Scope
+from lockstep.simt.interpreter.source import UNKNOWN
 from lockstep.simt.masks import LANES, Mask
-from lockstep.simt.scope import CompileExpression, Scope
-from lockstep.simt.source import UNKNOWN
 from lockstep.simt.values import Value, truth
 from lockstep.simt.warp import Arrival, Stop, Vote, Warp
 

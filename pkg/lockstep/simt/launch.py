@@ -12,13 +12,13 @@ import numpy as np
 
 from lockstep.errors import UsageError
 from lockstep.simt.counts import COUNTED, LineCounts, table, total
-from lockstep.simt.findings import Coordinates, Finding, Findings
-from lockstep.simt.grid_hazards import GridHazards
+from lockstep.simt.interpreter.program import Program
+from lockstep.simt.interpreter.source import Source
 from lockstep.simt.memory import Array, GlobalMemory
-from lockstep.simt.program import Program
+from lockstep.simt.race_detection.findings import Coordinates, Finding, Findings
+from lockstep.simt.race_detection.grid_hazards import GridHazards
 from lockstep.simt.recorder import Recorder, Step
 from lockstep.simt.schedule import run_block, run_grid
-from lockstep.simt.source import Source
 from lockstep.simt.values import Value, typed
 from lockstep.simt.warp import Block, Shape
 

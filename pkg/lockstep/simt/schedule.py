@@ -14,9 +14,9 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from lockstep.simt.errors import KernelError
-from lockstep.simt.findings import Findings
+from lockstep.simt.interpreter.program import Program
 from lockstep.simt.masks import LANES
-from lockstep.simt.program import Program
+from lockstep.simt.race_detection.findings import Findings
 from lockstep.simt.recorder import Recorder
 from lockstep.simt.values import Value
 from lockstep.simt.warp import Arrival, Block, Course, Spin, Warp, arrival_values

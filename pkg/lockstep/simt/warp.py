@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lockstep.simt.counts import LineCounts
-from lockstep.simt.findings import Coordinates, Findings, Thread, short
-from lockstep.simt.grid_hazards import GridHazards
-from lockstep.simt.happens_before import START, Clock, Stamp
-from lockstep.simt.hazards import BlockHazards
 from lockstep.simt.masks import LANES, NONE, Lanes, Mask
 from lockstep.simt.memory import Array, Memory, rubbish, whole
+from lockstep.simt.race_detection.findings import Coordinates, Findings, Thread, short
+from lockstep.simt.race_detection.grid_hazards import GridHazards
+from lockstep.simt.race_detection.happens_before import START, Clock, Stamp
+from lockstep.simt.race_detection.hazards import BlockHazards
 from lockstep.simt.recorder import Recorder
 from lockstep.simt.values import Value
 

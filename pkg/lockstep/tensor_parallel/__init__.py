@@ -1,6 +1,26 @@
 """Layers that are too big for one rank: each rank holds a part of every matrix, and all compute on the same batch.
 
-These are the lab's answers that are layers; f and g are in ``f_and_g``."""
+Taught in unit 10. Read in this order:
+
+    linear        by columns; by rows
+    f_and_g       f and g
+    mlp           MLP
+    attention     heads
+    block         block
+    vocabulary    vocabulary
+    gpt           GPT
+    dropout       dropout
+    sequence      sequence parallelism
+    overlapped    asynchronous
+    conv          convolution
+    functional    (the same as functions of whole weights)
+    splits        (which layers of a chain to cut)
+    proof         (a test that finds the bugs of ``bugs``)
+    bugs          (twelve programs, ten of them wrong)
+    across_nodes  inside a node (why it stays there)
+    published     (a layer of Korthikanti et al., beside their formulas)
+    recorded      (what takes longer than a cell should)
+"""
 
 from lockstep.tensor_parallel.functional import (
     bias_added_once,

@@ -21,7 +21,7 @@ from lockstep.checks.exercise import Exercise
 from lockstep.checks.guard import NotWritten, refuses
 from lockstep.checks.observation import Seen
 from lockstep.checks.rules import Evidence, Rule
-from lockstep.simt.findings import Finding
+from lockstep.simt.race_detection.findings import Finding
 
 Call = tuple[tuple[int, ...], tuple[int, ...], tuple[Any, ...]]  # grid, block, arguments
 

@@ -22,10 +22,10 @@ from torch import Tensor
 from lockstep.cost.sharding import published_across
 from lockstep.datasets import library_text, text_batch
 from lockstep.events import Event, Trace
+from lockstep.experiments.fsdp.port_bytes import through_a_port
 from lockstep.models import GPT, gpt_layers, next_token_loss
 from lockstep.sharded.fsdp import FullySharded
 from lockstep.sharded.hybrid import HybridSharded, node_groups
-from lockstep.sharded.port_bytes import through_a_port
 from lockstep.sharded.states import NUMBERS
 from lockstep.sharded.zero import Zero
 from lockstep.tables import Table

@@ -18,10 +18,10 @@ from torch.distributed.fsdp import fully_shard
 
 from lockstep.datasets import library_text, text_batch
 from lockstep.events import Memory
+from lockstep.experiments.fsdp.port_bytes import through_a_port
 from lockstep.models import GPT, gpt_layers, next_token_loss, parameters_of
 from lockstep.sharded.fsdp import FullySharded
 from lockstep.sharded.hybrid import HybridSharded, node_groups
-from lockstep.sharded.port_bytes import through_a_port
 from lockstep.sharded.zero import Zero
 from lockstep.tables import Table
 from lockstep.worlds import Result, run

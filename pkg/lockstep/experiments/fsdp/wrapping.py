@@ -20,9 +20,9 @@ from torch import Tensor, nn
 from torch.distributed.fsdp import FullyShardedDataParallel
 from torch.distributed.fsdp.wrap import ModuleWrapPolicy
 
+from lockstep.experiments.fsdp.port_bytes import through_a_port
 from lockstep.residency.stretch import peak_of
 from lockstep.sharded.fsdp import FullySharded
-from lockstep.sharded.port_bytes import through_a_port
 from lockstep.tables import Table
 from lockstep.worlds import run
 

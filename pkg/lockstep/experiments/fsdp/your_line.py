@@ -17,10 +17,10 @@ from torch import Tensor
 from torch.nn.functional import mse_loss
 
 from lockstep.errors import UsageError
+from lockstep.experiments.fsdp.port_bytes import through_a_port
 from lockstep.machines import Cluster, Device, find
 from lockstep.sharded.flat import gathered, reduced_shard, shard_length, shard_of
 from lockstep.sharded.layers import Layer, dense
-from lockstep.sharded.port_bytes import through_a_port
 from lockstep.tables import Table
 from lockstep.worlds import Result, run
 

@@ -16,8 +16,8 @@ import torch.distributed as dist
 from torch import Tensor, nn
 
 from lockstep.datasets import library_text, text_batch
+from lockstep.experiments.pipeline.compared_with_torch import torchs_step
 from lockstep.models import gpt_layers, next_token_loss
-from lockstep.pipeline.compared_with_torch import torchs_step
 from lockstep.pipeline.instructions import place
 from lockstep.pipeline.schedules import stream
 from lockstep.pipeline.stages import cuts

@@ -17,11 +17,11 @@ import torch.distributed as dist
 from lockstep.data_parallel.ddp import BucketedDDP
 from lockstep.datasets import library_text, text_batch
 from lockstep.events import Memory
+from lockstep.experiments.tensor_parallel.compared_with_torch import Trainable, ours, torchs, whole, with_backward
 from lockstep.models import GPT, gpt_layers, next_token_loss, parameters_of
 from lockstep.residency import peak_of
 from lockstep.tables import Table
 from lockstep.tally import counted
-from lockstep.tensor_parallel.compared_with_torch import Trainable, ours, torchs, whole, with_backward
 from lockstep.tensor_parallel.gpt import ParallelGPT
 from lockstep.tensor_parallel.overlapped import OVERLAPPED
 from lockstep.tensor_parallel.sequence import KEEPING, SequenceParallelGPT

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from lockstep.experiments.without_waiting.race import METHODS, Arrival, recorded
 from lockstep.tables import Table
-from lockstep.without_waiting.race import METHODS, Arrival, recorded
 
 SYNCHRONOUS, DELAYED, ASYNCHRONOUS = "synchronous", "delayed by a step", "server, asynchronous"
 

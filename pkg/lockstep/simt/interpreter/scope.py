@@ -10,8 +10,8 @@ from typing import Any
 
 from lockstep.simt.counts import LineCounts
 from lockstep.simt.errors import KernelError
+from lockstep.simt.interpreter.source import Source
 from lockstep.simt.masks import Mask
-from lockstep.simt.source import Source
 from lockstep.simt.values import Value
 from lockstep.simt.warp import Stop, Warp
 

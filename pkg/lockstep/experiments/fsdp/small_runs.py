@@ -6,7 +6,7 @@ Between backward pass and step nothing is gathered and nothing on its way: what 
 the batch. The second step is the one that is looked at, since an optimizer's state is known for that after the first.
 Stages 0 to 2 are ``Zero``, stage 3 is ``FullySharded`` with a unit a layer.
 
-``python -m lockstep.sharded.small_runs`` prints the course's file of them anew, in a minute or two.
+``python -m lockstep.experiments.fsdp.small_runs`` prints the course's file of them anew, in a minute or two.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from torch import Tensor
 from lockstep.cost.sharding import STAGES
 from lockstep.datasets import library_text, text_batch
 from lockstep.events import Memory
+from lockstep.experiments.fsdp.port_bytes import through_a_port
 from lockstep.models import GPT, gpt_layers, next_token_loss
 from lockstep.residency import peak_of
 from lockstep.sharded.fsdp import FullySharded
 from lockstep.sharded.mixed import MixedAdam
-from lockstep.sharded.port_bytes import through_a_port
 from lockstep.sharded.states import RANKS, Held, written
 from lockstep.sharded.zero import Zero
 from lockstep.worlds import run

@@ -27,9 +27,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lockstep.simt.counts import LineCounts
-from lockstep.simt.findings import Thread
 from lockstep.simt.masks import LANES, Lanes, Mask
 from lockstep.simt.memory import Memory
+from lockstep.simt.race_detection.findings import Thread
 
 Known = Mapping[int, int]
 NOTHING: Known = {}

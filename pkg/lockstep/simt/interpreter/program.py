@@ -7,9 +7,9 @@ from types import FunctionType
 
 from lockstep.simt.barriers import waits
 from lockstep.simt.counts import LineCounts
-from lockstep.simt.scope import Body, Device, Scope
-from lockstep.simt.source import Source, plain_function
-from lockstep.simt.statements import body
+from lockstep.simt.interpreter.scope import Body, Device, Scope
+from lockstep.simt.interpreter.source import Source, plain_function
+from lockstep.simt.interpreter.statements import body
 
 
 class Program:

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from lockstep.simt.calls import call
+from lockstep.simt.interpreter.calls import call
+from lockstep.simt.interpreter.names import attribute, name, outside
+from lockstep.simt.interpreter.scope import Evaluate, Scope
+from lockstep.simt.interpreter.subscripts import subscript
 from lockstep.simt.masks import Mask
-from lockstep.simt.names import attribute, name, outside
-from lockstep.simt.scope import Evaluate, Scope
-from lockstep.simt.subscripts import subscript
 from lockstep.simt.values import BINARY, COMPARISONS, UNARY, Operation, Value, select, truth, typed
 from lockstep.simt.warp import Warp
 

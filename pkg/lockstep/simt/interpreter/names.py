@@ -10,11 +10,18 @@ from typing import Any
 import numpy as np
 
 from lockstep.simt.counts import LineCounts
-from lockstep.simt.intrinsics import DIMENSIONS, NO_GROUPS, REMEDY, constant_of, cooperative, thread_constant
+from lockstep.simt.interpreter.intrinsics import (
+    DIMENSIONS,
+    NO_GROUPS,
+    REMEDY,
+    constant_of,
+    cooperative,
+    thread_constant,
+)
+from lockstep.simt.interpreter.scope import CompileExpression, Evaluate, Scope
+from lockstep.simt.interpreter.source import UNKNOWN
 from lockstep.simt.masks import Lanes, Mask
 from lockstep.simt.memory import Array, constant_array
-from lockstep.simt.scope import CompileExpression, Evaluate, Scope
-from lockstep.simt.source import UNKNOWN
 from lockstep.simt.values import Value, typed
 from lockstep.simt.warp import Warp
 

@@ -13,12 +13,22 @@ from typing import Any
 import numpy as np
 
 from lockstep.simt.counts import LineCounts
-from lockstep.simt.findings import Findings
-from lockstep.simt.grid_hazards import GridHazards
-from lockstep.simt.happens_before import Access, Block, Moment, Warp, moment_of
 from lockstep.simt.masks import LANES
 from lockstep.simt.memory import Memory
-from lockstep.simt.races import Ints, Race, Records, by_lines, contested, floats, numbered, races, rows_of
+from lockstep.simt.race_detection.findings import Findings
+from lockstep.simt.race_detection.grid_hazards import GridHazards
+from lockstep.simt.race_detection.happens_before import Access, Block, Moment, Warp, moment_of
+from lockstep.simt.race_detection.races import (
+    Ints,
+    Race,
+    Records,
+    by_lines,
+    contested,
+    floats,
+    numbered,
+    races,
+    rows_of,
+)
 from lockstep.simt.values import active
 
 

@@ -14,8 +14,8 @@ import torch.distributed as dist
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from lockstep.experiments.pipeline.one_rank import stale, synchronous
 from lockstep.pipeline.instructions import Stream, place
-from lockstep.pipeline.one_rank import stale, synchronous
 from lockstep.pipeline.schedules import stream, streams
 from lockstep.pipeline.stages import chunk, chunks_of_stage, cuts
 from lockstep.pipeline.worker import PipelineWorker

@@ -21,9 +21,9 @@ from torch import Tensor, nn
 from torch.distributed.pipelining import PipelineStage, Schedule1F1B, ScheduleGPipe, ScheduleInterleaved1F1B
 
 from lockstep.events import Count, Trace
-from lockstep.pipeline.equality import MOMENTUM, RATE, STEPS, WIDTHS, State, furthest, loss, states
+from lockstep.experiments.pipeline.equality import MOMENTUM, RATE, STEPS, WIDTHS, State, furthest, loss, states
+from lockstep.experiments.pipeline.one_rank import synchronous
 from lockstep.pipeline.instructions import place
-from lockstep.pipeline.one_rank import synchronous
 from lockstep.pipeline.schedules import stream
 from lockstep.pipeline.stages import chunk, chunks_of_stage, cuts
 from lockstep.pipeline.worker import PipelineWorker

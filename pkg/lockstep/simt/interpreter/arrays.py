@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from lockstep.simt.constants import literal
+from lockstep.simt.interpreter.constants import literal
+from lockstep.simt.interpreter.scope import Evaluate, Scope
+from lockstep.simt.interpreter.source import UNKNOWN
 from lockstep.simt.masks import Mask
 from lockstep.simt.memory import Array, Memory, constant_array, whole
-from lockstep.simt.scope import Evaluate, Scope
-from lockstep.simt.source import UNKNOWN
 from lockstep.simt.values import Value
 from lockstep.simt.warp import Warp
 

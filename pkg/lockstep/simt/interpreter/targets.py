@@ -6,11 +6,11 @@ import ast
 from collections.abc import Callable
 
 from lockstep.simt.access import load, store
-from lockstep.simt.expressions import expression, operation
+from lockstep.simt.interpreter.expressions import expression, operation
+from lockstep.simt.interpreter.scope import Scope, Simple
+from lockstep.simt.interpreter.subscripts import subscript_index
 from lockstep.simt.masks import Mask
 from lockstep.simt.memory import Array
-from lockstep.simt.scope import Scope, Simple
-from lockstep.simt.subscripts import subscript_index
 from lockstep.simt.values import Value, select
 from lockstep.simt.warp import Warp
 

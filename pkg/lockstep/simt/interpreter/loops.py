@@ -7,9 +7,9 @@ from collections.abc import Callable, Generator
 import numpy as np
 
 from lockstep.simt.counts import LineCounts
+from lockstep.simt.interpreter.scope import Body, Compound, Evaluate
 from lockstep.simt.masks import NONE, Mask
-from lockstep.simt.scope import Body, Compound, Evaluate
-from lockstep.simt.spinning import State
+from lockstep.simt.race_detection.spinning import State
 from lockstep.simt.values import Value
 from lockstep.simt.warp import Loop, Spin, Stop, Warp
 

@@ -10,12 +10,12 @@ from collections.abc import Callable, Generator, Sequence
 from typing import Any
 
 from lockstep.simt.barriers import Waiting, hoisted, stops, waiting
-from lockstep.simt.expressions import condition, expression
-from lockstep.simt.loops import for_loop, tuple_loop, while_loop
+from lockstep.simt.interpreter.expressions import condition, expression
+from lockstep.simt.interpreter.loops import for_loop, tuple_loop, while_loop
+from lockstep.simt.interpreter.scope import Body, Compound, Evaluate, Scope, Simple
+from lockstep.simt.interpreter.targets import augmented_item, target
 from lockstep.simt.masks import NONE, Mask
-from lockstep.simt.scope import Body, Compound, Evaluate, Scope, Simple
-from lockstep.simt.spinning import deciding
-from lockstep.simt.targets import augmented_item, target
+from lockstep.simt.race_detection.spinning import deciding
 from lockstep.simt.values import Value, select
 from lockstep.simt.warp import Stop, Warp
 

@@ -12,10 +12,29 @@ from typing import Any
 import numpy as np
 
 from lockstep.simt.counts import LineCounts
-from lockstep.simt.findings import Findings
-from lockstep.simt.happens_before import SLOTS, WHOLE, Access, Block, HappensBefore, Moment, Stamp, moment_of
 from lockstep.simt.memory import Memory
-from lockstep.simt.races import Ints, Race, Records, by_lines, contested, floats, numbered, races, rows_of
+from lockstep.simt.race_detection.findings import Findings
+from lockstep.simt.race_detection.happens_before import (
+    SLOTS,
+    WHOLE,
+    Access,
+    Block,
+    HappensBefore,
+    Moment,
+    Stamp,
+    moment_of,
+)
+from lockstep.simt.race_detection.races import (
+    Ints,
+    Race,
+    Records,
+    by_lines,
+    contested,
+    floats,
+    numbered,
+    races,
+    rows_of,
+)
 
 ORDERED = (
     "To order them, let both use atomic operations on one item: the first behind a threadfence, "

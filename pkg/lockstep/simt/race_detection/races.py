@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lockstep.simt.counts import LineCounts
-from lockstep.simt.happens_before import Moment, before
+from lockstep.simt.race_detection.happens_before import Moment, before
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
