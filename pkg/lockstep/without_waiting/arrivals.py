@@ -17,7 +17,8 @@ TIMES = files("lockstep.without_waiting") / "data" / "race.csv"
 PROVENANCE = """\
 # The race to a loss of 0.25: softmax regression on 1,280 digits, 650 float64 parameters, 8 ranks, parted by class
 # (Dirichlet, alpha = 0.3). provenance: simulated, on the virtual cluster;
-# lockstep.experiments.without_waiting.race.grid(full=True) computes this file anew. Empty: the loss was not reached with so many updates; then loss is the lowest there was.
+# lockstep.experiments.without_waiting.race.grid(full=True) computes this file anew.
+# Empty: the loss was not reached with so many updates; then loss is the lowest there was.
 """
 
 
