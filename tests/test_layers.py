@@ -38,7 +38,7 @@ LAYERS = [
         "launch.interrupt",
         "launch.job",
         "launch.store",
-        "launch.values",
+        "launch.pickled",
         "this_machine.hardware",
         "this_machine.host",
         "this_machine.measure",

@@ -19,13 +19,13 @@ FOLDERS = {folder.name: told for folder, told in techniques(ROOT)}
 PLACES = list(places(ROOT))
 BESIDE = ("data", "__pycache__")
 ONLY_IN_A_LESSON = {  # algorithms that no exercise's answer needs: they belong to the textbook
-    "classical.audit.child": "`lockstep audit`: a row, in a process of its own",
+    "classical.audit.one_row": "`lockstep audit`: a row, in a process of its own",
     "classical.audit.named": "the same",
     "classical.pool": "lab 01 names it: what a dynamic assignment is tried on",
     "cpu.cache": "a cache, for exercises and lessons",
     "cpu.coherence": "lines between cores, for both",
     "cpu.compiled": "machine code, for both",
-    "cpu.counted": "misses, for both",
+    "cpu.memory_traffic": "misses, for both",
     "cpu.traced": "addresses, for both",
     "cpu.tracing": "addresses, for both",
     "sharded.fsdp": "FSDP",

@@ -1,6 +1,6 @@
 """What counts as asking in vain."""
 
-from lockstep.record.questions import PATIENCE, Questions
+from lockstep.record.polls import PATIENCE, Questions
 
 
 def told(answers: str) -> list[object]:

@@ -231,7 +231,7 @@ def test_a_journal_that_breaks_off_is_read_as_far_as_it_goes():
 
 def test_the_reduction_is_noted_where_it_is_known():
     """c10d hides it in an object; functional collectives say it; the reducer of DDP asks from C++ and stays unknown."""
-    from lockstep.record.reductions import Reductions, name_of
+    from lockstep.record.reduce_ops import Reductions, name_of
 
     logs = run_processes(Job.pack(cases.reductions, (), {}, K, record=False)).values
     assert logs == [(["MAX", "SUM", "PRODUCT", "MIN", "SUM", "MAX", ""], {""})] * K

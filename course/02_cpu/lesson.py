@@ -23,7 +23,7 @@ from IPython.display import display
 from numba import njit, prange
 
 from lockstep import predict, quiz, reconcile, show, your_turn
-from lockstep.cpu import counted
+from lockstep.cpu import memory_traffic
 from lockstep.cpu.compiled import inner_loop
 from lockstep.cpu.dot import REORDER
 from lockstep.cpu.matmul import blocked_matmul
@@ -299,7 +299,7 @@ distances_table(measure_roofs())
 # %%
 for kernel in (naive.matmul_by_columns, naive.matmul_by_rows):
     print(inspect.getsource(kernel.py_func))
-    print(f"24 × 40 times 40 × 40: {counted.misses(kernel):,} misses\n")
+    print(f"24 × 40 times 40 × 40: {memory_traffic.misses(kernel):,} misses\n")
 
 # %% [markdown]
 # The first walks down the columns of B, the second along its rows.
@@ -348,8 +348,8 @@ predict(
 # %% lesson="after cpu-blocks"
 widths = 2, 4, 8, 16, 40
 tried = show.progress(widths, "Counting")
-blocked = {w: counted.misses(blocked_matmul, w) for w in tried}
-rows = {w: counted.misses(naive.matmul_by_rows) for w in (2, 40)}
+blocked = {w: memory_traffic.misses(blocked_matmul, w) for w in tried}
+rows = {w: memory_traffic.misses(naive.matmul_by_rows) for w in (2, 40)}
 display(reconcile("cpu-blocks", simulated=blocked[8]))
 lines, fit = {"blocked": blocked, "by rows": rows}, (2048 / 8 / 3) ** 0.5
 marks = {"three blocks fill the cache": fit}
@@ -491,11 +491,11 @@ predict(
 
 # %% lesson="after cpu-transfers"
 for size in (4, 8, 12):
-    moved, _ = counted.transfers(parallel_sum, size, workers=4)
+    moved, _ = memory_traffic.transfers(parallel_sum, size, workers=4)
     print(f"{size} numbers: {moved} transfers")
-moved, accesses = counted.transfers(parallel_sum, 400, workers=4)
+moved, accesses = memory_traffic.transfers(parallel_sum, 400, workers=4)
 display(reconcile("cpu-transfers", simulated=moved))
-show.lines(counted.written(accesses), moved, workers=4)
+show.lines(memory_traffic.written(accesses), moved, workers=4)
 
 # %% [markdown] lesson="reason cpu-transfers"
 # **Our reason.** The four counters lie in one line. Before each of 400 writes, the copies of others must go. And each time

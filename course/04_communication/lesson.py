@@ -26,7 +26,7 @@ from lockstep import collectives, predict, quiz, reconcile, run, show, your_turn
 from lockstep.cost.fit import crossings, fit_alpha_beta
 from lockstep.dye import dye, total
 from lockstep.errors import Deadlock
-from lockstep.experiments.communication.counts import timed
+from lockstep.experiments.communication.all_reduce_costs import timed
 from lockstep.experiments.communication.lecture_notes import all_reduce_table
 from lockstep.experiments.communication.patterns import patterns
 

@@ -551,7 +551,7 @@ from torch.nn.functional import cross_entropy
 from torch.nn.parallel import DistributedDataParallel
 
 from lockstep.data_parallel.ddp import bucketed_ddp as library_bucketed_ddp
-from lockstep.data_parallel.partition import partition as library_partition
+from lockstep.data_parallel.sampler import partition as library_partition
 from lockstep.datasets import digits_split
 from lockstep.models import small_convnet
 

@@ -28,7 +28,7 @@ from torch.nn.parallel import DistributedDataParallel
 from lockstep import datasets, machines, models, predict, quiz, reconcile, run, show
 from lockstep import your_turn
 from lockstep.cost import data_parallel as cost
-from lockstep.data_parallel import ddp, partition, replicas, stragglers
+from lockstep.data_parallel import ddp, replicas, sampler, stragglers
 from lockstep.experiments.all_reduce_sgd import equivalence, learning_rate, resnet50
 from lockstep.experiments.all_reduce_sgd import torch_data_parallel as torch_dp
 from lockstep.experiments.all_reduce_sgd import your_line
@@ -243,7 +243,7 @@ replicas.one_alone(ranks=8, steps=100)
 # Look at the last columns: how often is an example seen?
 
 # %%
-partition.splits_table()
+sampler.splits_table()
 
 # %% [markdown]
 # A fixed share has a flaw: a rank sees the same examples together in every epoch. So the **sampler** shuffles all

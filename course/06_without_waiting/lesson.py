@@ -22,10 +22,10 @@ import torch
 from IPython.display import display
 
 from lockstep import predict, quiz, reconcile, run, show, your_turn
-from lockstep.experiments.without_waiting import advice, conflict, consensus, counted
+from lockstep.experiments.without_waiting import advice, conflict, consensus
 from lockstep.experiments.without_waiting import fewer_bytes, ingress, lecture_notes
-from lockstep.experiments.without_waiting import published, schedules, schemes, waiting
-from lockstep.experiments.without_waiting import your_line
+from lockstep.experiments.without_waiting import lost_updates, published, schedules
+from lockstep.experiments.without_waiting import schemes, waiting, your_line
 from lockstep.without_waiting import compression_with_error_feedback, hogwild, push_sum
 
 # %% [markdown]
@@ -71,7 +71,7 @@ predict(
 n = 1000  # A, A is a load and a store of thread A
 worst = "A" + "BB" * (n - 1) + "A" + "B" + "AA" * (n - 1) + "B"
 display(reconcile("survivors", simulated=schedules.played(worst)))
-counted.survivors()
+lost_updates.survivors()
 
 # %% [markdown] lesson="reason survivors"
 # **Our reason.** A loads 0, and sleeps. B adds 999 times. A wakes up and stores its 1: 999 additions are gone. B loads

@@ -23,8 +23,8 @@ import torch.distributed as dist
 from IPython.display import display
 
 from lockstep import predict, quiz, reconcile, run, show, your_turn
-from lockstep.experiments.horovod import commits, dialects, legacy, scaling, steps, tell
-from lockstep.experiments.horovod import tf_distribute, your_line
+from lockstep.experiments.horovod import commits, dialects, legacy, scaling, six_steps
+from lockstep.experiments.horovod import tell, tf_distribute, your_line
 from lockstep.experiments.horovod.recorded import or_recorded
 from lockstep.lessons import horovod_ready
 from lockstep.with_horovod import frameworks
@@ -38,7 +38,7 @@ horovod_ready()
 # ranks, it trains four models that never meet.
 
 # %%
-print(steps.steps()[0].source)
+print(six_steps.steps()[0].source)
 
 # %% [markdown]
 # Six small steps make a Horovod script of it:

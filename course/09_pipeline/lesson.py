@@ -22,12 +22,12 @@ from lockstep.errors import Deadlock
 from lockstep.experiments.pipeline import equality, lecture_notes, notes_sample
 from lockstep.experiments.pipeline import placement, published, training, your_line
 from lockstep.experiments.pipeline.drawn import drawn
-from lockstep.pipeline import exchange, staleness
-from lockstep.pipeline.counts import bubble, peak_activations, weight_versions
+from lockstep.pipeline import blocking_messages, pipedream_staleness
 from lockstep.pipeline.instructions import SendActivation
-from lockstep.pipeline.partition import partition_layers
+from lockstep.pipeline.schedule_costs import bubble, peak_activations, weight_versions
 from lockstep.pipeline.schedules import stream, streams
 from lockstep.pipeline.simulate import Times
+from lockstep.pipeline.stage_partition import partition_layers
 from lockstep.pipeline.validate import faults
 
 # %% [markdown]
@@ -280,7 +280,7 @@ quiz(
 
 # %%
 try:
-    your_line.exchanged(exchange.one_f_one_b_exchange, numbers=1_000_000)
+    your_line.exchanged(blocking_messages.one_f_one_b_exchange, numbers=1_000_000)
 except Deadlock as deadlock:
     print(deadlock)
     display(show.timeline(deadlock))
@@ -381,7 +381,7 @@ your_line.delay_table(delay)
 
 # %%
 display(show.old_weights())
-staleness.rates_table()
+pipedream_staleness.rates_table()
 
 # %% lesson="quiz stashes"
 quiz(

@@ -12,7 +12,7 @@ from IPython.display import display
 from lockstep import run
 from lockstep.experiments.pipeline import branched_runs, compared_with_torch, equality
 from lockstep.experiments.pipeline import gpt_stages, held, plans, published
-from lockstep.pipeline import staleness
+from lockstep.pipeline import pipedream_staleness
 
 # %% [markdown]
 # ## torch's own
@@ -82,7 +82,7 @@ published.largest_model_table()
 # one update older.
 
 # %%
-staleness.staleness_table()
+pipedream_staleness.staleness_table()
 
 # %% [markdown]
 # ## Parallel branches

@@ -21,8 +21,8 @@ import inspect
 from IPython.display import display
 
 from lockstep import predict, quiz, reconcile, show, your_turn
-from lockstep.experiments.tensor_parallel import counted, lecture_notes, table
-from lockstep.experiments.tensor_parallel import trainings, your_line
+from lockstep.experiments.tensor_parallel import collectives_of_a_block, lecture_notes
+from lockstep.experiments.tensor_parallel import table, trainings, your_line
 from lockstep.tensor_parallel import across_nodes, f_and_g, overlapped, published
 from lockstep.tensor_parallel import recorded
 
@@ -397,7 +397,7 @@ show.kept_by_ranks()
 # on each rank now, so their gradient is a sum. Forget them, and you train K models that drift apart.
 
 # %% lesson="after kept_bytes"
-counted.counted_table(("tensor", "sequence"))
+collectives_of_a_block.counted_table(("tensor", "sequence"))
 
 # %% [markdown]
 # ## 8. Dropout · 2 minutes

@@ -8,9 +8,9 @@
 from IPython.display import display
 
 from lockstep import run
-from lockstep.experiments.tensor_parallel import compared_with_torch, counted
-from lockstep.experiments.tensor_parallel import notes_sample, scaling, table, trainings
-from lockstep.experiments.tensor_parallel import users
+from lockstep.experiments.tensor_parallel import collectives_of_a_block
+from lockstep.experiments.tensor_parallel import compared_with_torch, notes_sample
+from lockstep.experiments.tensor_parallel import scaling, table, trainings, users
 from lockstep.tensor_parallel import across_nodes, overlapped, published
 
 # %% [markdown]
@@ -51,7 +51,7 @@ trainings.trainings_table()
 # bytes.
 
 # %%
-counted.counted_table()
+collectives_of_a_block.counted_table()
 
 # %% [markdown]
 # ## Published memory and times

@@ -22,19 +22,20 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from lockstep import machines
-from lockstep.comm.rules import RENDEZVOUS, Rules
-from lockstep.comm.rules import find as find_rules
+from lockstep.comm.backend_rules import RENDEZVOUS, Rules
+from lockstep.comm.backend_rules import find as find_rules
 from lockstep.errors import UsageError
 from lockstep.events import Outcome
 from lockstep.forking import starter
-from lockstep.launch import processes, values
+from lockstep.launch import pickled as values
+from lockstep.launch import processes
 from lockstep.launch.interrupt import told_shortly
 from lockstep.launch.job import INSIDE, Job
 from lockstep.launchers import spmd
 from lockstep.machines import Cluster
 from lockstep.this_machine import survey
 from lockstep.this_machine.host import cores
-from lockstep.virtual import nested, run_virtual
+from lockstep.virtual import nested_runs, run_virtual
 
 if TYPE_CHECKING:
     from lockstep.show.timeline import Timeline
@@ -84,7 +85,7 @@ def run(
         on the "meta" device, and returned tensors are. A line that needs a tensor's value cannot run.
     rules: virtual only: what a program may rely on. "rendezvous": a send waits for its receiver, as on gloo. "mpi":
         small sends do not. "nccl": nor do they there, tags do not count, and what two ranks post singly to each other
-        is carried out in order (``lockstep.comm.rules`` has them all, with sources).
+        is carried out in order (``lockstep.comm.backend_rules`` has them all, with sources).
     ties: virtual only: a seed. Ranks that act at the same virtual time do so in another order; a right program gives
         the same result.
     isolate: installed packages of which each rank has a copy of its own on the virtual cluster, where ranks share a
@@ -95,9 +96,9 @@ def run(
     run that did not end well.
     """
     check_callable(fn)
-    if broker := nested.broker():
+    if broker := nested_runs.broker():
         check_stock(on)
-        on = on if isinstance(on, Cluster) or on in machines.names() else nested.CLUSTER
+        on = on if isinstance(on, Cluster) or on in machines.names() else nested_runs.CLUSTER
     else:
         check_not_nested()
     check_world(on)
@@ -225,7 +226,7 @@ def check_stock(on: str | Cluster | None) -> None:
     if isinstance(on, Cluster) and (on.name not in machines.names() or on != machines.find(on.name)):
         raise UsageError(
             f"Inside a check, run() simulates the machines that Lockstep knows by name, and no changed {on.name}.",
-            f'Name one of them, on="{nested.CLUSTER}", or leave `on` out.',
+            f'Name one of them, on="{nested_runs.CLUSTER}", or leave `on` out.',
         )
 
 

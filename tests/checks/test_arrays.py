@@ -10,9 +10,9 @@ import torch
 
 from lockstep.checks.arrays import Arrays
 from lockstep.checks.case import Case
+from lockstep.checks.evidence_rules import UNGRADED, Rule, first
 from lockstep.checks.observation import Seen
 from lockstep.checks.observe import Ungraded
-from lockstep.checks.rules import UNGRADED, Rule, first
 
 GIVEN = np.array([1.0, 2.0, 3.0])
 DOUBLED = Arrays(lambda case: [(GIVEN, np.zeros(3))], lambda x, y: 2 * x, told="{0.size} numbers")

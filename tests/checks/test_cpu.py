@@ -28,7 +28,7 @@ from lockstep.errors import RunError
 from lockstep.exercises.cpu import kernels
 from lockstep.exercises.cpu.blocked_matmul.exercise import SHAPES, blocks
 from lockstep.exercises.cpu.lines import Busy, lines_counted
-from lockstep.exercises.cpu.observed import code
+from lockstep.exercises.cpu.observed_call import code
 from lockstep.exercises.cpu.parallel_sum.exercise import SLACK
 from lockstep.exercises.cpu.trial import try_in_python
 

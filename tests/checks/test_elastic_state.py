@@ -9,8 +9,8 @@ import pytest
 import torch
 
 from lockstep.checks import check, check_file, find
+from lockstep.checks.evidence_rules import first
 from lockstep.checks.known import known_answers
-from lockstep.checks.rules import first
 from lockstep.exercises.horovod.elastic_rules import COSTS, RULES
 from lockstep.exercises.horovod.elastic_state.exercise import CASES
 from lockstep.exercises.horovod.survival import Task, compared, digest, flat, replay, sgd
@@ -105,7 +105,7 @@ def test_who_catches_a_failure_is_not_told_that_steps_are_in_the_model_twice() -
 
 
 def test_on_a_busy_machine_nobody_is_said_to_hang() -> None:
-    from lockstep.checks.rules import Ungraded
+    from lockstep.checks.evidence_rules import Ungraded
 
     found = {**account(value=None), "values": {}, "overdue": [[0, "here"]]}
     assert told(found) == "hangs"

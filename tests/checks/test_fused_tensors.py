@@ -9,9 +9,9 @@ import pytest
 
 from lockstep.checks import find
 from lockstep.checks.closer_look import Closer
+from lockstep.checks.evidence_rules import first
 from lockstep.checks.known import Known, known_answers
 from lockstep.checks.observe import observe
-from lockstep.checks.rules import first
 from lockstep.checks.verdict import score_of
 from lockstep.exercises.horovod.fused_tensors.exercise import RULES, TOLD
 from lockstep.exercises.horovod.timelines import at_once, evidence, recorded, varied

@@ -17,7 +17,7 @@ from lockstep.checks.exercise import Exercise, exercises
 from lockstep.checks.load import load
 from lockstep.checks.observe import observe, observe_reference
 from lockstep.checks.verdict import score_of
-from lockstep.comm.rules import NCCL
+from lockstep.comm.backend_rules import NCCL
 
 pytestmark = pytest.mark.reads("solutions/")
 PROJECT = Path(__file__).parents[2]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from lockstep.checks.case import Case
+from lockstep.checks.measured_overlap import exposed, uncovered
 from lockstep.checks.observation import Seen
-from lockstep.checks.overlap import exposed, uncovered
 from lockstep.events import Event, Trace
 
 PAIR = Case(2, 0)

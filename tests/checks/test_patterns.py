@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lockstep.checks.case import Case
-from lockstep.checks.patterns import explain
+from lockstep.checks.failing_cases import explain
 
 WORLD = Case(4, 0, None, {"numel": 8, "dtype": "float32"})
 GROUP = Case(4, 0, (1, 3), {"numel": 8, "dtype": "float32"})

@@ -22,8 +22,8 @@ from lockstep.checks.observe import observe
 from lockstep.checks.recognise import _same
 from lockstep.checks.seeds import seed
 from lockstep.events import Event, Trace
+from lockstep.exercises.tensor_parallel.layer_steps import MARK, alike, number, told_apart, travels, turns
 from lockstep.exercises.tensor_parallel.parallel_mlp.exercise import LAYER, cases, drawn
-from lockstep.exercises.tensor_parallel.steps import MARK, alike, number, told_apart, travels, turns
 from lockstep.exercises.tensor_parallel.vocab_parallel_cross_entropy.exercise import LAYER as LOSS
 from lockstep.tensor_parallel import f_and_g
 from lockstep.tensor_parallel.f_and_g import share

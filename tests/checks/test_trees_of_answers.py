@@ -11,7 +11,7 @@ import pytest
 from lockstep.checks import check, check_file, exercises, find
 from lockstep.checks.borrowed import THE_REFERENCE, TOLD, is_reference, remark
 from lockstep.checks.load import load
-from lockstep.checks.trees import Form, form_of, form_of_library, form_of_text
+from lockstep.checks.syntax_trees import Form, form_of, form_of_library, form_of_text
 from lockstep.collectives import ring, ring_all_reduce
 from lockstep.cost import speedup
 from lockstep.cpu import saxpy

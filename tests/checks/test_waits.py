@@ -9,7 +9,7 @@ import torch.distributed as dist
 from lockstep import checks, run
 from lockstep.checks.case import Case
 from lockstep.checks.observation import Failure, Seen
-from lockstep.checks.waits import never_waited
+from lockstep.checks.unfinished_transfers import never_waited
 from lockstep.events import Event, Trace
 
 

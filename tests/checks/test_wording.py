@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lockstep.checks.case import Case
-from lockstep.checks.patterns import explain
+from lockstep.checks.failing_cases import explain
 from lockstep.checks.wording import counted, listed, printable
 
 

@@ -18,9 +18,9 @@ from lockstep.classical.parallelism import classify_parallelism
 from lockstep.errors import UsageError
 from lockstep.exercises.scikit_learn.fits import fits_seen
 from lockstep.exercises.scikit_learn.folds import Folds
+from lockstep.exercises.scikit_learn.joblib_tasks import recorded
 from lockstep.exercises.scikit_learn.room import Fit, Room
 from lockstep.exercises.scikit_learn.scripted import Script, performed, played
-from lockstep.exercises.scikit_learn.tasks import recorded
 
 X, y = np.arange(8.0).reshape(4, 2), np.array([0, 1, 0, 1])
 
@@ -99,7 +99,7 @@ def test_the_room_counts_threads_that_are_alive_at_once(
 
 
 def test_a_fit_cannot_go_to_another_process() -> None:
-    from lockstep.exercises.scikit_learn.tasks import Refused
+    from lockstep.exercises.scikit_learn.joblib_tasks import Refused
 
     with recorded() as handed, pytest.raises(Refused):
         Parallel(n_jobs=2)(delayed(Fit(Room(2, 2), i))(1) for i in range(2))

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from joblib import Parallel, delayed
 
-from lockstep.exercises.scikit_learn.tasks import Refused, recorded, task_here
+from lockstep.exercises.scikit_learn.joblib_tasks import Refused, recorded, task_here
 
 
 def test_calls_workers_and_tasks_are_counted() -> None:

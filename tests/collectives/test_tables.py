@@ -6,7 +6,7 @@ import pytest
 
 from lockstep import collectives
 from lockstep.cost import algorithms
-from lockstep.experiments.communication.counts import Counts, counted, timed
+from lockstep.experiments.communication.all_reduce_costs import Counts, counted, timed
 from lockstep.experiments.communication.lecture_notes import all_reduce_table
 from lockstep.experiments.communication.patterns import patterns
 from lockstep.machines import alpha_beta

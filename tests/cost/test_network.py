@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from lockstep.cost.flat import flat_times
+from lockstep.cost.flat_network import flat_times
 from lockstep.cost.library import library_all_reduce
 from lockstep.cost.network import best_algorithm, collective_time, ring_all_reduce, slowest_links
 from lockstep.errors import UsageError

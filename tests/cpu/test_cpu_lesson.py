@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numba import njit, prange
 
-from lockstep.cpu import counted
+from lockstep.cpu import memory_traffic
 from lockstep.cpu.cache import Cache
 from lockstep.cpu.matmul import blocked_matmul
 from lockstep.cpu.pipelined import begins, cycles
@@ -84,11 +84,11 @@ def test_between_sockets_a_stream_suffers_more_than_a_read(monkeypatch: pytest.M
 
 @pytest.mark.slow
 def test_misses_are_those_that_the_lesson_derives() -> None:
-    assert counted.misses(matmul_by_rows) == 5040
-    assert counted.misses(matmul_by_columns) > 24 * 40 * 40
-    assert counted.misses(blocked_matmul, 8) == 1395
-    memory, anywhere = Memory(), Cache(counted.SMALL, ways=32)
-    A, B = (memory.place(np.ones(shape)) for shape in counted.SHAPES)
+    assert memory_traffic.misses(matmul_by_rows) == 5040
+    assert memory_traffic.misses(matmul_by_columns) > 24 * 40 * 40
+    assert memory_traffic.misses(blocked_matmul, 8) == 1395
+    memory, anywhere = Memory(), Cache(memory_traffic.SMALL, ways=32)
+    A, B = (memory.place(np.ones(shape)) for shape in memory_traffic.SHAPES)
     trace(blocked_matmul, memory, A, B, 8)
     for address, *_ in memory.accesses:
         anywhere.access(address)
@@ -132,11 +132,11 @@ def spread(apart: int):
 
 
 def test_lines_move_as_often_as_the_lesson_derives() -> None:
-    moved, accesses = counted.transfers(spread(1), 400, workers=4)
+    moved, accesses = memory_traffic.transfers(spread(1), 400, workers=4)
     assert moved == 400 + 100 - 1
-    assert {worker for _, worker in counted.written(accesses)} == {0, 1, 2, 3}
-    assert counted.transfers(spread(2), 400, workers=4)[0] == 499, "bytes 0 to 55 are one line"
-    assert counted.transfers(spread(8), 400, workers=4)[0] == 0
+    assert {worker for _, worker in memory_traffic.written(accesses)} == {0, 1, 2, 3}
+    assert memory_traffic.transfers(spread(2), 400, workers=4)[0] == 499, "bytes 0 to 55 are one line"
+    assert memory_traffic.transfers(spread(8), 400, workers=4)[0] == 0
 
 
 def test_the_learners_line_cuts_the_numbers() -> None:

@@ -8,8 +8,8 @@ import pytest
 
 from lockstep import machines
 from lockstep.cost.compute import op_time, ridge_point
-from lockstep.cpu.kernels import KERNELS, place_kernels
 from lockstep.cpu.roofline import intensity, roofline
+from lockstep.cpu.roofline_points import KERNELS, place_kernels
 from lockstep.experiments.cpu.roofs import measure_roofs
 
 A100 = machines.find("dgx-a100").device

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lockstep.data_parallel.partition import partition
+from lockstep.data_parallel.sampler import partition
 from lockstep.errors import UsageError
 from lockstep.experiments.all_reduce_sgd.data_server import epoch, pools, server_table
 from lockstep.machines import find

@@ -10,7 +10,7 @@ import torch
 from torch.utils.data import DataLoader
 from torch.utils.data.distributed import DistributedSampler
 
-from lockstep.data_parallel.partition import (
+from lockstep.data_parallel.sampler import (
     EpochSampler,
     dynamic_split,
     overlapping,

@@ -9,7 +9,7 @@ import pytest
 from writing import LAB as WHY
 from writing import Desk
 
-from lockstep.checks.trees import form_of_text
+from lockstep.checks.syntax_trees import form_of_text
 from lockstep.cli import grade as command
 from lockstep.cli import main
 from lockstep.grading.alike import LIBRARY, SOLUTION, alike, in_one_line, text

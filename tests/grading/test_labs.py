@@ -8,8 +8,8 @@ from executed import RESET, errors, execute, points, surroundings
 from nbformat.v4 import new_code_cell, new_notebook
 
 from lockstep.grading.course import UNITS, root
-from lockstep.grading.rules import BEGIN, END
-from lockstep.grading.source import read
+from lockstep.grading.lab_rules import BEGIN, END
+from lockstep.grading.text_notebook import read
 
 LABS = [u for u in UNITS if (root() / "course" / u.folder / "lab.py").exists()]
 pytestmark = pytest.mark.timeout(900)

@@ -12,11 +12,11 @@ import pytest
 
 from lockstep.errors import UsageError
 from lockstep.grading.build import BuildError, build, build_complete
+from lockstep.grading.cell_names import made, taken
 from lockstep.grading.hints import nested
 from lockstep.grading.lesson_counts import pattern_problems, sections, words
 from lockstep.grading.lesson_rules import topic_problems
-from lockstep.grading.names import made, taken
-from lockstep.grading.source import parse
+from lockstep.grading.text_notebook import parse
 from lockstep.lessons.behind import parse as behind_of
 
 SOURCE = Path(__file__).parents[1] / "lessons/course/90_acting/lesson.py"

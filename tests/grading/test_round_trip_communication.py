@@ -13,7 +13,7 @@ from classroom import Classroom
 from lockstep.checks import check, find
 from lockstep.grading.build import build
 from lockstep.grading.course import root
-from lockstep.grading.source import read
+from lockstep.grading.text_notebook import read
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("unit 04 round trip"), pytest.mark.timeout(900)]
 

@@ -6,8 +6,8 @@ import pytest
 
 from lockstep.comm.operation import Operation
 from lockstep.errors import Deadlock, TimeLimit
-from lockstep.launch import diagnosis, store
-from lockstep.launch.diagnosis import Diagnosis
+from lockstep.launch import post_mortem, store
+from lockstep.launch.post_mortem import Diagnosis
 from lockstep.launch.watchdog import Stack
 
 GROUP = (0, 1)
@@ -28,7 +28,7 @@ def at_the_limit(monkeypatch: pytest.MonkeyPatch, last: float, takes: float) -> 
         time.sleep(takes)
         return log_until(rank, last + 0.1 * (rank == 0))
 
-    monkeypatch.setattr(diagnosis, "read_journal", read)
+    monkeypatch.setattr(post_mortem, "read_journal", read)
     return Diagnosis.of_journals(2, "", time.monotonic() - 2)
 
 

@@ -50,7 +50,7 @@ def test_they_are_made_for_many_forks_and_for_one_of_which_many_will_come(monkey
     ends = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     server = Server(ends[0], os.getpid())
     monkeypatch.setattr(hugepages, "collapse", lambda: made.append("huge"))
-    worker, sandbox = "lockstep.launch.worker:main", "lockstep.grading.inside:main"
+    worker, sandbox = "lockstep.launch.rank_process:main", "lockstep.grading.inside:main"
     for module in (worker, sandbox):
         importlib.import_module(module.split(":")[0])
     for entry, size, since in [(worker, 8, 0), (worker, forkserver.WORTH - 8, 0), (worker, 1, 1), (worker, 8, 1)]:

@@ -66,7 +66,7 @@ def test_huge_pages_are_made_once_they_pay() -> None:
     try:
         found = []
         for ranks in (1, WORTH):
-            for child in starter.start("lockstep.launch.worker:main", ranks):
+            for child in starter.start("lockstep.launch.rank_process:main", ranks):
                 child.close()
             assert isinstance(starter._server, Forked)
             found.append(huge(starter._server.pid))

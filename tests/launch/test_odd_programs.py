@@ -123,7 +123,7 @@ def test_a_fault_of_lockstep_is_not_the_learners(on, monkeypatch) -> None:
     """A package that was changed under a running notebook made every rank end with exit status 1, and a check gave no
     points for it."""
     started = starter.started
-    monkeypatch.setattr(starter, "started", lambda _, n: started("lockstep.launch.worker:gone", n))
+    monkeypatch.setattr(starter, "started", lambda _, n: started("lockstep.launch.rank_process:gone", n))
     with pytest.raises(WorldUnavailable, match=r"AttributeError: module .lockstep.launch.worker. has no attribute"):
         run(odd.good, ranks=2, on=on)
     monkeypatch.undo()

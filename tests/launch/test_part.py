@@ -12,12 +12,12 @@ import torch.distributed as dist
 from torch.distributed import HashStore
 
 from lockstep.errors import WorldUnavailable
-from lockstep.launch import group
+from lockstep.launch import joining
 from lockstep.launch.job import Job
 from lockstep.launchers import spmd
 from lockstep.launchers.detection import Environment
-from lockstep.launchers.exchange import Exchange
 from lockstep.launchers.one_rank import Part
+from lockstep.launchers.outcomes import Exchange
 
 
 class Member:
@@ -60,7 +60,7 @@ def test_values_that_one_rank_lacks_no_rank_has(monkeypatch: pytest.MonkeyPatch)
         me.rank = rank
         return part(store, rank)._all_values()
 
-    monkeypatch.setattr(group, "gathered", gathered)
+    monkeypatch.setattr(joining, "gathered", gathered)
     told = "The ranks could not exchange their values: Connection reset by peer."
     assert on_two_ranks(gather) == [told, told]
 

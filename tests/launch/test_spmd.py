@@ -13,7 +13,7 @@ import spmd_program
 import torch
 
 from lockstep.errors import UsageError
-from lockstep.launch import group
+from lockstep.launch import joining
 from lockstep.launch.job import Job
 from lockstep.launch.processes import run_processes
 from lockstep.launchers.detection import Environment, detect, first_node, port_of
@@ -220,12 +220,12 @@ def test_looking_for_connections_opens_nothing():
     a rank under torchrun could open no file any more."""
     before = len(os.listdir("/dev/fd"))
     for _ in range(3):
-        group.sockets()
+        joining.sockets()
     assert len(os.listdir("/dev/fd")) == before
 
 
 def test_connections_are_found():
     with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname()) as mine:
-        found = group.sockets()
+        found = joining.sockets()
         assert mine.fileno() in found
         assert server.fileno() not in found

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import nn
 
-from lockstep.launch import values
+from lockstep.launch import pickled
 
 ROWS = torch.arange(12.0).reshape(3, 4)
 
@@ -53,7 +53,7 @@ def form(tensor: torch.Tensor) -> tuple[Any, ...]:
 @pytest.mark.parametrize("kind", TENSORS)
 def test_a_tensor_is_as_cloudpickle_gives_it(kind: str) -> None:
     given = TENSORS[kind]
-    there, plainly = cloudpickle.loads(values.packed(given)), cloudpickle.loads(cloudpickle.dumps(given))
+    there, plainly = cloudpickle.loads(pickled.packed(given)), cloudpickle.loads(cloudpickle.dumps(given))
     assert form(there) == form(plainly)
     if kind != "meta":
         assert torch.equal(there.to_dense(), given.to_dense())
@@ -61,16 +61,16 @@ def test_a_tensor_is_as_cloudpickle_gives_it(kind: str) -> None:
 
 def test_one_tensor_in_two_places_is_one_and_nobody_elses() -> None:
     weight = nn.Parameter(ROWS.clone())
-    first, again, (one, other) = cloudpickle.loads(values.packed((ROWS, ROWS, (weight, weight))))
+    first, again, (one, other) = cloudpickle.loads(pickled.packed((ROWS, ROWS, (weight, weight))))
     assert first is again
     assert one is other
     first.zero_()
     assert ROWS.any()
-    assert torch.ones(64).data_ptr() % 64 == cloudpickle.loads(values.packed(torch.ones(64))).data_ptr() % 64 == 0
+    assert torch.ones(64).data_ptr() % 64 == cloudpickle.loads(pickled.packed(torch.ones(64))).data_ptr() % 64 == 0
 
 
 def test_functions_travel_along() -> None:
     scale = torch.tensor([3.0])
-    function, model = cloudpickle.loads(values.packed((lambda x: scale * x, nn.Linear(2, 2))))
+    function, model = cloudpickle.loads(pickled.packed((lambda x: scale * x, nn.Linear(2, 2))))
     assert function(torch.tensor([2.0])).item() == 6
     assert model(torch.ones(2)).shape == (2,)

@@ -209,9 +209,9 @@ def test_a_request_that_is_taken_back_leaves_the_server_well(pool) -> None:
     forked = starter._starter._server
     assert isinstance(forked, starter.Forked)
     os.environ.pop("PYTEST_CURRENT_TEST")
-    told = starter.setup("lockstep.launch.worker:main", None)
-    child = forked._ask(Request("lockstep.launch.worker:main", 0, 2), told)
-    socket.send_fds(forked._socket, [Request("lockstep.launch.worker:main", -1, 2).packed()], [])
+    told = starter.setup("lockstep.launch.rank_process:main", None)
+    child = forked._ask(Request("lockstep.launch.rank_process:main", 0, 2), told)
+    socket.send_fds(forked._socket, [Request("lockstep.launch.rank_process:main", -1, 2).packed()], [])
     with pytest.raises(BrokenPipeError):
         forked._hear(child)
     child.close()

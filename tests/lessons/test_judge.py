@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 import torch
 
-from lockstep.lessons import judge as judging
+from lockstep.lessons import turn_judge as judging
 from lockstep.lessons.behind import TurnSource, load
-from lockstep.lessons.judge import Task, judge, same, task
+from lockstep.lessons.turn_judge import Task, judge, same, task
 
 SOURCE = TurnSource(
     "def half(n):\n    return n // 2\n",

@@ -4,10 +4,10 @@ import pytest
 import torch
 import torch.distributed as dist
 
-from lockstep.comm.rules import NCCL, RENDEZVOUS, STRICT, Rules
+from lockstep.comm.backend_rules import NCCL, RENDEZVOUS, STRICT, Rules
 from lockstep.errors import Deadlock
 from lockstep.exercises.pipeline.noted_passes import Passes, results_of
-from lockstep.pipeline.exchange import mend_one_f_one_b_exchange, one_f_one_b_exchange
+from lockstep.pipeline.blocking_messages import mend_one_f_one_b_exchange, one_f_one_b_exchange
 from lockstep.worlds import run
 
 SHAPE = (2, 3)

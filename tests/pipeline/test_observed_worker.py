@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from lockstep import run
-from lockstep.comm.rules import STRICT
+from lockstep.comm.backend_rules import STRICT
 from lockstep.exercises.pipeline.observed_worker import LATE, LONG, observed, random_streams, tasks, under_way, written
 from lockstep.pipeline.instructions import Update
 from lockstep.pipeline.pairs import instructions, orders_of

@@ -15,9 +15,9 @@ from lockstep.experiments.pipeline import (
     your_line,
 )
 from lockstep.experiments.pipeline.equality import gradients_table
-from lockstep.pipeline import exchange
+from lockstep.pipeline import blocking_messages
 from lockstep.pipeline.drawing import best_slots
-from lockstep.pipeline.staleness import rates_table
+from lockstep.pipeline.pipedream_staleness import rates_table
 
 
 @pytest.mark.slow
@@ -51,7 +51,7 @@ def test_plain_sends_get_through_as_long_as_they_are_short() -> None:
     assert [cell == "waits for ever" for cell in plain[1:]] == [False, False, True]
     assert "waits for ever" not in mended
     with pytest.raises(Deadlock, match="rank 1 waits for rank 2, rank 2 waits for rank 1"):
-        your_line.exchanged(exchange.one_f_one_b_exchange, 1_000_000)
+        your_line.exchanged(blocking_messages.one_f_one_b_exchange, 1_000_000)
 
 
 def test_what_the_board_asks_for() -> None:

@@ -10,7 +10,7 @@ from lockstep.cost.pipeline import sent_bytes
 from lockstep.errors import UsageError
 from lockstep.experiments.pipeline import data_or_model, notes_sample, placement, training
 from lockstep.experiments.pipeline.training import Flat, pipelined, step
-from lockstep.pipeline import staleness
+from lockstep.pipeline import pipedream_staleness
 
 
 def test_the_notes_first_pipeline_is_serial() -> None:
@@ -63,14 +63,16 @@ def test_the_bytes_of_a_placement_are_the_formulas() -> None:
 @pytest.mark.slow
 def test_what_is_measured_twice_runs_once() -> None:
     """A cache counts a call with a default left out as another one: the lesson's tables ran all of it twice."""
-    assert staleness.losses("flush", 2) is staleness.losses("flush", 2, staleness.RATE, staleness.MOMENTUM)
+    assert pipedream_staleness.losses("flush", 2) is pipedream_staleness.losses(
+        "flush", 2, pipedream_staleness.RATE, pipedream_staleness.MOMENTUM
+    )
     assert training.executed("naive", 2) is training.executed("naive", 2, Flat())
     assert placement.measured() is placement.measured(placement.MANY_WEIGHTS)
 
 
 @pytest.mark.slow
 def test_old_weights_cost_loss() -> None:
-    flush, stashed, unstashed = staleness.staleness([2])
+    flush, stashed, unstashed = pipedream_staleness.staleness([2])
     assert (flush.oldest, stashed.oldest) == (0, 1)
     assert flush.loss < 1.0 < 1.5 < stashed.loss
     assert stashed.loss != unstashed.loss
@@ -78,7 +80,7 @@ def test_old_weights_cost_loss() -> None:
 
 @pytest.mark.slow
 def test_the_older_the_worse() -> None:
-    found = {(f.p, f.way): f.loss for f in staleness.staleness((2, 4, 8))}
+    found = {(f.p, f.way): f.loss for f in pipedream_staleness.staleness((2, 4, 8))}
     assert found[2, "flush"] == pytest.approx(found[8, "flush"], rel=1e-3)
     assert found[2, "PipeDream"] < found[4, "PipeDream"] < found[8, "PipeDream"]
     assert all(found[p, "PipeDream"] < found[p, "PipeDream without stashing"] for p in (2, 4, 8))
@@ -86,7 +88,7 @@ def test_the_older_the_worse() -> None:
 
 @pytest.mark.slow
 def test_small_steps_forgive_old_weights() -> None:
-    flush, stashed = (staleness.trained(way, 2, rate=0.002) for way in ("flush", "PipeDream"))
+    flush, stashed = (pipedream_staleness.trained(way, 2, rate=0.002) for way in ("flush", "PipeDream"))
     assert stashed < 1.2 * flush
 
 

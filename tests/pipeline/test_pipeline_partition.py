@@ -10,10 +10,10 @@ from torch import nn
 
 from lockstep import run
 from lockstep.errors import UsageError
-from lockstep.experiments.pipeline.profile import profile
-from lockstep.pipeline import partition, pipedream_partition
-from lockstep.pipeline.partition import partition_layers, slowest
+from lockstep.experiments.pipeline.layer_profile import profile
+from lockstep.pipeline import pipedream_partition, stage_partition
 from lockstep.pipeline.pipedream_partition import Layer, Stage
+from lockstep.pipeline.stage_partition import partition_layers, slowest
 
 
 def test_the_slowest_stage_is_as_fast_as_can_be() -> None:
@@ -25,7 +25,7 @@ def test_the_slowest_stage_is_as_fast_as_can_be() -> None:
         assert len(sizes) == stages
         assert min(sizes) >= 1
         assert sum(sizes) == len(costs)
-        assert slowest(costs, sizes) == slowest(costs, partition.by_brute_force(costs, stages)), (costs, sizes)
+        assert slowest(costs, sizes) == slowest(costs, stage_partition.by_brute_force(costs, stages)), (costs, sizes)
 
 
 def test_equal_numbers_of_layers_are_not_equal_work() -> None:

@@ -14,7 +14,7 @@ import torch.distributed as dist
 from torch import Tensor, nn
 
 from lockstep import run
-from lockstep.comm.rules import NCCL
+from lockstep.comm.backend_rules import NCCL
 from lockstep.errors import Deadlock, RankRaised, UsageError
 from lockstep.experiments.pipeline import equality
 from lockstep.experiments.pipeline.equality import CASES, Case, alone, beside_one_rank, furthest, loss, parts

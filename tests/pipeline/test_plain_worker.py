@@ -9,7 +9,7 @@ import torch
 import torch.distributed as dist
 from torch.nn import functional as F
 
-from lockstep.comm.rules import NCCL, RENDEZVOUS, Rules
+from lockstep.comm.backend_rules import NCCL, RENDEZVOUS, Rules
 from lockstep.pipeline.drawing import drawing, streams_of
 from lockstep.pipeline.pairs import Pair, instructions, orders, pairs, triples
 from lockstep.pipeline.plain_worker import pipeline_worker

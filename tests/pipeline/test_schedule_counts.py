@@ -6,8 +6,8 @@ import pytest
 
 from lockstep.cost import bubble as formula
 from lockstep.errors import UsageError
-from lockstep.pipeline.counts import bubble, peak_activations, peak_inputs, staleness, weight_versions
 from lockstep.pipeline.instructions import Backward, BackwardInput, BackwardWeights, Forward, Recompute, Update
+from lockstep.pipeline.schedule_costs import bubble, peak_activations, peak_inputs, staleness, weight_versions
 from lockstep.pipeline.schedules import NAMES, streams
 from lockstep.pipeline.simulate import Times, simulate
 

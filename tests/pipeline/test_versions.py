@@ -3,8 +3,8 @@
 import pytest
 
 from lockstep.experiments.pipeline.one_rank import versions_seen
-from lockstep.pipeline.counts import weight_versions
 from lockstep.pipeline.drops import mistake, pipedream
+from lockstep.pipeline.schedule_costs import weight_versions
 from lockstep.pipeline.schedules import pipedream as schedule
 from lockstep.pipeline.weight_version import weight_version
 

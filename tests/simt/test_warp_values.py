@@ -11,8 +11,8 @@ from numba.core import types
 from numba.core.registry import cpu_target
 from numba.np.numpy_support import as_dtype, from_dtype
 
+from lockstep.simt.lane_values import BINARY, UNARY, select, typed
 from lockstep.simt.masks import ALL, LANES, NONE, Mask
-from lockstep.simt.values import BINARY, UNARY, select, typed
 
 KINDS = [np.dtype(kind) for kind in ("?", "i1", "i2", "i4", "i8", "u1", "u4", "u8", "f4", "f8")]
 OPERATORS = {

@@ -11,8 +11,8 @@ import torch.distributed as dist
 from lockstep import run
 from lockstep.experiments.tensor_parallel.trainings import SIZES
 from lockstep.models import GPT
+from lockstep.tensor_parallel.bug_test import is_right
 from lockstep.tensor_parallel.bugs import RIGHT, STEPS, WRONG, losses_table, serial, train
-from lockstep.tensor_parallel.proof import is_right
 
 SIZE = SIZES | {"layers": 1, "width": 12, "vocabulary": 16, "context": 6, "dtype": torch.float64}
 

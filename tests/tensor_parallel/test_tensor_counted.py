@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from lockstep import run
-from lockstep.experiments.tensor_parallel.counted import STYLES, counted_table, mlp, rows_first
+from lockstep.experiments.tensor_parallel.collectives_of_a_block import STYLES, counted_table, mlp, rows_first
 
 
 @pytest.mark.slow

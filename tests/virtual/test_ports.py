@@ -17,8 +17,8 @@ import torch.distributed as dist
 
 from lockstep import run
 from lockstep.collectives import halving_doubling_all_reduce, ring_all_reduce, tree_broadcast
+from lockstep.comm.backend_rules import RENDEZVOUS
 from lockstep.comm.operation import Operation
-from lockstep.comm.rules import RENDEZVOUS
 from lockstep.cost.calendar import Calendar
 from lockstep.machines import Cluster, Device, Link
 from lockstep.straggler import burn

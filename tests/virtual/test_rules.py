@@ -1,4 +1,5 @@
-"""The rules of backends, each with a program that keeps it and one that does not. Sources: ``lockstep.comm.rules``."""
+"""The rules of backends, each with a program that keeps it and one that does not. Their sources are those of
+``lockstep.comm.backend_rules``."""
 
 from __future__ import annotations
 
@@ -12,8 +13,8 @@ import torch.distributed as dist
 from torch.distributed import batch_isend_irecv
 
 from lockstep import run
-from lockstep.comm import rules
-from lockstep.comm.rules import MPI, NCCL, RENDEZVOUS
+from lockstep.comm import backend_rules as rules
+from lockstep.comm.backend_rules import MPI, NCCL, RENDEZVOUS
 from lockstep.errors import Deadlock, Mismatch, RankRaised, UsageError
 
 STRICT = replace(NCCL, eager=-1)

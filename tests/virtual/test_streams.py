@@ -8,7 +8,7 @@ import torch
 import torch.distributed as dist
 
 from lockstep import run
-from lockstep.virtual.streams import draws
+from lockstep.virtual.random_streams import draws
 
 
 def meeting(draw, times=3):

@@ -444,9 +444,9 @@ def test_endless_communication_runs_out_of_time():
 
 @pytest.mark.slow
 def test_a_loop_in_c_that_holds_the_interpreter_is_stopped_too(monkeypatch):
-    from lockstep.virtual import child
+    from lockstep.virtual import cluster_process
 
-    monkeypatch.setattr(child, "GRACE", 0.5)
+    monkeypatch.setattr(cluster_process, "GRACE", 0.5)
     with pytest.raises(Stuck) as caught:
         run_virtual(Job.pack(lambda: 10 ** (10**9), (), {}, 1, timeout=0.2), CLUSTER, patience=0.2)
     assert "10 ** (10**9)" in str(caught.value)

@@ -13,7 +13,7 @@ import torch.distributed as dist
 from lockstep.exercises.horovod.replayed import Serial, first_fact, replay
 from lockstep.experiments.horovod import tf_distribute
 from lockstep.experiments.horovod.lightning import lightning
-from lockstep.experiments.horovod.observed import Evidence, noted, observed
+from lockstep.experiments.horovod.observed_script import Evidence, noted, observed
 from lockstep.experiments.horovod.task import Task, flat, state
 from lockstep.forking import starter
 from lockstep.with_horovod import script

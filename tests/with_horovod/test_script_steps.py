@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 
 from lockstep.errors import UsageError
-from lockstep.experiments.horovod.steps import (
+from lockstep.experiments.horovod.six_steps import (
     PARTS,
     SHOWS,
     compiled,

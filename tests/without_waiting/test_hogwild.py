@@ -11,7 +11,7 @@ import pytest
 from numba import njit
 
 from lockstep.cpu.threads import count_atomically, thread_seconds
-from lockstep.experiments.without_waiting import conflict, counted
+from lockstep.experiments.without_waiting import conflict, lost_updates
 from lockstep.without_waiting import hogwild, sparse
 from lockstep.without_waiting.sparse import Examples, Floats
 
@@ -126,20 +126,20 @@ def test_uniform_examples_meet_as_often_as_probability_says() -> None:
 
 
 def test_one_thread_loses_nothing_and_overtakes_nobody() -> None:
-    assert counted.surviving(3, threads=1, increments=1000) == 1000
-    assert counted.overtaken(SMALL["dense"], 0.1, threads=1) == 0
+    assert lost_updates.surviving(3, threads=1, increments=1000) == 1000
+    assert lost_updates.overtaken(SMALL["dense"], 0.1, threads=1) == 0
 
 
 def test_of_two_threads_increments_the_atomic_ones_survive() -> None:
-    assert counted.surviving(1, 2, 100_001, count_atomically) == 100_001
-    assert 0 < counted.surviving(1, 2, 100_001) <= 100_001
-    assert 0 <= counted.overtaken(SMALL["dense"], 0.1) <= 1
+    assert lost_updates.surviving(1, 2, 100_001, count_atomically) == 100_001
+    assert 0 < lost_updates.surviving(1, 2, 100_001) <= 100_001
+    assert 0 <= lost_updates.overtaken(SMALL["dense"], 0.1) <= 1
 
 
 @pytest.mark.slow
 def test_each_table_is_one_line_in_a_cell() -> None:
     speed, loss = hogwild.speed_table(sets=SMALL, repeats=1), hogwild.loss_table(epochs=2, sets=SMALL)
-    met, lost = conflict.conflict_table(sets=SMALL), counted.survivors((1, 50), increments=2000, repeats=2)
+    met, lost = conflict.conflict_table(sets=SMALL), lost_updates.survivors((1, 50), increments=2000, repeats=2)
     assert [row[0] for row in speed.rows] == [row[0] for row in met.rows] == ["uniform", "skewed", "dense"]
     assert [row[1] for row in loss.rows] == ["1", "2, racy", "2, locked"] * 3
     assert [row[0] for row in lost.rows] == ["1", "50"]

@@ -15,11 +15,11 @@ import torch
 from torch import Tensor
 
 from lockstep.checks.case import Case
+from lockstep.checks.evidence_rules import Evidence, Rule, first
 from lockstep.checks.exercise import Compared, Exercise
 from lockstep.checks.judge import Fault
 from lockstep.checks.numbers import apart, number_of
 from lockstep.checks.observation import Seen
-from lockstep.checks.rules import Evidence, Rule, first
 from lockstep.checks.values import told
 from lockstep.checks.wording import counted
 

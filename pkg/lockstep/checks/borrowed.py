@@ -6,7 +6,7 @@ from typing import Any
 
 from lockstep.checks.exercise import Exercise
 from lockstep.checks.judge import Finding
-from lockstep.checks.trees import Form, form_of, form_of_library, form_of_text
+from lockstep.checks.syntax_trees import Form, form_of, form_of_library, form_of_text
 
 THE_REFERENCE = "the-reference"
 LEAST = 40  # nodes: whoever is right in fewer writes the same

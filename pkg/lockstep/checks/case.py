@@ -1,7 +1,8 @@
 """A Case: one call of the learner's function on every rank, described by plain data so that a judge can rebuild it.
 
 Cases differ in what learners' answers stumble over: more than two ranks, a size that the ranks do not divide, a group
-that is not the world, a matrix, a dtype. ``patterns.py`` makes an explanation of which ones fail."""
+that is not the world, a matrix, a dtype. ``failing_cases.py`` makes an explanation of
+which ones fail."""
 
 from __future__ import annotations
 

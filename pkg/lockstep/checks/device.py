@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch.utils._pytree import tree_any, tree_map
 
-from lockstep.launch import group
+from lockstep.launch import joining
 from lockstep.launch.job import INSIDE
 
 HOST = torch.device("cpu")
@@ -21,7 +21,7 @@ HOST = torch.device("cpu")
 
 def device_of_rank() -> torch.device:
     """The GPU of this rank, where a launcher has started no more ranks on its node than there are GPUs."""
-    if os.environ.get(INSIDE) == "spmd" and group.on_gpus(int(os.environ["LOCAL_WORLD_SIZE"])):
+    if os.environ.get(INSIDE) == "spmd" and joining.on_gpus(int(os.environ["LOCAL_WORLD_SIZE"])):
         return torch.device("cuda", int(os.environ["LOCAL_RANK"]))
     return HOST
 

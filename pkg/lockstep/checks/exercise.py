@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from lockstep.checks.case import Case, Inputs
 from lockstep.checks.once import Once
-from lockstep.comm.rules import RENDEZVOUS, Rules
+from lockstep.comm.backend_rules import RENDEZVOUS, Rules
 from lockstep.errors import UsageError
 
 if TYPE_CHECKING:

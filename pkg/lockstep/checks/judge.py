@@ -14,10 +14,10 @@ from math import floor
 from typing import Protocol
 
 from lockstep.checks.case import Case
+from lockstep.checks.failing_cases import explain, special
 from lockstep.checks.observation import Failure, Observation, Seen
-from lockstep.checks.patterns import explain, special
 from lockstep.checks.traffic import collectives
-from lockstep.checks.waits import unsafe
+from lockstep.checks.unfinished_transfers import unsafe
 from lockstep.checks.wording import counted
 
 STEP = 0.25  # points are given in quarters

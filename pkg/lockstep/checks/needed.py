@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from types import CodeType
 
-from lockstep.checks.names import inside, used
+from lockstep.checks.names_in_code import inside, used
 
 BIND = ("STORE_NAME", "STORE_GLOBAL")
 READ = ("LOAD_NAME", "LOAD_GLOBAL")

@@ -29,7 +29,7 @@ from lockstep.checks.seeds import seed
 from lockstep.checks.signature import misfit
 from lockstep.checks.transport import Unreadable, decoded
 from lockstep.comm import exits
-from lockstep.comm.rules import RENDEZVOUS, Rules
+from lockstep.comm.backend_rules import RENDEZVOUS, Rules
 from lockstep.errors import Exit, LockstepError, RunError, WorldUnavailable
 from lockstep.events import Outcome, Trace
 from lockstep.machines import Cluster

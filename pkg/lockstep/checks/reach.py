@@ -13,7 +13,7 @@ from itertools import takewhile
 from types import CodeType, FunctionType, MethodType
 from typing import Any
 
-from lockstep.checks.names import inside, used
+from lockstep.checks.names_in_code import inside, used
 
 DEPTH = 4  # of containers in containers
 

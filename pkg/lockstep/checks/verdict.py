@@ -17,7 +17,6 @@ from lockstep.checks import default_judge
 from lockstep.checks.borrowed import remark
 from lockstep.checks.closer_look import Closer
 from lockstep.checks.exercise import Exercise, exercises, find
-from lockstep.checks.hints import hinted
 from lockstep.checks.judge import Finding, fault_of, mark, plainly_endless
 from lockstep.checks.known import helpful
 from lockstep.checks.load import NoFunction, Unreadable, load
@@ -25,6 +24,7 @@ from lockstep.checks.observation import Observation, Seen
 from lockstep.checks.observe import LAUNCHED_CASE_LIMIT, LIMIT, Ungraded, observe, observe_reference, warm_up
 from lockstep.checks.score import Score
 from lockstep.checks.seeds import seed, under_autograde
+from lockstep.checks.slips import hinted
 from lockstep.checks.ungraded import settle
 from lockstep.checks.wording import printable
 from lockstep.errors import LockstepError, UsageError

@@ -15,10 +15,11 @@ Taught in unit 04. Read in this order:
     overlap           overlap
     broken            deadlock (three programs that hang)
     mended            (the same, mended)
-    proof             is_all_reduce
+    all_reduce_test   is_all_reduce
     driven            (two all-reduces with one line left open)
 """
 
+from lockstep.collectives.all_reduce_test import is_all_reduce
 from lockstep.collectives.all_to_all import one_by_one_all_to_all, pairwise_all_to_all
 from lockstep.collectives.broken import out_of_order_tags, ring_of_sends, skipped_collective
 from lockstep.collectives.driven import driven_doubling, driven_ring
@@ -35,7 +36,6 @@ from lockstep.collectives.naive import (
 )
 from lockstep.collectives.overlap import one_after_the_other, overlapped_step
 from lockstep.collectives.ping_pong import ping_pong
-from lockstep.collectives.proof import is_all_reduce
 from lockstep.collectives.ring import ring_all_gather, ring_all_reduce, ring_reduce_scatter
 from lockstep.collectives.tree import binary_tree_all_reduce, tree_broadcast, tree_reduce
 

@@ -16,8 +16,8 @@ from collections import defaultdict, deque
 from collections.abc import Iterator, Sequence
 from itertools import count
 
+from lockstep.comm.backend_rules import RENDEZVOUS, Rules
 from lockstep.comm.operation import Operation
-from lockstep.comm.rules import RENDEZVOUS, Rules
 from lockstep.deadlock_report import ANY_SOURCE
 from lockstep.events import POINT_TO_POINT, Event
 

@@ -1,7 +1,7 @@
 """What a rank's process tells of itself, read by a process that must not run anything of the learner's.
 
 A pickle can name any function, and opening it calls that function. So only the classes below may be named: plain data,
-whose making does nothing else. Values that a program returns are another matter (``lockstep.launch.values``)."""
+whose making does nothing else. Values that a program returns are another matter (``lockstep.launch.pickled``)."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ FACTS = {
     "lockstep.events.Memory",
     "lockstep.places.Place",
     "lockstep.comm.operation.Operation",
-    "lockstep.launch.worker.Returned",
+    "lockstep.launch.rank_process.Returned",
     "lockstep.launch.deadline.Overdue",
     "lockstep.launch.watchdog.Stack",
-    "lockstep.launchers.exchange.Identity",
+    "lockstep.launchers.outcomes.Identity",
 }
 
 

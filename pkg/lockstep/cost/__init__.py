@@ -8,7 +8,7 @@ Taught in unit 00. Read in this order:
     peak              (bytes that a rank of ZeRO holds at most)
     algorithms        (each collective, algorithm by algorithm)
     fit               alpha; beta
-    flat              (a collective on equal links)
+    flat_network      (a collective on equal links)
     network           (a collective on a cluster)
     library           (what NCCL and RCCL reach)
     compute           (an operation on a device)
@@ -18,7 +18,7 @@ Taught in unit 00. Read in this order:
     jitter            (times that vary)
     data_parallel     (when the backward pass hides the all-reduce)
     parameter_server  (a server has one port in and one out)
-    units             (which layers to gather together)
+    gathered_units    (which layers to gather together)
     sharding          (what ZeRO's stages keep and send)
     bubble            (idle time and activations of a pipeline)
     pipeline          (bytes of a pipeline's rank)

@@ -46,7 +46,7 @@ from lockstep.cost.algorithms import (
 )
 from lockstep.cost.cores import shared
 from lockstep.cost.fit import choose_algorithm, fit_alpha_beta
-from lockstep.cost.flat import flat_times
+from lockstep.cost.flat_network import flat_times
 from lockstep.machines import Cluster, Link
 
 __all__ = [

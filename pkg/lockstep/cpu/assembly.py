@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from lockstep.cpu.dataflow import Chain, carried_chains
-from lockstep.cpu.instructions import Instruction
+from lockstep.cpu.machine_instructions import Instruction
 
 _LABEL = re.compile(r'^("?[.\w$@]+"?):')
 _WRAPPERS = ("_ZN7cpython", "_ZN5cfunc", "cfunc.", "NRT_", "numba_", "__numba")  # not what the learner wrote

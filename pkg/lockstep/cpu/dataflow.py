@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lockstep.cpu.instructions import Instruction
+from lockstep.cpu.machine_instructions import Instruction
 
 
 @dataclass(frozen=True)

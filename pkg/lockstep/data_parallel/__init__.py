@@ -5,7 +5,7 @@ Taught in unit 05. Read in this order:
 
     sgd         all-reduce SGD
     means       (means of ranks with unequal shares)
-    partition   DistributedSampler; epoch
+    sampler     DistributedSampler; epoch
     ddp         DDP; buckets; DistributedDataParallel
     batch_norm  batch normalisation
     replicas    replicas

@@ -59,7 +59,7 @@ class Dyed:
     returned: tuple[bool, ...] = ()  # whether each rank returned anything
     doubt: Doubt = ""
     failure: str = ""
-    steps: tuple[Step, ...] = ()  # on the way, if they were asked for and can be said (``steps.py``)
+    steps: tuple[Step, ...] = ()  # on the way, if they were asked for and can be said (``on_the_way.py``)
 
     @property
     def certain(self) -> bool:

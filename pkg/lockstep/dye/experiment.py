@@ -20,11 +20,11 @@ from typing import Any
 import torch
 import torch.distributed as dist
 
-from lockstep.comm.rules import Rules
+from lockstep.comm.backend_rules import Rules
 from lockstep.dye.digits import Digits, controls
 from lockstep.dye.dyed import Dyed
+from lockstep.dye.on_the_way import Watch, read_steps
 from lockstep.dye.reading import Left, read
-from lockstep.dye.steps import Watch, read_steps
 from lockstep.errors import RunError, UsageError
 from lockstep.machines import Cluster
 from lockstep.worlds import run
@@ -58,7 +58,7 @@ def dye(
     weights: a denominator that counts may have, as 4 for ``x/2 + left/4 + right/4``. The number of ranks is tried
         always: a mean needs none.
     rules: see ``run``. timeout: seconds of host time for all calls together.
-    steps: note as well what is where before each round of messages (``steps.py``): for the figure.
+    steps: note as well what is where before each round of messages (``on_the_way.py``): for the figure.
 
     A run that fails gives a ``Dyed`` with ``doubt="failed"`` and the error's name in ``failure``. Raises UsageError
     for a call that makes no sense, and WorldUnavailable when this machine cannot do it.

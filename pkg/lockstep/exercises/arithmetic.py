@@ -9,11 +9,11 @@ from random import Random
 from typing import Any
 
 from lockstep.checks.case import Case
+from lockstep.checks.evidence_rules import Rule, first
 from lockstep.checks.exercise import Exercise
 from lockstep.checks.judge import Fault
 from lockstep.checks.observation import Seen
 from lockstep.checks.rank_program import returned
-from lockstep.checks.rules import Rule, first
 
 Calls = Sequence[tuple[Any, ...]]  # the arguments of each
 Tried = Mapping[str, Calls | Callable[[Random], Calls]]  # what is told of them -> the calls, or who draws them

@@ -47,7 +47,7 @@ PRELOAD = (
     "numpy.ctypeslib",
     "numpy.random",
     "cloudpickle",
-    "lockstep.launch.worker",
+    "lockstep.launch.rank_process",
     "lockstep.virtual.fake_simulation",
 )
 WORTH = 40  # forks: as many save what it takes to make huge pages

@@ -1,7 +1,7 @@
 """Answers that are alike beyond what the lab gives, across a class: a list for the teacher to look at, no verdict.
 
-They are compared by their forms (``checks/trees.py``): names, comments and layout aside. Of each form is left out what
-the lab itself gives, and nothing is said of one that has little else: whoever is right writes the same. The
+They are compared by their forms (``checks/syntax_trees.py``): names, comments and layout aside. Of each form is left
+out what the lab itself gives, and nothing is said of one that has little else: whoever is right writes the same. The
 library's own answer and the course's solution are compared with as well.
 """
 
@@ -15,7 +15,7 @@ from typing import Any
 
 from lockstep.checks import find
 from lockstep.checks.borrowed import LEAST
-from lockstep.checks.trees import Form, form_of_library, form_of_text
+from lockstep.checks.syntax_trees import Form, form_of_library, form_of_text
 from lockstep.checks.wording import listed, printable
 from lockstep.grading.judging import Result
 from lockstep.grading.submission import Notebook

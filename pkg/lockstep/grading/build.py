@@ -33,13 +33,13 @@ from lockstep.errors import LockstepError, UsageError
 from lockstep.grading import coverage_sheet, glossary
 from lockstep.grading.course import contents
 from lockstep.grading.hints import nested
+from lockstep.grading.lab_rules import Find, Graded, front_problems, lab_problems
 from lockstep.grading.lesson_counts import pattern_problems
 from lockstep.grading.lesson_rules import leaks, topic_problems
 from lockstep.grading.parting import SOURCES, part
 from lockstep.grading.release import release
-from lockstep.grading.rules import Find, Graded, front_problems, lab_problems
-from lockstep.grading.source import Cell, Problem, read
 from lockstep.grading.submission import Made
+from lockstep.grading.text_notebook import Cell, Problem, read
 from lockstep.lessons.after import MARK
 
 _METADATA = {

@@ -25,7 +25,7 @@ from lockstep.checks import Score, check_file, find
 from lockstep.checks.load import NoFunction, Unreadable, load
 from lockstep.checks.score import page
 from lockstep.checks.seeds import secret_of_student
-from lockstep.checks.trees import form_of
+from lockstep.checks.syntax_trees import form_of
 from lockstep.checks.wording import printable
 from lockstep.forking import starter
 from lockstep.grading import kernel_calls as kernel

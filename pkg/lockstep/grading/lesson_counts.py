@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from lockstep.grading.parting import mark, stub
-from lockstep.grading.source import Cell, Problem
+from lockstep.grading.text_notebook import Cell, Problem
 
 HEADING = re.compile(r"^## (?P<title>.*?)(?: · (?P<minutes>\d+) minutes?)?(?P<short> · short path)?$", re.M)
 PATH = re.compile(r"^\| (?P<path>Whole lesson|Short path) \| (?P<minutes>\d+) \|", re.M)  # in the table at the top

@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 
-from lockstep.grading.names import made, taken
+from lockstep.grading.cell_names import made, taken
+from lockstep.grading.lab_rules import BEGIN, END
 from lockstep.grading.parting import KINDS, Mark, Parted, arguments, mark, quiz_answer, whole
-from lockstep.grading.rules import BEGIN, END
-from lockstep.grading.source import Cell, Problem
+from lockstep.grading.text_notebook import Cell, Problem
 from lockstep.lessons.behind import TurnSource
-from lockstep.lessons.judge import Outcome, alike, outcomes, task
 from lockstep.lessons.quiz import close
+from lockstep.lessons.turn_judge import Outcome, alike, outcomes, task
 
 FEWEST_CASES, WRONG, LINES = 8, (3, 5), 3  # of a turn
 

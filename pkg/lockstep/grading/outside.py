@@ -16,7 +16,7 @@ import psutil
 
 from lockstep.checks import calls
 from lockstep.comm import exits
-from lockstep.comm.rules import Rules
+from lockstep.comm.backend_rules import Rules
 from lockstep.errors import Exit, LockstepError, WorldUnavailable
 from lockstep.events import Outcome
 from lockstep.forking import starter
@@ -35,8 +35,8 @@ GLANCE = 0.25  # seconds between two looks at what a sandbox takes
 # Loaded before there is a sandbox. Nothing of an answer comes with them, or `withheld.forget` takes it away.
 MODULES = (
     "lockstep.grading.inside",
-    "lockstep.virtual.child",
-    "lockstep.launch.worker",
+    "lockstep.virtual.cluster_process",
+    "lockstep.launch.rank_process",
     "lockstep.checks.rank_program",
 )
 

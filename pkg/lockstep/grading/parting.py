@@ -23,7 +23,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from lockstep.grading.source import Cell
+from lockstep.grading.text_notebook import Cell
 from lockstep.lessons.after import MARK
 from lockstep.lessons.behind import Behind, Question, QuizAnswer, TurnSource
 from lockstep.lessons.quiz import told

@@ -14,7 +14,7 @@ import numpy
 import torch
 
 from lockstep.errors import UsageError
-from lockstep.launch import values
+from lockstep.launch import pickled
 from lockstep.places import Sources
 
 INSIDE = "LOCKSTEP_INSIDE"  # set in the environment of every rank that was started here: run() does not nest
@@ -63,14 +63,14 @@ class Job:
     def blob_of(self, value: Any) -> bytes:
         """What a rank returned, as it travels. Raises TypeError, in one sentence, if it cannot."""
         if not self.raw:
-            return values.dumps(value)
+            return pickled.dumps(value)
         if type(value) is not bytes:
             raise TypeError(f"bytes were to be returned, and this is a {type(value).__name__}")
         return value
 
     def given_back(self, blob: bytes) -> Any:
         """What a rank returned, where it has arrived."""
-        return blob if self.raw else values.loads(blob)
+        return blob if self.raw else pickled.loads(blob)
 
 
 def import_main(fn: Any) -> None:

@@ -21,12 +21,12 @@ from lockstep.errors import Exit, RunError, WorldUnavailable
 from lockstep.events import Outcome
 from lockstep.forking import starter
 from lockstep.forking.child import CUT, Child
-from lockstep.launch import group
+from lockstep.launch import joining
 from lockstep.launch.busy_polling import BusyPolling
-from lockstep.launch.diagnosis import Diagnosis, journal_of, read_journal
 from lockstep.launch.job import Job
+from lockstep.launch.post_mortem import Diagnosis, journal_of, read_journal
+from lockstep.launch.rank_process import Returned, Task
 from lockstep.launch.watchdog import Watchdog
-from lockstep.launch.worker import Returned, Task
 
 START_LIMIT = 60.0  # seconds until all ranks have joined their group
 GRACE = 0.3  # seconds in which other ranks may tell of an exception that came first
@@ -35,7 +35,7 @@ GLANCE = 0.1  # seconds between two looks of the watchdog
 
 def run_processes(job: Job) -> Outcome:
     """Run ``job`` on as many processes of this machine. Raises the RunError that ended it."""
-    with starter.started("lockstep.launch.worker:main", job.ranks) as children, meeting_place() as directory:
+    with starter.started("lockstep.launch.rank_process:main", job.ranks) as children, meeting_place() as directory:
         return Run(job, children, directory).outcome()
 
 
@@ -92,7 +92,7 @@ class Run:
 
     def _begin(self) -> None:
         """Every rank joins the group; then all begin at once."""
-        port = group.free_port()
+        port = joining.free_port()
         for rank, child in enumerate(self.children):
             with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # its end will be heard
                 child.conn.send(Task(self.job.of_rank(rank), rank, self.directory, port))

@@ -22,15 +22,15 @@ from lockstep.comm.operation import Operation
 from lockstep.comm.output import StreamTo, TaggedOutput
 from lockstep.errors import Exit, RunError, Stuck, WorldUnavailable
 from lockstep.events import Outcome
-from lockstep.launch import group
+from lockstep.launch import joining
 from lockstep.launch.adoption import Given
 from lockstep.launch.deadline import Deadline, Overdue, Terminated, TimeUp, terminable
-from lockstep.launch.diagnosis import Diagnosis
 from lockstep.launch.job import INSIDE, Job
+from lockstep.launch.post_mortem import Diagnosis
+from lockstep.launch.rank_process import Returned, carry_out
 from lockstep.launch.watchdog import Stack
-from lockstep.launch.worker import Returned, carry_out
 from lockstep.launchers.detection import Environment
-from lockstep.launchers.exchange import Exchange, Lost
+from lockstep.launchers.outcomes import Exchange, Lost
 from lockstep.record import Recorder
 from lockstep.residency import Residency
 
@@ -118,7 +118,7 @@ class Part:
     def _try(self) -> Returned | Exit:
         residency = Residency(lambda: time.monotonic() - self.began)
         try:
-            with group.adoption(self._given()):
+            with joining.adoption(self._given()):
                 value = carry_out(self.job, self.environment.rank, self.began, residency, keep=self._keep)
             ended = time.monotonic() - self.began
             self.blob = self.job.blob_of(value)
@@ -130,7 +130,7 @@ class Part:
 
     def _given(self) -> Given:
         here = self.environment
-        return group.given(here.rank, here.world_size, self.member.new_store, self.job.timeout)
+        return joining.given(here.rank, here.world_size, self.member.new_store, self.job.timeout)
 
     def _keep(self, recorder: Recorder) -> None:
         self.operations = recorder.operations
@@ -143,7 +143,7 @@ class Part:
         blobs: list[bytes] = []
         mine = ""
         try:
-            blobs = group.gathered(self.blob)
+            blobs = joining.gathered(self.blob)
         except RuntimeError as error:
             mine = str(error).partition("\n")[0] or type(error).__name__
         self.exchange.tell("values", mine)
@@ -196,7 +196,7 @@ class Part:
         faulthandler.dump_traceback_later(self.job.timeout + PATIENCE, exit=True, file=sys.__stderr__ or 2)
         os.environ[INSIDE] = "spmd"
         named = {"MASTER_ADDR", "MASTER_PORT"} - set(os.environ)
-        group.name_master("127.0.0.1", int(self.environment.port))
+        joining.name_master("127.0.0.1", int(self.environment.port))
         self._out = out
         sys.stdout = StreamTo(output, lambda: self.environment.rank)
         try:

@@ -21,11 +21,11 @@ from torch.distributed.rendezvous import rendezvous
 
 from lockstep.errors import RunError, UsageError, WorldUnavailable
 from lockstep.events import Outcome
-from lockstep.launch import group
+from lockstep.launch import joining
 from lockstep.launch.job import Job
 from lockstep.launchers.detection import Environment, detect
-from lockstep.launchers.exchange import Exchange
 from lockstep.launchers.one_rank import PATIENCE, Part
+from lockstep.launchers.outcomes import Exchange
 
 __all__ = ["Environment", "detect", "run_spmd"]
 
@@ -68,38 +68,38 @@ class Membership:
 
     def leave(self) -> None:
         if self._joined:
-            group.leave()
+            joining.leave()
             self.hang_up()
 
     def hang_up(self) -> None:
         """Every operation of the group fails at once, here and on its other end; also while this rank waits in it."""
         if self._joined:
-            group.hang_up(group.sockets() - self._foreign)
+            joining.hang_up(joining.sockets() - self._foreign)
 
     def _join(self, environment: Environment, timeout: float) -> Any:
         environment.install()
         if self._store is None:
             self._store = meeting_store(environment)
             meet(self._store, environment)
-            atexit.register(group.leave_at_exit)
+            atexit.register(joining.leave_at_exit)
         if self._timeout != timeout:
             self.leave()
         if not dist.is_initialized():
             self._timeout = timeout
             if not environment.master:
-                group.use_loopback()
-            group.join(environment.rank, environment.world_size, timeout, self.new_store())
+                joining.use_loopback()
+            joining.join(environment.rank, environment.world_size, timeout, self.new_store())
         return self._store
 
     def come_back(self, environment: Environment, timeout: float) -> None:
         """All ranks leave the group, and join it again: some have left it already."""
-        group.leave()
+        joining.leave()
         self._join(environment, timeout)
 
     def new_store(self) -> Any:
         """For a group that is made now."""
         self._joined += 1
-        self._foreign = group.sockets()
+        self._foreign = joining.sockets()
         return PrefixStore(f"group-{self._joined}", self._store)
 
 

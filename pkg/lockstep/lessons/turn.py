@@ -9,8 +9,8 @@ import traitlets
 from IPython import get_ipython
 
 from lockstep.errors import UsageError
-from lockstep.lessons.judge import Verdict, judge, task
 from lockstep.lessons.session import Session, current
+from lockstep.lessons.turn_judge import Verdict, judge, task
 from lockstep.lessons.words import Words, module
 
 TRIES = 3  # then a solution is offered

@@ -6,16 +6,16 @@ Taught in unit 09. Read in this order:
     instructions         stream (what a stage can be told to do)
     worker               worker
     mailbox              (what stands together is posted at once)
-    exchange             (who sends first)
+    blocking_messages    (who sends first)
     stages               stage
     validate             legal (is a schedule?)
     simulate             (when each instruction runs)
-    counts               bubble; activations
-    partition            partition
+    schedule_costs       bubble; activations
+    stage_partition      partition
     pipedream_partition  (PipeDream's partitioner)
     stashing             weight stashing
     weight_version       (how old the weights are)
-    staleness            (what that does to the loss)
+    pipedream_staleness  (what that does to the loss)
     pairs                (a stream as plain pairs)
     as_pairs             (1F1B and interleaved, so)
     plain_worker         (a worker for any schedule, plain)

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lockstep.pipeline import schedules
-from lockstep.pipeline.counts import peak_activations
 from lockstep.pipeline.pairs import Pair, Triple, instructions, orders, triples
+from lockstep.pipeline.schedule_costs import peak_activations
 from lockstep.pipeline.simulate import Stalled, Times, simulate
 
 

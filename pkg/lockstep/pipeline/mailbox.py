@@ -4,7 +4,7 @@ Receives are waited for, since the next computation needs them. Sends are not, u
 message travels while both of its ends compute.
 
 Posted one by one, a send and a receive between the same two ranks can wait for each other for ever: NCCL carries them
-out in order (``lockstep.comm.rules``). Posted at once, they are one operation.
+out in order (``lockstep.comm.backend_rules``). Posted at once, they are one operation.
 """
 
 from __future__ import annotations

@@ -18,7 +18,6 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from lockstep.errors import UsageError
-from lockstep.pipeline.counts import Part, part
 from lockstep.pipeline.instructions import (
     SENDS,
     Backward,
@@ -36,6 +35,7 @@ from lockstep.pipeline.instructions import (
     place,
     seat,
 )
+from lockstep.pipeline.schedule_costs import Part, part
 from lockstep.pipeline.schedules.messages import given, needed
 from lockstep.pipeline.simulate import Interval, chunks_of, simulate
 

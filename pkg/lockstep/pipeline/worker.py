@@ -31,7 +31,6 @@ from torch import Tensor, nn
 from torch.autograd.graph import GradientEdge, get_gradient_edge
 
 from lockstep.errors import UsageError
-from lockstep.pipeline.counts import part, recomputed, shares, weight_versions
 from lockstep.pipeline.instructions import (
     Backward,
     BackwardInput,
@@ -50,6 +49,7 @@ from lockstep.pipeline.instructions import (
     seat,
 )
 from lockstep.pipeline.mailbox import Mailbox, Message
+from lockstep.pipeline.schedule_costs import part, recomputed, shares, weight_versions
 from lockstep.pipeline.stashing import Version, WeightVersions
 from lockstep.pipeline.validate import check_stage
 

@@ -26,9 +26,9 @@ from lockstep.record import journal as entries
 from lockstep.record.callbacks import Callbacks
 from lockstep.record.demands import demand
 from lockstep.record.meaning import kind_of, payload, pieces, signature, tensors, what_moves, what_must_agree
-from lockstep.record.questions import Questions
-from lockstep.record.reductions import Reductions
-from lockstep.record.threads import Started
+from lockstep.record.polls import Questions
+from lockstep.record.reduce_ops import Reductions
+from lockstep.record.started_threads import Started
 from lockstep.residency import Hooks, Residency
 
 PRODUCTS = (torch.ops.aten.mm, torch.ops.aten.addmm, torch.ops.aten.bmm, torch.ops.aten.baddbmm)

@@ -30,7 +30,7 @@ import numpy as np
 import torch
 
 from lockstep.places import is_library
-from lockstep.residency.files import sizes
+from lockstep.residency.opened_files import sizes
 
 ARRAYS, NUMBERS, BYTES, FILES, MAPPED, UNSEEN = BESIDES = (
     "in NumPy arrays", "in lists of numbers", "in bytes or text", "in files", "in shared or mapped memory",

@@ -14,7 +14,7 @@ from lockstep.events import Memory
 from lockstep.residency import besides
 from lockstep.residency.besides import BESIDES, Besides
 from lockstep.residency.book import Residency
-from lockstep.residency.files import written
+from lockstep.residency.opened_files import written
 
 
 @contextmanager

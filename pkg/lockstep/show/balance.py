@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate, pairwise
 
-from lockstep.pipeline.partition import slowest
+from lockstep.pipeline.stage_partition import slowest
 from lockstep.show import palette, svg
 from lockstep.show.picture import Picture
 

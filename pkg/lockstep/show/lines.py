@@ -13,7 +13,7 @@ WORKERS = ("#0072B2", "#E69F00", "#009E73", "#EB5972", "#56B4E9", "#847211", "#A
 
 
 def lines(written: Sequence[Sequence[int]], transfers: int, workers: int) -> Picture:
-    """Which worker writes where: see ``draw_lines``. ``lockstep.cpu.counted`` has both."""
+    """Which worker writes where: see ``draw_lines``. ``lockstep.cpu.memory_traffic`` has both."""
     return Picture.of(draw_lines(written, transfers, workers))
 
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from lockstep.errors import UsageError
-from lockstep.pipeline.counts import bubble, peak_activations, weight_versions
 from lockstep.pipeline.instructions import Instruction, Stream
+from lockstep.pipeline.schedule_costs import bubble, peak_activations, weight_versions
 from lockstep.pipeline.schedules import streams
 from lockstep.pipeline.simulate import Interval, Times, chunks_of, simulate
 from lockstep.show import quantities

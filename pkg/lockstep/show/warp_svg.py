@@ -11,7 +11,7 @@ from lockstep.show.palette import INK
 from lockstep.show.svg import MONO, WIDTH, document, element, faint, line, text, title
 
 if TYPE_CHECKING:
-    from lockstep.simt.recorder import Step
+    from lockstep.simt.warp_recorder import Step
 
 LANES, SECTOR, WORD, BANKS = 32, 32, 4, 32
 ROW, LEFT = 16.0, 14.0

@@ -11,7 +11,7 @@ Taught in unit 03. Read in this order:
     launch          grid; block (runs a kernel)
     warp            warp; SIMT
     masks           divergence (the active mask)
-    values          (one value for a warp, or one for each lane)
+    lane_values     (one value for a warp, or one for each lane)
     access          (a load or a store of a warp)
     coalescing_and_bank_conflicts coalesced; bank conflict; sectors; wavefronts
     memory          global memory; shared memory
@@ -20,17 +20,17 @@ Taught in unit 03. Read in this order:
     schedule        (in which order warps and blocks run)
     tensor_core     tensor core
     occupancy       occupancy
-    counts          (what was counted, by line)
-    recorder        (a warp's way, step by step)
+    line_counts     (what was counted, by line)
+    warp_recorder   (a warp's way, step by step)
     interpreter     (numba's language: statements, expressions, intrinsics)
     race_detection  race (happens-before: within a warp, a block, a grid)
     errors          (what the machine refuses)
 """
 
-from lockstep.simt.counts import LineCounts
 from lockstep.simt.errors import KernelError
 from lockstep.simt.launch import Launch, launch
+from lockstep.simt.line_counts import LineCounts
 from lockstep.simt.race_detection.findings import Finding, Thread
-from lockstep.simt.recorder import Step
+from lockstep.simt.warp_recorder import Step
 
 __all__ = ["Finding", "KernelError", "Launch", "LineCounts", "Step", "Thread", "launch"]

@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lockstep.simt.coalescing_and_bank_conflicts import sectors, wavefronts
-from lockstep.simt.counts import LineCounts
 from lockstep.simt.errors import KernelError
+from lockstep.simt.lane_values import Value, active
+from lockstep.simt.line_counts import LineCounts
 from lockstep.simt.masks import LANES, Mask
 from lockstep.simt.memory import Array, Memory, rubbish
 from lockstep.simt.race_detection.happens_before import Access
-from lockstep.simt.values import Value, active
 
 if TYPE_CHECKING:
     from lockstep.simt.warp import Warp

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from lockstep.simt.access import cost, places
-from lockstep.simt.counts import LineCounts
+from lockstep.simt.lane_values import Value, active
+from lockstep.simt.line_counts import LineCounts
 from lockstep.simt.masks import LANES, Mask
 from lockstep.simt.memory import Array
 from lockstep.simt.race_detection.happens_before import Access
-from lockstep.simt.values import Value, active
 from lockstep.simt.warp import Warp
 
 Update = Callable[..., Any]  # (what is there, operands…) → what is there next

@@ -12,12 +12,12 @@ from collections.abc import Callable, Generator
 
 import numpy as np
 
-from lockstep.simt.counts import LineCounts
 from lockstep.simt.interpreter.calls import device_course, device_function
+from lockstep.simt.interpreter.kernel_source import UNKNOWN
 from lockstep.simt.interpreter.scope import CompileExpression, Scope
-from lockstep.simt.interpreter.source import UNKNOWN
+from lockstep.simt.lane_values import Value, truth
+from lockstep.simt.line_counts import LineCounts
 from lockstep.simt.masks import LANES, Mask
-from lockstep.simt.values import Value, truth
 from lockstep.simt.warp import Arrival, Stop, Vote, Warp
 
 Waiting = Callable[[Warp, Mask], Generator[Stop, Value, Value]]

@@ -11,16 +11,16 @@ from typing import Any
 import numpy as np
 
 from lockstep.errors import UsageError
-from lockstep.simt.counts import COUNTED, LineCounts, table, total
+from lockstep.simt.interpreter.kernel_source import Source
 from lockstep.simt.interpreter.program import Program
-from lockstep.simt.interpreter.source import Source
+from lockstep.simt.lane_values import Value, typed
+from lockstep.simt.line_counts import COUNTED, LineCounts, table, total
 from lockstep.simt.memory import Array, GlobalMemory
 from lockstep.simt.race_detection.findings import Coordinates, Finding, Findings
 from lockstep.simt.race_detection.grid_hazards import GridHazards
-from lockstep.simt.recorder import Recorder, Step
 from lockstep.simt.schedule import run_block, run_grid
-from lockstep.simt.values import Value, typed
 from lockstep.simt.warp import Block, Shape
+from lockstep.simt.warp_recorder import Recorder, Step
 
 THREADS = 1024  # of a block, at most
 AXES = (1024, 1024, 64)  # of a block, at most, along x, y and z

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from lockstep.errors import UsageError
 from lockstep.simt.errors import KernelError
+from lockstep.simt.lane_values import Value, select
 from lockstep.simt.masks import LANES, Mask
-from lockstep.simt.values import Value, select
 
 Space = Literal["global", "shared", "local", "constant"]
 ALIGNMENT = 256  # bytes: what cudaMalloc gives

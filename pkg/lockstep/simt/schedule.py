@@ -15,11 +15,11 @@ from typing import NamedTuple
 
 from lockstep.simt.errors import KernelError
 from lockstep.simt.interpreter.program import Program
+from lockstep.simt.lane_values import Value
 from lockstep.simt.masks import LANES
 from lockstep.simt.race_detection.findings import Findings
-from lockstep.simt.recorder import Recorder
-from lockstep.simt.values import Value
 from lockstep.simt.warp import Arrival, Block, Course, Spin, Warp, arrival_values
+from lockstep.simt.warp_recorder import Recorder
 
 RESIDENT = 132
 

@@ -9,15 +9,15 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lockstep.simt.counts import LineCounts
+from lockstep.simt.lane_values import Value
+from lockstep.simt.line_counts import LineCounts
 from lockstep.simt.masks import LANES, NONE, Lanes, Mask
 from lockstep.simt.memory import Array, Memory, rubbish, whole
 from lockstep.simt.race_detection.findings import Coordinates, Findings, Thread, short
 from lockstep.simt.race_detection.grid_hazards import GridHazards
 from lockstep.simt.race_detection.happens_before import START, Clock, Stamp
 from lockstep.simt.race_detection.hazards import BlockHazards
-from lockstep.simt.recorder import Recorder
-from lockstep.simt.values import Value
+from lockstep.simt.warp_recorder import Recorder
 
 Vote = Literal["", "count", "and", "or"]
 

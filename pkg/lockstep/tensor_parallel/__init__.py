@@ -15,7 +15,7 @@ Taught in unit 10. Read in this order:
     conv          convolution
     functional    (the same as functions of whole weights)
     splits        (which layers of a chain to cut)
-    proof         (a test that finds the bugs of ``bugs``)
+    bug_test      (a test that finds the bugs of ``bugs``)
     bugs          (twelve programs, ten of them wrong)
     across_nodes  inside a node (why it stays there)
     published     (a layer of Korthikanti et al., beside their formulas)

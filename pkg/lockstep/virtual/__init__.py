@@ -12,6 +12,6 @@
 ``fake``       the same without data: shapes, times and memory (``fake_*``); ``replay`` for what repeats
 """
 
-from lockstep.virtual.child import run_virtual
+from lockstep.virtual.cluster_process import run_virtual
 
 __all__ = ["run_virtual"]

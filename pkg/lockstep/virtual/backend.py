@@ -34,10 +34,10 @@ from lockstep.errors import RankState, UsageError
 from lockstep.launch.adoption import Adoption, Given, called
 from lockstep.virtual import futures, modules, profilers
 from lockstep.virtual.clock import Clock
-from lockstep.virtual.group import VirtualGroup
+from lockstep.virtual.process_group import VirtualGroup
 from lockstep.virtual.protocol import Simulator
+from lockstep.virtual.shared_store import RankStore
 from lockstep.virtual.shared_torch import count_loss_parallel, hide_from_compiler
-from lockstep.virtual.store import RankStore
 
 LONG = timedelta(days=30)  # a rank that waits in vain is told at once, whatever a program asks
 

@@ -29,7 +29,7 @@ from lockstep.machines import Device
 from lockstep.residency import Residency
 from lockstep.residency.leaves import has_memory, tensors_of
 from lockstep.virtual.arguments import nbytes
-from lockstep.virtual.streams import draws
+from lockstep.virtual.random_streams import draws
 
 FREE = frozenset(
     {

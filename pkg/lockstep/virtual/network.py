@@ -25,9 +25,9 @@ from dataclasses import dataclass
 from itertools import count
 
 from lockstep.comm import agreement
+from lockstep.comm.backend_rules import Rules
 from lockstep.comm.matcher import Matcher
 from lockstep.comm.operation import Operation
-from lockstep.comm.rules import Rules
 from lockstep.cost.calendar import Calendar, together
 from lockstep.cost.cores import Cores, Demand
 from lockstep.cost.network import collective_time

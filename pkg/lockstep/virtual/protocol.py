@@ -6,10 +6,10 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
+from lockstep.comm.backend_rules import Rules
 from lockstep.comm.operation import Operation
-from lockstep.comm.rules import Rules
 from lockstep.machines import Cluster
-from lockstep.virtual.streams import Streams
+from lockstep.virtual.random_streams import Streams
 
 
 class Simulator(Protocol):

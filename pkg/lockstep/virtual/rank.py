@@ -21,7 +21,7 @@ import numpy
 
 from lockstep.comm.output import StreamTo, TaggedOutput
 from lockstep.virtual.protocol import Simulator
-from lockstep.virtual.streams import Streams
+from lockstep.virtual.random_streams import Streams
 
 FREE_LOOKS = 100  # at the clock, one after the other
 LOOK_COST = 1e-7  # virtual seconds of one more

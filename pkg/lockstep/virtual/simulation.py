@@ -16,24 +16,24 @@ from torch._C._distributed_c10d import HashStore
 from lockstep import deadlock_report, places
 from lockstep.comm import exits
 from lockstep.comm.agreement import rank_state
+from lockstep.comm.backend_rules import RENDEZVOUS, Rules
 from lockstep.comm.operation import Operation
-from lockstep.comm.rules import RENDEZVOUS, Rules
 from lockstep.cost.jitter import Draws
 from lockstep.errors import Exit, RunError, TimeLimit
 from lockstep.events import POINT_TO_POINT, Memory, Trace
 from lockstep.launch.job import Job
 from lockstep.machines import Cluster
-from lockstep.record.threads import Started
+from lockstep.record.started_threads import Started
 from lockstep.residency import Hooks, Residency
 from lockstep.virtual import backend, rank
 from lockstep.virtual.clock import Clock
 from lockstep.virtual.ledger import Ledger
 from lockstep.virtual.memory_limit import out_of_memory
 from lockstep.virtual.network import NEVER, Network
+from lockstep.virtual.random_streams import Streams
 from lockstep.virtual.rank_states import RankStates
+from lockstep.virtual.rank_threads import belonging, refusal
 from lockstep.virtual.scheduler import Scheduler
-from lockstep.virtual.streams import Streams
-from lockstep.virtual.threads import belonging, refusal
 from lockstep.virtual.watch import Watch
 
 FRUITLESS_POLLS = 1000  # is_completed() in vain, by every rank that could still act, before it counts as a deadlock

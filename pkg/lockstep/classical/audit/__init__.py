@@ -63,7 +63,7 @@ def measured(name: str, rounds: int = 3) -> Verdict:
 
 
 def _in_child(name: str, rounds: int) -> dict[str, Any]:
-    command = [sys.executable, "-W", "ignore", "-m", "lockstep.classical.audit.child", name, str(rounds)]
+    command = [sys.executable, "-W", "ignore", "-m", "lockstep.classical.audit.one_row", name, str(rounds)]
     environment = {**os.environ, **SLEEPING, "PYTHONWARNINGS": "ignore"}
     try:
         done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=LIMIT)

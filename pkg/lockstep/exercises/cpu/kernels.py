@@ -12,13 +12,13 @@ import numpy as np
 import torch
 
 from lockstep.checks.arrays import Arrays, Call
+from lockstep.checks.evidence_rules import UNGRADED, Evidence, Rule, first
 from lockstep.checks.exercise import Exercise
 from lockstep.checks.guard import refuse_borrowed
 from lockstep.checks.judge import Fault
 from lockstep.checks.observation import Seen
 from lockstep.checks.plain import plain
-from lockstep.checks.rules import UNGRADED, Evidence, Rule, first
-from lockstep.exercises.cpu.observed import Kernel
+from lockstep.exercises.cpu.observed_call import Kernel
 from lockstep.show.registers import draw_registers
 
 Dear = Callable[[Sequence[Evidence]], Sequence[Evidence]]

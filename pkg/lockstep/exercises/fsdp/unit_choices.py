@@ -7,7 +7,7 @@ from math import inf
 from random import Random
 from typing import Any
 
-from lockstep.cost.units import STATES, Model, Unit, best_units, most_bytes, step_seconds
+from lockstep.cost.gathered_units import STATES, Model, Unit, best_units, most_bytes, step_seconds
 
 BETA = 2.0**-33  # seconds a byte
 

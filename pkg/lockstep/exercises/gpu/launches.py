@@ -17,10 +17,10 @@ import torch
 from lockstep.checks.arrays import Arrays
 from lockstep.checks.budget import Budget, Measure
 from lockstep.checks.case import Case
+from lockstep.checks.evidence_rules import Evidence, Rule
 from lockstep.checks.exercise import Exercise
 from lockstep.checks.guard import NotWritten, refuses
 from lockstep.checks.observation import Seen
-from lockstep.checks.rules import Evidence, Rule
 from lockstep.simt.race_detection.findings import Finding
 
 Call = tuple[tuple[int, ...], tuple[int, ...], tuple[Any, ...]]  # grid, block, arguments

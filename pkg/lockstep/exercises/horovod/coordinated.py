@@ -8,9 +8,9 @@ import torch
 from torch import Tensor
 
 from lockstep.checks.case import Case, numbers
+from lockstep.checks.evidence_rules import Evidence
 from lockstep.checks.observation import Seen
 from lockstep.checks.plain import plain
-from lockstep.checks.rules import Evidence
 from lockstep.checks.values import total
 from lockstep.checks.wording import counted, listed
 from lockstep.events import Event

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from lockstep.checks.evidence_rules import UNGRADED, Rule, first
 from lockstep.checks.judge import Fault
 from lockstep.checks.observation import Seen
-from lockstep.checks.rules import UNGRADED, Rule, first
 from lockstep.exercises.horovod.survival import Task, compared
 
 RULES = (

@@ -18,7 +18,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from lockstep.experiments.horovod.observed import Evidence
+from lockstep.experiments.horovod.observed_script import Evidence
 from lockstep.experiments.horovod.task import MOMENTUM, Network, Task, flat, state
 
 CLOSE = 1e-6  # relatively and absolutely; what moves in these tasks is of the order of 1

@@ -10,12 +10,12 @@ from typing import Any
 from torch import Tensor
 
 from lockstep.checks.case import Case
+from lockstep.checks.evidence_rules import Rule, first
 from lockstep.checks.exercise import Exercise
 from lockstep.checks.judge import Fault
 from lockstep.checks.numbers import apart
 from lockstep.checks.observation import Seen
 from lockstep.checks.plain import plain
-from lockstep.checks.rules import Rule, first
 from lockstep.checks.values import told
 from lockstep.exercises.mixture_of_experts.observed_calls import off, rounded
 

@@ -18,7 +18,7 @@ from unittest.mock import patch
 
 import numpy as np
 
-from lockstep.exercises.scikit_learn.tasks import Task, task_here
+from lockstep.exercises.scikit_learn.joblib_tasks import Task, task_here
 
 
 @dataclass

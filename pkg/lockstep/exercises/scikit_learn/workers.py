@@ -14,7 +14,7 @@ from lockstep.checks.transport import encoded
 from lockstep.checks.wording import counted
 from lockstep.exercises.scikit_learn.called import called
 from lockstep.exercises.scikit_learn.fits import Fits
-from lockstep.exercises.scikit_learn.tasks import recorded
+from lockstep.exercises.scikit_learn.joblib_tasks import recorded
 
 Answer = dict[str, Any]  # what a watch wrote down of one call
 Rule = Callable[[Any, Answer], Fault | None]  # what is wrong with the answer to a call

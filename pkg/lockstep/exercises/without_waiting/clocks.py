@@ -8,9 +8,9 @@ import torch
 from torch import Tensor
 
 from lockstep.checks.case import Case, generator
+from lockstep.checks.evidence_rules import Evidence
 from lockstep.checks.observation import Seen
 from lockstep.checks.plain import plain
-from lockstep.checks.rules import Evidence
 from lockstep.checks.wording import counted, listed
 from lockstep.exercises.without_waiting.vector_clock import Counting, Step, after, of_ranks, of_steps, updates
 

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
-from lockstep.residency.files import written
+from lockstep.residency.opened_files import written
 from lockstep.without_waiting.mask import Mask
 
 LARGE = 10**5

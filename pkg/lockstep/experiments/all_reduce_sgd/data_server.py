@@ -21,7 +21,7 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
-from lockstep.data_parallel.partition import overlapping, partition, permutation
+from lockstep.data_parallel.sampler import overlapping, partition, permutation
 from lockstep.errors import UsageError
 from lockstep.machines import Cluster, find
 from lockstep.straggler import burn

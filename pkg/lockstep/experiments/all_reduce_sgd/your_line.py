@@ -1,6 +1,6 @@
 """Two programs with one decision left open: lesson 05 asks for it, and runs the learner's line in here.
 
-``sgd.py`` and ``partition.py`` have the whole algorithms.
+``sgd.py`` and ``sampler.py`` have the whole algorithms.
 """
 
 from __future__ import annotations

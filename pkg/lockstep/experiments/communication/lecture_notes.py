@@ -11,7 +11,7 @@ from lockstep.collectives.halving_doubling import halving_doubling_all_reduce, r
 from lockstep.collectives.naive import one_reduce_after_another, star_all_reduce, unchunked_ring_all_reduce
 from lockstep.collectives.ring import ring_all_reduce
 from lockstep.collectives.tree import binary_tree_all_reduce
-from lockstep.experiments.communication.counts import Counts, counted
+from lockstep.experiments.communication.all_reduce_costs import Counts, counted
 from lockstep.tables import Table
 
 HEAD = ("program", "in the notes", "time", "rounds", "peak BW", "busiest sends", "receives", "total", "in all")

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from itertools import pairwise
 
 from lockstep.cpu.cache import LINE, Cache
-from lockstep.cpu.counted import SMALL
+from lockstep.cpu.memory_traffic import SMALL
 from lockstep.tables import Table
 
 SIDE = 40  # of the matrix that is walked

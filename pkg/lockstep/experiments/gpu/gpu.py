@@ -13,7 +13,7 @@ import numpy as np
 
 from lockstep.errors import UsageError, WorldUnavailable
 from lockstep.simt.coalescing_and_bank_conflicts import SECTOR
-from lockstep.simt.interpreter.source import plain_function
+from lockstep.simt.interpreter.kernel_source import plain_function
 from lockstep.simt.launch import Launch
 
 

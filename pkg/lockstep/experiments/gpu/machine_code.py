@@ -18,7 +18,7 @@ from typing import Any
 
 from lockstep.errors import WorldUnavailable
 from lockstep.simt.errors import KernelError
-from lockstep.simt.interpreter.source import plain_function
+from lockstep.simt.interpreter.kernel_source import plain_function
 
 EXTRA = "Install the extra: pip install 'lockstep[gpu]'. It needs no GPU."
 LINE = re.compile(r'//## File "(?P<file>[^"]*)", line (?P<line>\d+)')

@@ -12,8 +12,8 @@ from numba import cuda, float32
 from lockstep import machines
 from lockstep.simt import launch
 from lockstep.simt.coalescing_and_bank_conflicts import BANKS, sectors
-from lockstep.simt.counts import LineCounts
 from lockstep.simt.kernels import naive_matmul, reduction, tiled_matmul
+from lockstep.simt.line_counts import LineCounts
 from lockstep.simt.masks import LANES
 from lockstep.tables import Table
 from lockstep.this_machine.survey import survey

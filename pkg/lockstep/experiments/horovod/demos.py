@@ -15,7 +15,7 @@ from torch import Tensor
 
 from lockstep.errors import Deadlock
 from lockstep.experiments.horovod.out_of_order import out_of_order_horovod
-from lockstep.experiments.horovod.steps import SHOWS, measured, steps, without
+from lockstep.experiments.horovod.six_steps import SHOWS, measured, steps, without
 from lockstep.with_horovod.elastic import run_elastic
 from lockstep.with_horovod.elastic_training import elastic_state
 from lockstep.with_horovod.ranks import run_horovod

@@ -16,8 +16,8 @@ import torch
 from torch import Tensor, nn
 from torch.func import functional_call
 
-from lockstep.pipeline.counts import part
 from lockstep.pipeline.instructions import Forward, Stream, Update
+from lockstep.pipeline.schedule_costs import part
 from lockstep.pipeline.worker import Loss
 
 Weights = dict[str, Tensor]

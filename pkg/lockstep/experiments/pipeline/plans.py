@@ -13,7 +13,7 @@ from functools import cache
 import torch
 from torch import nn
 
-from lockstep.experiments.pipeline.profile import profile
+from lockstep.experiments.pipeline.layer_profile import profile
 from lockstep.pipeline.pipedream_partition import Layer, Stage, pipedream_partition, seconds
 from lockstep.tables import Table
 from lockstep.worlds import run

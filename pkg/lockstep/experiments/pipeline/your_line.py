@@ -10,12 +10,12 @@ from typing import Any
 
 import torch
 
-from lockstep.comm.rules import NCCL
+from lockstep.comm.backend_rules import NCCL
 from lockstep.errors import Deadlock
 from lockstep.experiments.pipeline import held
 from lockstep.experiments.pipeline.training import speedup
-from lockstep.pipeline import exchange
-from lockstep.pipeline.counts import bubble, peak_activations, staleness, weight_versions
+from lockstep.pipeline import blocking_messages
+from lockstep.pipeline.schedule_costs import bubble, peak_activations, staleness, weight_versions
 from lockstep.pipeline.schedules import streams
 from lockstep.tables import Table
 from lockstep.worlds import Result, run
@@ -83,7 +83,10 @@ def _exchanged(program: Callable[..., Any], micro_batches: int, numbers: int) ->
 
 def exchange_table(sizes: Sequence[int] = (1_000, 100_000, 1_000_000)) -> Table:
     """Both exchanges with short and long messages."""
-    programs = {"send, then receive": exchange.one_f_one_b_exchange, "one batch": exchange.mend_one_f_one_b_exchange}
+    programs = {
+        "send, then receive": blocking_messages.one_f_one_b_exchange,
+        "one batch": blocking_messages.mend_one_f_one_b_exchange,
+    }
     rows = [[told, *(outcome(program, numbers) for numbers in sizes)] for told, program in programs.items()]
     return Table(
         "1F1B on 3 stages, by the bytes of a message, with NCCL’s rules",

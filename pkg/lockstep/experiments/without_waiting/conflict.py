@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from lockstep.experiments.without_waiting.counted import overtaken
+from lockstep.experiments.without_waiting.lost_updates import overtaken
 from lockstep.tables import Table
 from lockstep.tally import counted
 from lockstep.without_waiting.hogwild import RATES

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from lockstep.simt.interpreter.constants import literal
+from lockstep.simt.interpreter.kernel_source import UNKNOWN
 from lockstep.simt.interpreter.scope import Evaluate, Scope
-from lockstep.simt.interpreter.source import UNKNOWN
+from lockstep.simt.lane_values import Value
 from lockstep.simt.masks import Mask
 from lockstep.simt.memory import Array, Memory, constant_array, whole
-from lockstep.simt.values import Value
 from lockstep.simt.warp import Warp
 
 LIMIT = 48 * 1024  # bytes of static shared memory that a block may have on any GPU

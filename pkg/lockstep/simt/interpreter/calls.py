@@ -14,10 +14,10 @@ from lockstep.simt.atomics import atomics
 from lockstep.simt.interpreter.arrays import declaration
 from lockstep.simt.interpreter.functions import cast, pure_functions
 from lockstep.simt.interpreter.intrinsics import NO_GROUPS, REMEDY, cooperative, intrinsics
+from lockstep.simt.interpreter.kernel_source import UNKNOWN
 from lockstep.simt.interpreter.scope import CompileExpression, Device, Evaluate, Scope
-from lockstep.simt.interpreter.source import UNKNOWN
+from lockstep.simt.lane_values import Value
 from lockstep.simt.masks import Mask
-from lockstep.simt.values import Value
 from lockstep.simt.warp import Frame, Spin, Stop, Warp
 
 

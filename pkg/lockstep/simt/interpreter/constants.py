@@ -11,7 +11,7 @@ import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from lockstep.simt.interpreter.source import UNKNOWN, Source
+from lockstep.simt.interpreter.kernel_source import UNKNOWN, Source
 
 
 class _Varies:

@@ -12,8 +12,8 @@ from lockstep.simt.interpreter.calls import call
 from lockstep.simt.interpreter.names import attribute, name, outside
 from lockstep.simt.interpreter.scope import Evaluate, Scope
 from lockstep.simt.interpreter.subscripts import subscript
+from lockstep.simt.lane_values import BINARY, COMPARISONS, UNARY, Operation, Value, select, truth, typed
 from lockstep.simt.masks import Mask
-from lockstep.simt.values import BINARY, COMPARISONS, UNARY, Operation, Value, select, truth, typed
 from lockstep.simt.warp import Warp
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from lockstep.simt.values import BINARY, Value, truth
+from lockstep.simt.lane_values import BINARY, Value, truth
 
 Pure = Callable[..., Value]
 

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lockstep.simt.counts import LineCounts
+from lockstep.simt.lane_values import Value, truth
+from lockstep.simt.line_counts import LineCounts
 from lockstep.simt.masks import LANES, Mask
-from lockstep.simt.values import Value, truth
 from lockstep.simt.warp import Warp
 
 LANE = np.arange(LANES)

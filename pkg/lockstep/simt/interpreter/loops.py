@@ -6,11 +6,11 @@ from collections.abc import Callable, Generator
 
 import numpy as np
 
-from lockstep.simt.counts import LineCounts
 from lockstep.simt.interpreter.scope import Body, Compound, Evaluate
+from lockstep.simt.lane_values import Value
+from lockstep.simt.line_counts import LineCounts
 from lockstep.simt.masks import NONE, Mask
 from lockstep.simt.race_detection.spinning import State
-from lockstep.simt.values import Value
 from lockstep.simt.warp import Loop, Spin, Stop, Warp
 
 TURNS = 300_000  # of one `while` in one warp, each of which changes something: many seconds. A `for` always ends.

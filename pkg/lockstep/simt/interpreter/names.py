@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from lockstep.simt.counts import LineCounts
 from lockstep.simt.interpreter.intrinsics import (
     DIMENSIONS,
     NO_GROUPS,
@@ -18,11 +17,12 @@ from lockstep.simt.interpreter.intrinsics import (
     cooperative,
     thread_constant,
 )
+from lockstep.simt.interpreter.kernel_source import UNKNOWN
 from lockstep.simt.interpreter.scope import CompileExpression, Evaluate, Scope
-from lockstep.simt.interpreter.source import UNKNOWN
+from lockstep.simt.lane_values import Value, typed
+from lockstep.simt.line_counts import LineCounts
 from lockstep.simt.masks import Lanes, Mask
 from lockstep.simt.memory import Array, constant_array
-from lockstep.simt.values import Value, typed
 from lockstep.simt.warp import Warp
 
 NOTHING = np.float32(np.nan)

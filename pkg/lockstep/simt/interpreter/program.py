@@ -6,10 +6,10 @@ import ast
 from types import FunctionType
 
 from lockstep.simt.barriers import waits
-from lockstep.simt.counts import LineCounts
+from lockstep.simt.interpreter.kernel_source import Source, plain_function
 from lockstep.simt.interpreter.scope import Body, Device, Scope
-from lockstep.simt.interpreter.source import Source, plain_function
 from lockstep.simt.interpreter.statements import body
+from lockstep.simt.line_counts import LineCounts
 
 
 class Program:

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
 
-from lockstep.simt.counts import LineCounts
 from lockstep.simt.errors import KernelError
-from lockstep.simt.interpreter.source import Source
+from lockstep.simt.interpreter.kernel_source import Source
+from lockstep.simt.lane_values import Value
+from lockstep.simt.line_counts import LineCounts
 from lockstep.simt.masks import Mask
-from lockstep.simt.values import Value
 from lockstep.simt.warp import Stop, Warp
 
 Evaluate = Callable[[Warp, Mask], Value]  # an expression: its value in the mask's lanes

@@ -14,9 +14,9 @@ from lockstep.simt.interpreter.expressions import condition, expression
 from lockstep.simt.interpreter.loops import for_loop, tuple_loop, while_loop
 from lockstep.simt.interpreter.scope import Body, Compound, Evaluate, Scope, Simple
 from lockstep.simt.interpreter.targets import augmented_item, target
+from lockstep.simt.lane_values import Value, select
 from lockstep.simt.masks import NONE, Mask
 from lockstep.simt.race_detection.spinning import deciding
-from lockstep.simt.values import Value, select
 from lockstep.simt.warp import Stop, Warp
 
 Step = tuple[Any, bool]  # a statement, and whether it is a generator

@@ -8,9 +8,9 @@ import numpy as np
 
 from lockstep.simt.access import load
 from lockstep.simt.interpreter.scope import CompileExpression, Evaluate, Scope
+from lockstep.simt.lane_values import Value
 from lockstep.simt.masks import Mask
 from lockstep.simt.memory import Array
-from lockstep.simt.values import Value
 from lockstep.simt.warp import Warp
 
 

@@ -9,9 +9,9 @@ from lockstep.simt.access import load, store
 from lockstep.simt.interpreter.expressions import expression, operation
 from lockstep.simt.interpreter.scope import Scope, Simple
 from lockstep.simt.interpreter.subscripts import subscript_index
+from lockstep.simt.lane_values import Value, select
 from lockstep.simt.masks import Mask
 from lockstep.simt.memory import Array
-from lockstep.simt.values import Value, select
 from lockstep.simt.warp import Warp
 
 Store = Callable[[Warp, Mask, Value], None]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from lockstep.simt.counts import LineCounts
+from lockstep.simt.line_counts import LineCounts
 
 Kind = Literal[
     "race",  # two threads at one element with no barrier between, one of them writes

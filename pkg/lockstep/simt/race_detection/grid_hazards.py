@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from lockstep.simt.counts import LineCounts
+from lockstep.simt.line_counts import LineCounts
 from lockstep.simt.memory import Memory
 from lockstep.simt.race_detection.findings import Findings
 from lockstep.simt.race_detection.happens_before import (

@@ -26,7 +26,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from lockstep.simt.counts import LineCounts
+from lockstep.simt.line_counts import LineCounts
 from lockstep.simt.masks import LANES, Lanes, Mask
 from lockstep.simt.memory import Memory
 from lockstep.simt.race_detection.findings import Thread

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from lockstep.simt.counts import LineCounts
+from lockstep.simt.lane_values import active
+from lockstep.simt.line_counts import LineCounts
 from lockstep.simt.masks import LANES
 from lockstep.simt.memory import Memory
 from lockstep.simt.race_detection.findings import Findings
@@ -29,7 +30,6 @@ from lockstep.simt.race_detection.races import (
     races,
     rows_of,
 )
-from lockstep.simt.values import active
 
 
 class BlockHazards:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lockstep.simt.counts import LineCounts
+from lockstep.simt.line_counts import LineCounts
 from lockstep.simt.race_detection.happens_before import Moment, before
 
 Ints = NDArray[np.int64]

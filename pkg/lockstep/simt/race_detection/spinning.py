@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from lockstep.simt.lane_values import Value
 from lockstep.simt.masks import Mask
-from lockstep.simt.values import Value
 from lockstep.simt.warp import Warp
 
 

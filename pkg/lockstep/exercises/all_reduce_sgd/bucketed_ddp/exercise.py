@@ -11,8 +11,8 @@ from lockstep.checks.budget import Budget
 from lockstep.checks.case import Case, generator
 from lockstep.checks.exercise import Exercise
 from lockstep.checks.judge import Fault
+from lockstep.checks.measured_overlap import uncovered
 from lockstep.checks.observation import Seen
-from lockstep.checks.overlap import uncovered
 from lockstep.exercises.all_reduce_sgd.networks import Loss, network, widths
 from lockstep.exercises.communication.tensors import groups
 

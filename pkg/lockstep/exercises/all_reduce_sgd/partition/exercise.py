@@ -4,10 +4,10 @@ from dataclasses import replace
 from typing import Any
 
 from lockstep.checks.case import Case
+from lockstep.checks.evidence_rules import Rule, first
 from lockstep.checks.exercise import Exercise
 from lockstep.checks.judge import Fault
 from lockstep.checks.observation import Seen
-from lockstep.checks.rules import Rule, first
 from lockstep.checks.wording import counted
 from lockstep.exercises.all_reduce_sgd.shares import observed
 
@@ -64,7 +64,7 @@ def examine(seen: Seen) -> Fault | None:
 
 EXERCISE = Exercise(
     number=3, title="Who gets which examples?", points=3, minutes=20, parameters="dataset, rank, ranks, epoch",
-    reference="lockstep.data_parallel.partition:partition", cases=cases, inputs=calls,
+    reference="lockstep.data_parallel.sampler:partition", cases=cases, inputs=calls,
     watch=lambda fn, call: observed(fn, *call), examine=examine,
     alike=lambda seen: [seen.returned[0][0].get(name) for name in ("sizes", "lost", "doubled", "stays")], values=1.0,
     worlds=(1,), pure=True,

@@ -5,8 +5,8 @@ from lockstep.checks.judge import Fault
 from lockstep.checks.observation import Seen
 from lockstep.checks.values import told
 from lockstep.checks.wording import listed
+from lockstep.exercises.all_reduce_sgd.agreeing_replicas import agree, cases, parameters
 from lockstep.exercises.all_reduce_sgd.all_reduces import all_reduces
-from lockstep.exercises.all_reduce_sgd.replicas import agree, cases, parameters
 
 
 def examine(seen: Seen) -> Fault | None:

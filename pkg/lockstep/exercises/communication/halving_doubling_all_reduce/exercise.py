@@ -3,7 +3,7 @@
 from lockstep.checks.budget import Budget
 from lockstep.checks.case import Case
 from lockstep.exercises.communication.all_reduces import AT_ONCE, LEAST, SHARE, all_reduce
-from lockstep.exercises.communication.trees import depth
+from lockstep.exercises.communication.broadcast_trees import depth
 
 BY_TURNS = 2  # blocking calls, one partner sends first and the other receives first
 

@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 
 from lockstep.checks.case import Case, generator
-from lockstep.checks.overlap import exposed
+from lockstep.checks.measured_overlap import exposed
 from lockstep.checks.values import total
 from lockstep.exercises.communication.tensors import collective, groups
 

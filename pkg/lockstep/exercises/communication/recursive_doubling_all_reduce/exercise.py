@@ -2,8 +2,8 @@
 
 from lockstep.checks.budget import Budget
 from lockstep.exercises.communication.all_reduces import AT_ONCE, LEAST, all_reduce
+from lockstep.exercises.communication.broadcast_trees import depth
 from lockstep.exercises.communication.tensors import nbytes
-from lockstep.exercises.communication.trees import depth
 
 EXERCISE = all_reduce(
     number=9,

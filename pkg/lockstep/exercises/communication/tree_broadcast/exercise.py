@@ -2,7 +2,7 @@
 
 from lockstep.checks.case import numbers
 from lockstep.dye import tensor_of
-from lockstep.exercises.communication.trees import root_of, rooted, seat_of_root, tree
+from lockstep.exercises.communication.broadcast_trees import root_of, rooted, seat_of_root, tree
 
 EXERCISE = tree(
     number=2,

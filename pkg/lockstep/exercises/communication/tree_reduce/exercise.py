@@ -4,8 +4,8 @@ from torch import Tensor
 
 from lockstep.checks.case import Case
 from lockstep.dye import only_at, total
+from lockstep.exercises.communication.broadcast_trees import root_of, rooted, seat_of_root, tree
 from lockstep.exercises.communication.tensors import sums
-from lockstep.exercises.communication.trees import root_of, rooted, seat_of_root, tree
 
 
 def wanted(case: Case) -> list[Tensor | None]:

@@ -3,13 +3,13 @@
 from lockstep.checks.arrays import Arrays, Call
 from lockstep.checks.budget import Budget, Measure
 from lockstep.checks.case import Case
+from lockstep.checks.evidence_rules import Rule
 from lockstep.checks.observation import Seen
-from lockstep.checks.rules import Rule
 from lockstep.cpu.cache import Cache
 from lockstep.cpu.traced import Memory
 from lockstep.exercises.cpu.arrays import one_case, quarters, wide
 from lockstep.exercises.cpu.kernels import COMPILED, compiled, drawn, returned
-from lockstep.exercises.cpu.observed import Kernel, misses
+from lockstep.exercises.cpu.observed_call import Kernel, misses
 from lockstep.show.misses import draw_misses
 
 # n, p, m, block. The order of accesses is compared in the two of one shape, the misses are counted in the last one: the

@@ -5,12 +5,12 @@ from typing import Any
 
 from lockstep.checks.arrays import Arrays, Call
 from lockstep.checks.case import Case
+from lockstep.checks.evidence_rules import Evidence, Rule, first
 from lockstep.checks.judge import Fault
 from lockstep.checks.observation import Seen
-from lockstep.checks.rules import Evidence, Rule, first
 from lockstep.exercises.cpu.arrays import one_case, quarters
 from lockstep.exercises.cpu.kernels import LOOP, compiled, registers, returned
-from lockstep.exercises.cpu.observed import Kernel, code
+from lockstep.exercises.cpu.observed_call import Kernel, code
 
 SIZES = (39, 0, 1, 3, 64, 2049)  # the last one's machine code is read
 

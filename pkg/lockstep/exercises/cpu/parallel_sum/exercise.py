@@ -4,11 +4,11 @@ running the function in Python on traced arrays, worker beside worker."""
 from lockstep.checks.arrays import Arrays, Call
 from lockstep.checks.budget import Budget, Measure
 from lockstep.checks.case import Case
-from lockstep.checks.rules import Rule
+from lockstep.checks.evidence_rules import Rule
 from lockstep.cpu.traced import Memory
 from lockstep.exercises.cpu.arrays import one_case, wide
 from lockstep.exercises.cpu.kernels import COMPILED, compiled, drawn, returned
-from lockstep.exercises.cpu.observed import Kernel, sharing
+from lockstep.exercises.cpu.observed_call import Kernel, sharing
 from lockstep.show.lines import draw_lines
 
 CALLS = ((8, 2), (0, 3), (5, 8), (101, 4), (47, 8), (400, 4))  # elements, workers

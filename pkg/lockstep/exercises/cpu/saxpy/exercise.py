@@ -2,10 +2,10 @@
 
 from lockstep.checks.arrays import Arrays, Call
 from lockstep.checks.case import Case
-from lockstep.checks.rules import Rule
+from lockstep.checks.evidence_rules import Rule
 from lockstep.exercises.cpu.arrays import one_case, quarters
 from lockstep.exercises.cpu.kernels import LOOP, compiled, last_array, registers
-from lockstep.exercises.cpu.observed import Kernel
+from lockstep.exercises.cpu.observed_call import Kernel
 
 CALLS = ((39, 2.75), (7, -0.5), (1, 3.0), (0, 1.25), (64, 0.0), (1027, -2.75))  # elements, a
 

@@ -34,6 +34,6 @@ def examine(seen: Seen) -> Fault | None:
 EXERCISE = arithmetic(
     TRIED, {"one rank"}, number=5, core=False, title="Choose the units", points=4, minutes=35, values=1.0,
     parameters="sizes, memory, ranks, alpha, beta, seconds", asked="a list of lists of layer numbers",
-    reference="lockstep.cost.units:choose_units", examine=examine, agrees=lambda answer, want: True,
+    reference="lockstep.cost.gathered_units:choose_units", examine=examine, agrees=lambda answer, want: True,
     right=lambda *call: None,
 )  # fmt: skip

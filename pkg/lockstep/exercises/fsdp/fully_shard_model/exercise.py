@@ -13,7 +13,7 @@ from lockstep.checks.exercise import Exercise
 from lockstep.checks.plain import plain
 from lockstep.checks.recognise import footprint
 from lockstep.exercises.communication.tensors import groups
-from lockstep.exercises.fsdp.counted import FLOAT, HELD, SENT, held, shards, traffic
+from lockstep.exercises.fsdp.bytes_held_and_sent import FLOAT, HELD, SENT, held, shards, traffic
 from lockstep.sharded.flat import shard_of
 from lockstep.sharded.layers import Dense, dense
 

@@ -12,7 +12,7 @@ from lockstep.checks.judge import Fault
 from lockstep.checks.observation import Seen
 from lockstep.checks.recognise import footprint
 from lockstep.exercises.communication.tensors import groups
-from lockstep.exercises.fsdp.counted import FLOAT, besides, held, traffic
+from lockstep.exercises.fsdp.bytes_held_and_sent import FLOAT, besides, held, traffic
 from lockstep.exercises.fsdp.stack import Level, draw
 from lockstep.sharded.flat import shard_of
 from lockstep.sharded.layers import Block

@@ -4,10 +4,10 @@ from dataclasses import replace
 from typing import Any
 
 from lockstep.checks.case import Case
+from lockstep.checks.evidence_rules import Rule, first
 from lockstep.checks.exercise import Exercise
 from lockstep.checks.judge import Fault
 from lockstep.checks.observation import Seen
-from lockstep.checks.rules import Rule, first
 from lockstep.exercises.fsdp.watched_host import Given, about, drawn, first_wrong, observed
 
 TRIED: dict[str, Any] = {  # numbers of each layer, steps, how large the gradients are

@@ -10,10 +10,10 @@ from lockstep.checks.budget import Budget, Measure
 from lockstep.checks.case import Case, generator
 from lockstep.checks.exercise import Exercise
 from lockstep.checks.judge import Fault
+from lockstep.checks.measured_overlap import beside
 from lockstep.checks.observation import Seen
-from lockstep.checks.overlap import beside
 from lockstep.exercises.communication.tensors import groups
-from lockstep.exercises.fsdp.counted import held
+from lockstep.exercises.fsdp.bytes_held_and_sent import held
 from lockstep.exercises.fsdp.whole_numbers import WIDEST, Exact
 from lockstep.exercises.without_waiting.evidence import case
 from lockstep.sharded.layers import Dense

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from lockstep.checks.arrays import Arrays
 from lockstep.checks.budget import Budget, Measure
 from lockstep.checks.case import Case
+from lockstep.checks.evidence_rules import Rule
 from lockstep.checks.plain import plain
-from lockstep.checks.rules import Rule
 from lockstep.exercises.fsdp.recorded_reads import numbers, observed
 from lockstep.sharded.flat import shard_of
 from lockstep.sharded.resharding import pieces

@@ -9,8 +9,8 @@ import torch
 from lockstep.checks.arrays import Arrays
 from lockstep.checks.budget import Budget, Measure
 from lockstep.checks.case import Case
+from lockstep.checks.evidence_rules import Rule
 from lockstep.checks.plain import plain
-from lockstep.checks.rules import Rule
 from lockstep.exercises.gpu.launches import quarters, rows, sizes
 
 TWIST = 2  # this tensor core computes 2·a·b + c, so that a product that came about in another way is recognised

@@ -3,14 +3,14 @@
 from dataclasses import replace
 
 from lockstep.checks.case import Case
+from lockstep.checks.evidence_rules import Rule, first
 from lockstep.checks.exercise import Exercise
 from lockstep.checks.judge import Fault
 from lockstep.checks.observation import Seen
-from lockstep.checks.rules import Rule, first
 from lockstep.checks.wording import counted, listed
 from lockstep.exercises.horovod.replayed import first_fact
 from lockstep.exercises.horovod.training import TOLD
-from lockstep.experiments.horovod.observed import observed
+from lockstep.experiments.horovod.observed_script import observed
 from lockstep.experiments.horovod.task import Task
 from lockstep.with_horovod.available import MODULES, require
 

@@ -5,11 +5,11 @@ from collections.abc import Callable
 from typing import Any
 
 from lockstep.checks.case import Case
+from lockstep.checks.evidence_rules import Evidence, Rule, first
 from lockstep.checks.exercise import Exercise
 from lockstep.checks.judge import Fault
 from lockstep.checks.observation import Seen
 from lockstep.checks.plain import Other, plain
-from lockstep.checks.rules import Evidence, Rule, first
 from lockstep.with_horovod.frameworks import TABLE, Cell, Place
 
 CELLS = tuple((Place(framework, name), cell) for framework, rows in TABLE.items() for name, cell in rows.items())

@@ -4,10 +4,10 @@ from dataclasses import replace
 from random import Random
 
 from lockstep.checks.case import Case
+from lockstep.checks.evidence_rules import Rule, first
 from lockstep.checks.exercise import Exercise
 from lockstep.checks.judge import Fault
 from lockstep.checks.observation import Seen
-from lockstep.checks.rules import Rule, first
 from lockstep.exercises.horovod.timelines import at_once, evidence, recorded, touching, varied
 from lockstep.with_horovod.timeline import Timeline, fused_tensors
 

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 from lockstep.checks.budget import Budget, Measure
 from lockstep.checks.case import Case
+from lockstep.checks.evidence_rules import Rule, first
 from lockstep.checks.exercise import Exercise
 from lockstep.checks.judge import Fault
 from lockstep.checks.observation import Seen
-from lockstep.checks.rules import Rule, first
 from lockstep.checks.values import compare
 from lockstep.exercises.communication.tensors import groups
 from lockstep.exercises.horovod.coordinated import SMALLEST, case_of, evidence, inputs, kept, said, sums, watch

@@ -6,12 +6,12 @@ from torch import Tensor
 
 from lockstep.checks.budget import Budget
 from lockstep.checks.case import Case, generator
+from lockstep.checks.evidence_rules import first
 from lockstep.checks.exercise import Exercise
 from lockstep.checks.judge import Fault
 from lockstep.checks.numbers import apart
 from lockstep.checks.observation import Seen
 from lockstep.checks.plain import plain
-from lockstep.checks.rules import first
 from lockstep.checks.values import told
 from lockstep.checks.wording import listed
 from lockstep.exercises.all_reduce_sgd.all_reduces import all_reduces

@@ -1,8 +1,8 @@
 """Some tokens through a block that mixes them in their order: values, gradients, and how many rows it is given."""
 
+from lockstep.checks.evidence_rules import Rule
 from lockstep.checks.judge import Fault
 from lockstep.checks.observation import Seen
-from lockstep.checks.rules import Rule
 from lockstep.exercises.mixture_of_experts import observed_depths
 from lockstep.exercises.mixture_of_experts.flowing import Flowing
 

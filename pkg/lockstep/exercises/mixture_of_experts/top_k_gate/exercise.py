@@ -1,8 +1,8 @@
 """The gate: choices in order where scores are equal, weights that don't overflow, and gradients of all scores."""
 
+from lockstep.checks.evidence_rules import Rule
 from lockstep.checks.judge import Fault
 from lockstep.checks.observation import Seen
-from lockstep.checks.rules import Rule
 from lockstep.exercises.mixture_of_experts import observed_gate
 from lockstep.exercises.mixture_of_experts.flowing import Flowing
 

@@ -1,6 +1,6 @@
 """Interleaved 1F1B: its rules leave one stream, and the first step that breaks one is told."""
 
-from lockstep.exercises.pipeline.streams import each, of_all_stages, streams
+from lockstep.exercises.pipeline.judged_streams import each, of_all_stages, streams
 from lockstep.pipeline.as_pairs import not_interleaved
 
 EXERCISE = streams(

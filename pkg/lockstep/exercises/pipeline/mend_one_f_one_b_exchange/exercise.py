@@ -9,7 +9,7 @@ from lockstep.checks.exercise import Exercise
 from lockstep.checks.judge import Fault
 from lockstep.checks.observation import Seen
 from lockstep.checks.values import compare, told
-from lockstep.comm.rules import STRICT
+from lockstep.comm.backend_rules import STRICT
 from lockstep.exercises.communication.tensors import groups
 from lockstep.exercises.pipeline.noted_passes import Passes, observed, results_of
 from lockstep.exercises.without_waiting.evidence import case, noting, results
@@ -71,7 +71,7 @@ EXERCISE = Exercise(
     number=4, kind="mend", title="Mend the exchange", points=3, minutes=20, seconds=2.5, rules=STRICT,
     parameters="forward, backward, micro_batches, shape, group=None", worlds=tuple(MICRO_BATCHES), cases=cases,
     inputs=inputs, of="1F1B", hints=[("crashed:Deadlock", HINT)],
-    reference="lockstep.pipeline.exchange:mend_one_f_one_b_exchange", examine=examine, economise=economise,
+    reference="lockstep.pipeline.blocking_messages:mend_one_f_one_b_exchange", examine=examine, economise=economise,
     watch=noting(observed), alike=lambda seen: [seen.returned[rank] for rank in seen.case.members],
     budgets=(
         Budget("collectives", lambda case: 0, advice="Messages between neighbours are enough."),

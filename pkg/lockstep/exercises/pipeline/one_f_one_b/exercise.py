@@ -5,7 +5,7 @@ from functools import partial
 from random import Random
 
 from lockstep.exercises.arithmetic import Calls
-from lockstep.exercises.pipeline.streams import Stream, streams
+from lockstep.exercises.pipeline.judged_streams import Stream, streams
 from lockstep.pipeline.as_pairs import not_one_f_one_b
 
 

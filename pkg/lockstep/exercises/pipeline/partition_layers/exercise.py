@@ -6,7 +6,7 @@ from lockstep.checks.judge import Fault
 from lockstep.checks.observation import Seen
 from lockstep.checks.values import told
 from lockstep.exercises.arithmetic import Calls, Tried, arithmetic, drawn
-from lockstep.pipeline.partition import beside_the_best
+from lockstep.pipeline.stage_partition import beside_the_best
 
 
 def random_layers(layers: int, stages: int, number: int, dice: Random) -> Calls:
@@ -51,7 +51,7 @@ def told_costs(costs: list[int]) -> str:
 
 EXERCISE = arithmetic(
     TRIED, {"one stage, or one layer on each"}, number=5, title="Which layers on which stage?", points=3, minutes=20,
-    values=1.0, parameters="costs, stages", reference="lockstep.pipeline.partition:partition_layers",
+    values=1.0, parameters="costs, stages", reference="lockstep.pipeline.stage_partition:partition_layers",
     examine=examine, agrees=lambda answer, want: True, asked="a list of whole numbers",
     hints=[("crashed:Stuck", "With 40 layers and more there are too many cuts to try them all.")],
 )  # fmt: skip

@@ -1,6 +1,6 @@
 """PipeDream with weight stashing: which version is needed at each pair decides what has to follow it."""
 
-from lockstep.exercises.pipeline.streams import each, of_all_stages, streams
+from lockstep.exercises.pipeline.judged_streams import each, of_all_stages, streams
 from lockstep.pipeline.drops import mistake
 
 EXERCISE = streams(

@@ -11,7 +11,7 @@ from lockstep.checks.exercise import Exercise
 from lockstep.checks.judge import Fault
 from lockstep.checks.observation import Seen
 from lockstep.checks.values import compare, told
-from lockstep.comm.rules import STRICT
+from lockstep.comm.backend_rules import STRICT
 from lockstep.events import POINT_TO_POINT
 from lockstep.exercises.communication.tensors import SUBGROUPS
 from lockstep.exercises.pipeline.observed_worker import LONG, Task, observed, tasks

@@ -11,8 +11,8 @@ from lockstep.checks.plain import plain
 from lockstep.checks.values import told
 from lockstep.checks.wording import counted
 from lockstep.exercises.scikit_learn.called import called
+from lockstep.exercises.scikit_learn.joblib_tasks import recorded
 from lockstep.exercises.scikit_learn.room import Fit, Room
-from lockstep.exercises.scikit_learn.tasks import recorded
 from lockstep.exercises.scikit_learn.workers import HINTS, misused
 from lockstep.show.alive import drawn
 

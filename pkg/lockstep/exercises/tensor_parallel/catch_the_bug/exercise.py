@@ -35,6 +35,6 @@ BUGS = Candidates("a program", PROGRAMS, lambda name: (load_as(Path(bugs.__file_
 
 EXERCISE = Exercise(
     number=3, kind="catch", title="Catch the bug", points=5, minutes=35, parameters="parallel, serial",
-    reference="lockstep.tensor_parallel.proof:is_right", cases=BUGS.cases, inputs=BUGS.inputs, watch=watch,
+    reference="lockstep.tensor_parallel.bug_test:is_right", cases=BUGS.cases, inputs=BUGS.inputs, watch=watch,
     examine=BUGS.examine, pure=True, worlds=(1,), seconds=60.0, values=1.0,
 )  # fmt: skip

@@ -3,8 +3,8 @@
 from torch import Tensor
 
 from lockstep.checks.case import Case
+from lockstep.exercises.tensor_parallel.layer_steps import Layer, along, passes
 from lockstep.exercises.tensor_parallel.sizes import nbytes, normal, of, sized
-from lockstep.exercises.tensor_parallel.steps import Layer, along, passes
 
 SIZES = {1: [(3, 5, 4)], 2: [(2, 7, 3), (1, 4, 4)], 3: [(4, 8, 5), (2, 3, 1)], 4: [(3, 8, 8), (2, 6, 3)]}  # n, m, h
 FAR = 10  # a bias far from 0, as after a training

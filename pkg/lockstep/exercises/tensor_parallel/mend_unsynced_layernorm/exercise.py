@@ -4,8 +4,8 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from lockstep.checks.case import Case
+from lockstep.exercises.tensor_parallel.layer_steps import Layer, along, passes
 from lockstep.exercises.tensor_parallel.sizes import normal, of, sized
-from lockstep.exercises.tensor_parallel.steps import Layer, along, passes
 
 SIZES = {1: [(2, 3, 4)], 2: [(3, 2, 5), (1, 6, 4)], 3: [(2, 3, 4), (3, 6, 2)], 4: [(4, 4, 3), (2, 8, 5)]}  # n, T, h
 

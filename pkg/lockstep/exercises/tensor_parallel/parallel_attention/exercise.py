@@ -5,7 +5,7 @@ from torch import Tensor
 
 from lockstep.checks.case import Case, generator
 from lockstep.exercises.communication.tensors import groups
-from lockstep.exercises.tensor_parallel.steps import Layer, Part, flops, passes
+from lockstep.exercises.tensor_parallel.layer_steps import Layer, Part, flops, passes
 from lockstep.exercises.without_waiting.evidence import case
 from lockstep.tensor_parallel.attention import causal, heads_of, stretch
 

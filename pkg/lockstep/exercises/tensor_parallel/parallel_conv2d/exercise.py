@@ -4,8 +4,8 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from lockstep.checks.case import Case
+from lockstep.exercises.tensor_parallel.layer_steps import Layer, along, flops, passes
 from lockstep.exercises.tensor_parallel.sizes import nbytes, normal, of, sized
-from lockstep.exercises.tensor_parallel.steps import Layer, along, flops, passes
 
 LETTERS = "n C D M y x"
 SIZES = {  # by ranks. Often M is C, or D: then a wrong cut fits, too

@@ -6,7 +6,7 @@ from torch.nn import functional as F
 
 from lockstep.checks.case import Case, generator
 from lockstep.exercises.communication.tensors import groups
-from lockstep.exercises.tensor_parallel.steps import Layer, along, flops, passes
+from lockstep.exercises.tensor_parallel.layer_steps import Layer, along, flops, passes
 from lockstep.exercises.without_waiting.evidence import case
 
 AWKWARD = {  # n, h, m; by ranks

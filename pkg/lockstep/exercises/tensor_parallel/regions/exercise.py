@@ -14,7 +14,7 @@ from lockstep.checks.observation import Seen
 from lockstep.checks.plain import plain
 from lockstep.checks.values import told, total
 from lockstep.exercises.communication.tensors import groups
-from lockstep.exercises.tensor_parallel.steps import footprint, in_turn, marked, rounded, told_apart, unmarked
+from lockstep.exercises.tensor_parallel.layer_steps import footprint, in_turn, marked, rounded, told_apart, unmarked
 from lockstep.exercises.without_waiting.evidence import case
 
 SHAPES = {"a matrix": (3, 4), "a number": (), "an empty tensor": (0, 3), "a vector": (5,)}

@@ -8,8 +8,8 @@ from torch.nn import functional as F
 from lockstep.checks.budget import Budget, Measure
 from lockstep.checks.case import Case
 from lockstep.checks.observation import Seen
+from lockstep.exercises.tensor_parallel.layer_steps import Layer, along, flops, passes
 from lockstep.exercises.tensor_parallel.sizes import nbytes, normal, of, sized
-from lockstep.exercises.tensor_parallel.steps import Layer, along, flops, passes
 
 # n, T, h, m; by ranks
 SIZES = {1: [(2, 3, 4, 5)], 2: [(3, 2, 3, 4), (1, 6, 5, 3)], 3: [(2, 3, 4, 7), (3, 6, 3, 2)], 4: [(2, 8, 4, 6)]}

@@ -6,7 +6,7 @@ from torch.nn import functional as F
 
 from lockstep.checks.case import Case, generator
 from lockstep.exercises.communication.tensors import groups
-from lockstep.exercises.tensor_parallel.steps import Layer, Part, along, passes
+from lockstep.exercises.tensor_parallel.layer_steps import Layer, Part, along, passes
 from lockstep.exercises.without_waiting.evidence import case
 from lockstep.tensor_parallel.f_and_g import share
 

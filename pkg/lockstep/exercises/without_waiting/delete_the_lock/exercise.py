@@ -1,10 +1,10 @@
 """Delete the lock: judged by who is in the gradient at the same time, and by what stands in w then."""
 
 from lockstep.checks.case import Case
+from lockstep.checks.evidence_rules import Rule, first
 from lockstep.checks.exercise import Exercise
 from lockstep.checks.judge import Fault
 from lockstep.checks.observation import Seen
-from lockstep.checks.rules import Rule, first
 from lockstep.exercises.without_waiting.threads_on_one_vector import SIZE, Task, compared, observed
 
 TASKS = {  # examples, threads, whether the threads have coordinates of their own

@@ -9,8 +9,8 @@ import torch
 
 from lockstep.checks.arrays import Arrays, Call
 from lockstep.checks.case import Case
+from lockstep.checks.evidence_rules import Evidence
 from lockstep.checks.plain import plain
-from lockstep.checks.rules import Evidence
 from lockstep.without_waiting.federated import federated_average
 
 CASES = {  # the clients' examples, negative of those who drop out; those of the others add up to a power of two

@@ -7,10 +7,10 @@ from torch import Tensor
 
 from lockstep.checks.case import Case, generator
 from lockstep.checks.default_judge import forgiven
+from lockstep.checks.evidence_rules import Rule, first
 from lockstep.checks.exercise import Exercise
 from lockstep.checks.judge import Fault
 from lockstep.checks.observation import Seen
-from lockstep.checks.rules import Rule, first
 from lockstep.checks.values import compare
 from lockstep.exercises.all_reduce_sgd.all_reduces import all_reduces
 from lockstep.exercises.communication.tensors import groups

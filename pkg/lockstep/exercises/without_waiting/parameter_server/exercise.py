@@ -6,10 +6,10 @@ from typing import Any
 
 from lockstep.checks.budget import Budget
 from lockstep.checks.case import Case
+from lockstep.checks.evidence_rules import Rule, first
 from lockstep.checks.exercise import Exercise
 from lockstep.checks.judge import Fault
 from lockstep.checks.observation import Seen
-from lockstep.checks.rules import Rule, first
 from lockstep.checks.values import compare
 from lockstep.exercises.without_waiting.clocks import case_of, given, inputs, last, stepwise, watch, whole
 

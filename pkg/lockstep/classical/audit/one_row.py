@@ -1,4 +1,4 @@
-"""``python -m lockstep.classical.audit.child NAME ROUNDS``: measures one row, alone in a fresh process.
+"""``python -m lockstep.classical.audit.one_row NAME ROUNDS``: measures one row, alone in a fresh process.
 
 Fresh, because pools of threads outlive the fit that started them, and because the settings that keep idle threads from
 spinning are read when the libraries load. The last line printed is JSON.

@@ -22,15 +22,15 @@ import torch
 
 from lockstep import deadlock_report, places
 from lockstep.comm import exits, restricted_pickle
+from lockstep.comm.backend_rules import RENDEZVOUS, Rules
 from lockstep.comm.output import TaggedOutput, show
-from lockstep.comm.rules import RENDEZVOUS, Rules
 from lockstep.errors import Exit, LockstepError, RunError, Stuck, WorldUnavailable
 from lockstep.events import Outcome
 from lockstep.forking import starter
 from lockstep.forking.child import CUT, Child
 from lockstep.launch.job import INSIDE, Job
 from lockstep.machines import Cluster
-from lockstep.virtual import nested
+from lockstep.virtual import nested_runs
 
 PATIENCE = 10.0  # seconds of host time without any operation, after which a rank counts as stuck
 GRACE = 3.0  # seconds more until the child is given up
@@ -53,7 +53,7 @@ def run_virtual(
 
 def _answer(job: Job, cluster: Cluster, rules: Rules, ties: int | None, patience: float) -> tuple[str, Any, str]:
     """What the ranks tell at their end, unopened: "done" or "failed", its content, and what was printed."""
-    with starter.started("lockstep.virtual.child:main", 1) as (child,):
+    with starter.started("lockstep.virtual.cluster_process:main", 1) as (child,):
         with contextlib.suppress(OSError):  # its end will be heard
             child.conn.send((job, cluster, rules, ties, patience))
         return _Listener(child, job, patience).answer()
@@ -81,7 +81,7 @@ class _Listener:
     def _nested(self, asked: Any) -> tuple[str, Any]:
         """What an inner run tells, to be handed on."""
         try:
-            inner, cluster, rules, ties = nested.inner(self.job, asked)
+            inner, cluster, rules, ties = nested_runs.inner(self.job, asked)
         except (LockstepError, TypeError, ValueError, OverflowError):
             raise exits.error(Exit(whose_turn(self.child), "cut")) from None
         try:
@@ -186,7 +186,7 @@ def main(conn: Connection) -> None:
     rank.install(output, simulation.streams, job.ranks, cluster.ranks_per_node)
     modules.install(job.ranks, job.isolate)
     if job.nests:
-        nested.allow(conn)
+        nested_runs.allow(conn)
     try:
         answer: tuple[str, Any] = ("done", simulation.run(patience))
     except RunError as error:

@@ -9,8 +9,8 @@ import textwrap
 from types import FunctionType, ModuleType
 from typing import Any
 
-from lockstep.simt.counts import LineCounts
 from lockstep.simt.errors import KernelError
+from lockstep.simt.line_counts import LineCounts
 
 
 class Unknown:

@@ -18,9 +18,9 @@ from multiprocessing.connection import Connection
 from typing import Any, NamedTuple
 
 from lockstep import machines
-from lockstep.comm.rules import find as find_rules
+from lockstep.comm.backend_rules import find as find_rules
 from lockstep.events import Outcome
-from lockstep.launch import values
+from lockstep.launch import pickled
 from lockstep.launch.job import Job
 
 CLUSTER = "dgx-a100"  # where no other one is named
@@ -53,7 +53,7 @@ class Broker:
         if kind == "failed":
             raise content
         told, trace, time, memory = content
-        return Outcome([values.loads(v) for v in told], trace, time, [m.peak for m in memory], "", memory=memory)
+        return Outcome([pickled.loads(v) for v in told], trace, time, [m.peak for m in memory], "", memory=memory)
 
 
 _broker: Broker | None = None  # in a process that may ask

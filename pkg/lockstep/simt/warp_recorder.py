@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from lockstep.simt.counts import LineCounts
+from lockstep.simt.line_counts import LineCounts
 from lockstep.simt.masks import Mask
 from lockstep.simt.memory import Memory
 

@@ -36,9 +36,9 @@ from lockstep.comm.output import RankOutput
 from lockstep.errors import Exit
 from lockstep.events import Memory
 from lockstep.forking.preforked import Seat
-from lockstep.launch import group
-from lockstep.launch.diagnosis import journal_of
+from lockstep.launch import joining
 from lockstep.launch.job import INSIDE, Job, seed_rank
+from lockstep.launch.post_mortem import journal_of
 from lockstep.record import Recorder
 from lockstep.residency import Residency
 
@@ -87,23 +87,23 @@ def main(conn: Connection) -> None:
     prints.flush()
     tell("ended", outcome)
     conn.recv()
-    group.leave()
+    joining.leave()
 
 
 def enter(task: Task) -> Store | None:
     """Become the rank: its environment, its place in the group. A spare has done so ahead."""
     task.job.sources.install()
-    group.name_master("127.0.0.1", task.port)
+    joining.name_master("127.0.0.1", task.port)
     if dist.is_initialized():
         return None
     become(task.rank, task.job.ranks)
-    return group.meet(os.path.join(task.directory, "store"), task.rank, task.job.ranks)
+    return joining.meet(os.path.join(task.directory, "store"), task.rank, task.job.ranks)
 
 
 def become(rank: int, ranks: int) -> None:
     os.environ.update({INSIDE: "processes", "RANK": str(rank), "LOCAL_RANK": str(rank), "GROUP_RANK": "0"})
     os.environ.update(WORLD_SIZE=str(ranks), LOCAL_WORLD_SIZE=str(ranks))
-    group.use_loopback()
+    joining.use_loopback()
     warnings.filterwarnings("ignore", module=r"torch\.")
 
 
@@ -114,9 +114,9 @@ def prepare(seat: Seat) -> Store | None:
     is first asked, for Python, which adapts its code to what it meets, for the first message over a connection. What is
     sent here has arrived everywhere when it returns."""
     become(seat.rank, seat.size)
-    if group.on_gpus(seat.size):  # the memory of a GPU is not for those that wait
+    if joining.on_gpus(seat.size):  # the memory of a GPU is not for those that wait
         return None
-    store = group.meet(seat.store, seat.rank, seat.size)
+    store = joining.meet(seat.store, seat.rank, seat.size)
     rehearse(seat.rank, seat.size)
     return store
 
@@ -171,9 +171,11 @@ def live(task: Task, began: float, give_up: Callable[[str], None]) -> Returned |
     residency = Residency(lambda: time.monotonic() - began)
     journal = Journal(journal_of(task.directory, task.rank), give_up)
     meetings = (os.path.join(task.directory, f"store-{n}") for n in count(1))
-    given = group.given(task.rank, task.job.ranks, lambda: group.meeting(next(meetings), task.job.ranks), group.LONG)
+    given = joining.given(
+        task.rank, task.job.ranks, lambda: joining.meeting(next(meetings), task.job.ranks), joining.LONG
+    )
     try:
-        with group.adoption(given):
+        with joining.adoption(given):
             value = carry_out(task.job, task.rank, began, residency, journal.write)
         ended = time.monotonic() - began
         return Returned(task.job.blob_of(value), ended, residency.memory())

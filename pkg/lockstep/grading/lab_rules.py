@@ -16,7 +16,7 @@ from typing import Protocol
 
 from lockstep.errors import LockstepError
 from lockstep.grading.hints import STEPS, parts
-from lockstep.grading.source import KINDS, Cell, Problem
+from lockstep.grading.text_notebook import KINDS, Cell, Problem
 
 CODE = ("given", "answer", "tests")
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"

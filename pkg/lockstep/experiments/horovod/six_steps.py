@@ -19,7 +19,7 @@ import torch.distributed as dist
 import torch.nn.functional as F
 
 from lockstep.errors import UsageError
-from lockstep.experiments.horovod.observed import Evidence, observed
+from lockstep.experiments.horovod.observed_script import Evidence, observed
 from lockstep.experiments.horovod.task import Network, Task
 from lockstep.forking import starter
 from lockstep.with_horovod import script

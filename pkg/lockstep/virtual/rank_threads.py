@@ -23,7 +23,7 @@ from lockstep.places import Place
 from lockstep.residency import Residency
 from lockstep.virtual import rank
 from lockstep.virtual.protocol import Simulator
-from lockstep.virtual.streams import draws
+from lockstep.virtual.random_streams import draws
 
 
 class Books(TorchDispatchMode):  # type: ignore[no-untyped-call]
