@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from lockstep.moved import MOVED, Finder
+from lockstep.moved import MOVED, Finder, now
 
 PACKAGE = Path(__file__).parents[1] / "pkg" / "lockstep"
 IMPORTS = (Path(__file__).parent / "imports_of_0_1.txt").read_text().splitlines()  # of all notebooks of version 0.1
@@ -39,6 +39,13 @@ def test_the_old_name_is_the_module_itself(old: str) -> None:
 def test_whoever_moved_is_gone_and_has_arrived() -> None:
     assert not [old for old in MOVED if file_of(old).exists()]
     assert not [new for new in MOVED.values() if not file_of(new).exists()]
+
+
+def test_a_name_in_a_module_has_moved_with_it() -> None:
+    assert now("tensor_parallel.regions.regions") == "tensor_parallel.f_and_g.regions"
+    assert now("tensor_parallel.regions") == "tensor_parallel.f_and_g"
+    assert now("models.GPT") == "models.GPT"
+    assert now("models") == "models"
 
 
 def test_what_never_was_is_not_found() -> None:

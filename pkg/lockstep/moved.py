@@ -164,7 +164,7 @@ MOVED = {
     "sharded.regret": "exercises.fsdp.unit_choices",
     "sharded.small_runs": "experiments.fsdp.small_runs",
     "sharded.table": "experiments.fsdp.table",
-    "sharded.to_clip": "exercises.fsdp.gradients_to_clip",
+    "sharded.to_clip": "exercises.fsdp.clipped",
     "sharded.trainings": "experiments.fsdp.trainings",
     "sharded.watched_host": "exercises.fsdp.watched_host",
     "sharded.whole_numbers": "exercises.fsdp.whole_numbers",
@@ -244,7 +244,7 @@ MOVED = {
     "without_waiting.fewer_bytes": "experiments.without_waiting.fewer_bytes",
     "without_waiting.flaws": "exercises.without_waiting.mixing_matrix_faults",
     "without_waiting.generalisation": "experiments.without_waiting.generalisation",
-    "without_waiting.handed": "exercises.without_waiting.what_leaves_a_rank",
+    "without_waiting.handed": "exercises.without_waiting.leaks",
     "without_waiting.ingress": "experiments.without_waiting.ingress",
     "without_waiting.late": "experiments.without_waiting.straggler_trace",
     "without_waiting.meeting": "exercises.without_waiting.threads_on_one_vector",
@@ -258,6 +258,14 @@ MOVED = {
     "without_waiting.vector_clock": "exercises.without_waiting.vector_clock",
     "without_waiting.waiting": "experiments.without_waiting.waiting",
 }  # below ``lockstep``: from → to
+
+
+def now(name: str) -> str:
+    """What a module, or something in one, is called by now: "pipeline.counts.bubble" is in another file."""
+    module, _, rest = name.rpartition(".")
+    if name in MOVED or not module:
+        return MOVED.get(name, name)
+    return f"{now(module)}.{rest}"
 
 
 class Finder:

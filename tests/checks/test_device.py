@@ -101,7 +101,7 @@ def test_only_ranks_of_a_launcher_with_a_gpu_each_use_them(
     inside: str, gpus: int, found: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(os, "environ", {INSIDE: inside, "LOCAL_WORLD_SIZE": "2", "LOCAL_RANK": "1"})
-    monkeypatch.setattr(device.group, "on_gpus", lambda local_ranks: gpus >= local_ranks)
+    monkeypatch.setattr(device.joining, "on_gpus", lambda local_ranks: gpus >= local_ranks)
     assert str(device_of_rank()) == found
 
 

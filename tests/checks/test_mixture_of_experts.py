@@ -31,7 +31,10 @@ def names(call: drawn_experts.Call) -> list[str]:
 
 def test_the_recorded_experts_are_the_file_and_without_the_loss_one_has_all() -> None:
     recorded = assigned.recorded()
-    assert assigned.written(recorded) == files("lockstep").joinpath("experts", "data", assigned.FILE).read_text()
+    assert (
+        assigned.written(recorded)
+        == files("lockstep").joinpath("experiments/mixture_of_experts", "data", assigned.FILE).read_text()
+    )
     assert sorted(counts.total() > 0 for counts in recorded["without"]) == [False, False, False, True]
     assert all(counts.total() > 100 for counts in recorded["with"])
 

@@ -87,7 +87,7 @@ def test_one_unit_is_gathered_whole() -> None:
 
 def test_zero_s_table_1() -> None:
     """All 54 cells, as far as they are printed: the large ones are cut, so that 4046.875 became 4046."""
-    text = files("lockstep").joinpath("sharded", "data", "zero_table1_memory.csv").read_text()
+    text = files("lockstep").joinpath("experiments/fsdp", "data", "zero_table1_memory.csv").read_text()
     rows = list(csv.DictReader(line for line in text.splitlines() if not line.startswith("#")))
     assert len(rows) == 18
     for row in rows:

@@ -124,6 +124,8 @@ def test_a_fault_of_lockstep_is_not_the_learners(on, monkeypatch) -> None:
     points for it."""
     started = starter.started
     monkeypatch.setattr(starter, "started", lambda _, n: started("lockstep.launch.rank_process:gone", n))
-    with pytest.raises(WorldUnavailable, match=r"AttributeError: module .lockstep.launch.worker. has no attribute"):
+    with pytest.raises(
+        WorldUnavailable, match=r"AttributeError: module .lockstep.launch.rank_process. has no attribute"
+    ):
         run(odd.good, ranks=2, on=on)
     monkeypatch.undo()

@@ -8,7 +8,7 @@ import torch.distributed as dist
 from torch import Tensor
 
 from lockstep import run
-from lockstep.exercises.without_waiting.what_leaves_a_rank import (
+from lockstep.exercises.without_waiting.leaks import (
     MaskThere,
     large_numbers,
     observed,

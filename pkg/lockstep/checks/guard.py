@@ -88,9 +88,10 @@ def refused() -> str:
 
 
 @contextmanager
-def references_refuse(module: str, *needed: Callable[..., Any]) -> Iterator[None]:
+def references_refuse(module: str, *needed: Any) -> Iterator[None]:
     """The functions of ``module`` (a package with all that is in it; "" for none) raise LibraryAnswer, and so do all of
-    JUDGES; but for those that ``needed``, which run beside the learner's, hold, and what these call of JUDGES.
+    JUDGES; but for those that ``needed``, which run beside the learner's or are handed to it, hold, and what these call
+    of JUDGES.
 
     The ranks of a virtual cluster are threads of one process, and of that one nothing is opened again."""
     global _shut
@@ -119,7 +120,7 @@ def references_refuse(module: str, *needed: Callable[..., Any]) -> Iterator[None
                 function.__code__ = code
 
 
-def look_ahead(*needed: Callable[..., Any]) -> None:
+def look_ahead(*needed: Any) -> None:
     """Go now from function to function, as far as every run that needs these must: it takes a rank 10 ms. Again when
     modules were loaded since."""
     global _ahead
@@ -131,7 +132,7 @@ def _own() -> tuple[Callable[..., Any], ...]:
     return _listen, _audit, _watch, _for_good, _refuse, refuse_borrowed
 
 
-def _functions(module: str, needed: tuple[Callable[..., Any], ...]) -> tuple[list[Any], set[Any]]:
+def _functions(module: str, needed: tuple[Any, ...]) -> tuple[list[Any], set[Any]]:
     """The functions of the answer's module, compiled ones too, and the judges'; and those that are needed."""
     importlib.import_module(module)
     kept = reached((*_own(), *needed), JUDGES, _ahead)

@@ -42,7 +42,7 @@ def play(fns: Sequence[Callable[..., Any]], refused: str, watch: Watch, acts: Se
     devices = [device_of_rank() if act.tensors else HOST for act in acts]
     markers = {device: torch.zeros(MARK, dtype=torch.uint8, device=device) for device in devices}
     played = []
-    with references_refuse(refused, play, FromFile, watch):
+    with references_refuse(refused, play, FromFile, watch, [act.arguments for act in acts]):
         for fn, (act, device) in product(fns, zip(acts, devices, strict=True)):
             dist.broadcast(markers[device], src=0)  # by the backend that the act's tensors go by
             played.append(_play_one(fn, act, device, watch))
@@ -65,7 +65,7 @@ def play_each_pure(
 ) -> bytes:
     """What ``watch`` writes down of each of several functions for the same calls; None for one that raises."""
     found = []
-    with references_refuse(refused, play_each_pure, FromFile, watch):
+    with references_refuse(refused, play_each_pure, FromFile, watch, calls):
         for fn in fns:
             found.append(_attempt(fn.function() if isinstance(fn, FromFile) else fn, calls, watch))
     return encoded(found)
@@ -77,7 +77,7 @@ def play_pure(
     """What ``watch`` writes down of ``fn`` for each tuple of arguments: no communication, one rank."""
     own = fn.function() if isinstance(fn, FromFile) else fn  # a watch may want its source or its machine code
     found = []
-    with references_refuse(refused, play_pure, FromFile, watch):
+    with references_refuse(refused, play_pure, FromFile, watch, calls):
         for number, arguments in enumerate(calls):
             under_way.begin(number)
             found.append(watch(own, arguments))

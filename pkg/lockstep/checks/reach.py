@@ -6,7 +6,7 @@ import copy
 import importlib
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from functools import partial
 from itertools import takewhile
@@ -16,9 +16,10 @@ from typing import Any
 from lockstep.checks.names_in_code import inside, used
 
 DEPTH = 4  # of containers in containers
+NUMBERS = (bool, int, float, str)  # there may be a million of them in a list
 
 
-def reached(begin: Iterable[Callable[..., Any]], packages: tuple[str, ...], ahead: Walk | None = None) -> set[Any]:
+def reached(begin: Iterable[Any], packages: tuple[str, ...], ahead: Walk | None = None) -> set[Any]:
     """The functions of ``packages`` ("lockstep.checks.") that may be called once one of ``begin`` is. Modules of it
     that are imported on the way are imported now. ``ahead``: a walk through the same packages that has begun with some
     of them; it is gone on with, and stays as it is."""
@@ -43,7 +44,7 @@ class Walk:
         other._loaded, other._known = self._loaded, self._known
         return other
 
-    def go_on(self, begin: Iterable[Callable[..., Any]]) -> None:
+    def go_on(self, begin: Iterable[Any]) -> None:
         """From these, too; and to what the modules know by now that have been loaded since."""
         waiting = [function for given in begin for function in functions_in(given)]
         waiting += self._in_new_modules()
@@ -75,7 +76,8 @@ class Walk:
 
 
 def functions_in(value: Any, depth: int = DEPTH) -> Iterator[FunctionType]:
-    """The function that ``value`` is, or those that it holds: a class its methods, a table its entries."""
+    """The function that ``value`` is, or those that it holds: a class its methods, a table its entries, an object of
+    Lockstep's, or of a dataclass, both."""
     if type(value) is FunctionType:
         yield value
         yield from (f for cell in value.__closure__ or () for f in _held(cell, depth))
@@ -96,9 +98,11 @@ def functions_in(value: Any, depth: int = DEPTH) -> Iterator[FunctionType]:
         elif isinstance(value, Mapping):
             parts = [*value.keys(), *value.values()]
         elif isinstance(value, (list, tuple, set, frozenset)):
-            parts = value
+            parts = [part for part in value if type(part) not in NUMBERS]
         elif is_dataclass(value):
-            parts = [getattr(value, f.name, None) for f in fields(value)]
+            parts = [type(value), *(getattr(value, f.name, None) for f in fields(value))]
+        elif type(value).__module__.startswith("lockstep."):
+            parts = [type(value), *getattr(value, "__dict__", {}).values()]
         for part in parts:
             yield from functions_in(part, depth - 1)
 

@@ -7,14 +7,7 @@ from lockstep.checks.observation import Seen
 from lockstep.checks.values import compare, told
 from lockstep.exercises.all_reduce_sgd.all_reduces import all_reduces
 from lockstep.exercises.communication.tensors import groups
-from lockstep.exercises.fsdp.gradients_to_clip import (
-    KINDS,
-    SHARDS,
-    TOGETHER,
-    Clipping,
-    without_nan,
-    without_what_agrees,
-)
+from lockstep.exercises.fsdp.clipped import KINDS, SHARDS, TOGETHER, Clipping, without_nan, without_what_agrees
 from lockstep.exercises.without_waiting.evidence import case
 
 

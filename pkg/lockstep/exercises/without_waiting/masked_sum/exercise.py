@@ -13,7 +13,7 @@ from lockstep.checks.values import compare
 from lockstep.exercises.all_reduce_sgd.all_reduces import all_reduces
 from lockstep.exercises.communication.tensors import groups
 from lockstep.exercises.without_waiting.evidence import noting, results
-from lockstep.exercises.without_waiting.what_leaves_a_rank import (
+from lockstep.exercises.without_waiting.leaks import (
     MaskThere,
     large_numbers,
     observed,
