@@ -101,7 +101,7 @@ def functions_in(value: Any, depth: int = DEPTH) -> Iterator[FunctionType]:
             parts = [part for part in value if type(part) not in NUMBERS]
         elif is_dataclass(value):
             parts = [type(value), *(getattr(value, f.name, None) for f in fields(value))]
-        elif type(value).__module__.startswith("lockstep."):
+        elif type(value).__module__.startswith("lockstep.") and not isinstance(value, Walk):  # which holds all it found
             parts = [type(value), *getattr(value, "__dict__", {}).values()]
         for part in parts:
             yield from functions_in(part, depth - 1)

@@ -60,7 +60,6 @@ def page(root: Path) -> str:
     rows = sorted((term, place.path, place.unit) for place in places(root) for term in place.terms)
     lesson = {unit.number: f"[{unit.number:02d}](../course/{unit.folder}/lesson.ipynb)" for unit in UNITS}
     lines = [
-        f"| {term} | `{path}` | {lesson[unit]} |"
-        for term, path, unit in sorted(rows, key=lambda row: row[0].lower())
+        f"| {term} | `{path}` | {lesson[unit]} |" for term, path, unit in sorted(rows, key=lambda row: row[0].lower())
     ]
     return "\n".join([ABOVE, *lines]) + "\n"
