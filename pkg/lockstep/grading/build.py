@@ -91,7 +91,7 @@ def built(root: Path, find: Find) -> dict[str, str]:
     if problems := [str(problem) for one in made for problem in one.problems]:
         raise BuildError("\n".join(problems))
     sheet = {coverage_sheet.PAGE: coverage_sheet.page(root)} if (root / coverage_sheet.SOURCE).exists() else {}
-    terms = {glossary.PAGE: glossary.page(root)} if (root / glossary.PAGE).parent.exists() else {}
+    terms = {glossary.PAGE: glossary.page(root)} if any(glossary.techniques(root)) else {}
     return sheet | terms | {path: text for one in made for path, text in one.files.items()}
 
 
