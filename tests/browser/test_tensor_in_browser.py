@@ -20,7 +20,7 @@ SHOWN = {
     "your_line.parts_table": "6 to 7",
     "your_line.block_table": "100,663,296",
     "your_line.kept_table": "1,325",
-    "counted.counted_table": "reduce-scatter",
+    "collectives_of_a_block.counted_table": "reduce-scatter",
 }
 
 
@@ -48,7 +48,7 @@ def test_the_lesson_waits_and_lines_fill_its_tables(lab: Lab, course: Path, brow
 
     lab.commit(lab.find('"lower",'), "0")
     lab.wait_until_idle(120)
-    for call, name in (("the_notes.slides_table", "notes"), ("show.losses_of_twelve", "twelve")):
+    for call, name in (("lecture_notes.slides_table", "notes"), ("show.losses_of_twelve", "twelve")):
         lab.look(lab.find(call), f"tensor-{name}")
     cuts = lab.find("show.matrix_cuts()")
     lab.move_slider(lab.output(cuts))
