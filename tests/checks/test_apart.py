@@ -105,7 +105,7 @@ def test_under_autograde_what_passes_is_tried_apart_and_costs_nothing_where_that
 
 
 def test_a_secret_seed_draws_the_world_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """All six took twice as long as all that the virtual cluster did. Which two are tried nobody knows beforehand."""
+    """All six took longer than all that the virtual cluster did. Which two are tried nobody knows beforehand."""
     drawn = set()
     for number in range(40):
         monkeypatch.setenv("LOCKSTEP_SEED", f"secret {number}")

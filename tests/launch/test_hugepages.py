@@ -45,7 +45,7 @@ def test_the_contents_stay() -> None:
 
 def test_they_are_made_for_many_forks_and_for_one_of_which_many_will_come(monkeypatch: pytest.MonkeyPatch) -> None:
     """A sandbox is one fork of a judge's server, and everything in it is a fork of that one: each copied the table of
-    60,000 small pages."""
+    55,000 small pages."""
     made: list[str] = []
     ends = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     server = Server(ends[0], os.getpid())

@@ -317,7 +317,7 @@ def test_an_entry_that_prepares_nothing_has_no_spares() -> None:
 @pytest.mark.slow
 def test_who_makes_one_run_of_each_kind_has_no_spares() -> None:
     """A sandbox runs each world size once or twice. Behind each run its server forked as many spares, which rehearsed,
-    and were thrown away at the next one: a fifth of what it took to grade a class."""
+    and were thrown away at the next one."""
     script = """
 import time
 from lockstep.launch import server

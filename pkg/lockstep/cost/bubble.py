@@ -17,7 +17,8 @@ Papers give the bubble in two ways: by the *whole* step, as here, or by the *ide
 then it is (p-1)/m, and 1 or more where there are fewer micro-batches than stages.
 
 Sources: Huang et al., arXiv:1811.06965, section 2.3; Narayanan et al., SOSP 2019, section 3; SC 2021, arXiv:2104.04473,
-section 2.2; Qi et al., arXiv:2401.10241, Table 1. ``pipeline.counts`` finds the same by counting in the streams.
+section 2.2; Qi et al., arXiv:2401.10241, Table 1. ``pipeline.schedule_costs`` finds the same by counting in
+the streams.
 """
 
 from __future__ import annotations

@@ -1,2 +1,2 @@
-"""Running ranks as processes of this machine: ``processes`` starts them, ``worker`` is what each does, ``watchdog`` and
-``diagnosis`` say why a run does not end, or how it did."""
+"""Running ranks as processes of this machine: ``processes`` starts them, ``rank_process`` is what each does,
+``watchdog`` and ``post_mortem`` say why a run does not end, or how it did."""

@@ -1,7 +1,7 @@
 """One rank's part in a run under a launcher: live, tell the others what became of it, and hear what became of them.
 
 Nobody watches from outside. So each rank ends itself when its time is up (``deadline``), looks after those that tell
-nothing (``exchange``), and comes from what all have told to the same verdict as every other rank.
+nothing (``outcomes``), and comes from what all have told to the same verdict as every other rank.
 """
 
 from __future__ import annotations

@@ -6,8 +6,9 @@
     place   chunk·p + stage, from 0 to v·p - 1: where a chunk stands in the model. Place 0 has the inputs, the last
             place has the loss
 
-The same stream is executed on ranks (``worker``), checked (``validate``), timed (``simulate``), counted (``counts``)
-and drawn (``drawn``). So what is measured is what is drawn. The idea is that of ShallowSpeed's pipe.py.
+The same stream is executed on ranks (``worker``), checked (``validate``), timed (``simulate``), counted
+(``schedule_costs``) and drawn (``show.pipeline``). So what is measured is what is drawn. The idea is that of
+ShallowSpeed's pipe.py.
 """
 
 from __future__ import annotations

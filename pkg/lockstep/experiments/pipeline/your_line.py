@@ -1,6 +1,6 @@
 """Lesson 09's lines at work: what the learner's formula says stands beside streams that are counted and steps that ran.
 
-``cost.bubble`` has the formulas; ``counts`` reads the same from a stream.
+``cost.bubble`` has the formulas; ``pipeline.schedule_costs`` reads the same from a stream.
 """
 
 from __future__ import annotations
@@ -69,8 +69,8 @@ def delay_table(delay: Delay, stages: int = 4, minibatches: int = 20) -> Table:
 
 
 def exchanged(program: Callable[..., Any], numbers: int, stages: int = 3, micro_batches: int = 4) -> Result:
-    """1F1B with one of the two exchanges of ``exchange``, in tensors of so many numbers. By NCCL's rules short messages
-    are buffered, and long ones wait for their receive. Raises Deadlock."""
+    """1F1B with one of ``blocking_messages``' two exchanges, in tensors of so many numbers. By NCCL's rules short
+    messages are buffered, and long ones wait for their receive. Raises Deadlock."""
     return run(_exchanged, program, micro_batches, numbers, ranks=stages, on="dgx-a100", rules=NCCL)
 
 
