@@ -1,0 +1,556 @@
+# %% [markdown] lab="readonly title"
+# # Lab 13: Bottlenecks
+#
+# You find out what a training run waits for, from its profile, and where a hang began, from the dumps of the run. You mend
+# a loader, and a step that sends too many messages. You place five steps under three roofs.
+#
+# [The lesson](../../course/13_bottlenecks/lesson.ipynb) explains what you need.
+
+# %% [markdown] lab="readonly how"
+# ## How to work
+#
+# Write each function in its cell, in place of `raise NotImplementedError()`. Run the cell below it: it runs your
+# function, looks at the results *and* at what was read, sent and computed, and says what it saw. Try as often as you
+# like. Each of the first five exercises has three folded hints. A program that hangs is stopped.
+#
+# No check looks at a clock. What your function costs is counted: files opened, calls, messages, bytes.
+#
+# **Your arguments stay as they are**, unless the text says otherwise. What you return is new.
+
+# %% lab="readonly imports"
+import json
+import queue
+import threading
+from collections import Counter, deque
+from concurrent.futures import ThreadPoolExecutor
+
+import torch
+import torch.distributed as dist
+from IPython.display import display
+
+from lockstep import check
+from lockstep.experiments.bottlenecks import incidents, recorded_profiles
+
+# %% [markdown] lab="readonly about-name_the_bottleneck"
+# ## 1. Name the bottleneck ({minutes} minutes, {points} points)
+#
+# How much time does a training loop lose, and to what? You get the profile of all its ranks. Find how much of the time
+# each of four cures would give back.
+#
+# - **You get** `spans`, a list of tuples `(rank, step, name, begin, end)`, with times in microseconds, in no order; and
+#   `call_cost`, the microseconds of an all-reduce without bytes.
+# - **You return** a tuple of four numbers, the shares of `"loader"`, `"synchronisation"`, `"straggler"` and
+#   `"small messages"`, in this order. A share is the part of the whole time that the loop would save without this cause
+#   *alone*. Less than 0.05 counts as nothing: return 0.0 for it. For a healthy loop, all four are 0.
+# - **You may use** anything.
+# - **It may cost** nothing worth counting: there are some hundred spans.
+#
+# A step begins on all ranks at the same time, when the sums of the step before are there. Then each rank does these things
+# one after another, without gaps, and each of them any number of times:
+#
+# | name | kind |
+# |---|---|
+# | `"next(loader)"` | it waits for its batch |
+# | `"forward"`, `"backward"`, `"optimizer.step"` | it computes |
+# | `".item()"`, `"print"` | it reads a number back, and does nothing else |
+# | `"all_reduce"`, always at the end | from the call until the sum is there. All ranks make the same calls, which end on all of them at the same time |
+#
+# The rank that comes last to the all-reduces waits for nobody. So a step takes as long as the slowest rank waits for its
+# batch, computes and reads back, and then as long as *its* all-reduces take, the shortest of all ranks'. Without one cause:
+#
+# - loader: no rank waits for its batch;
+# - synchronisation: no rank reads a number back;
+# - straggler: in each step, every rank computes for the mean time of all ranks in that step, idle ones too;
+# - small messages: of n calls in a step, one carries everything, and `call_cost` is saved n − 1 times.
+#
+# A cure may make a step longer: this counts against what it saves in the others, and a negative share is less than 0.05
+# too. There may be only one rank, and it may have no all-reduces. Shares may be off by 0.005.
+
+# %%
+for letter in recorded_profiles.LOOPS:
+    display(recorded_profiles.shares_table(letter))
+
+# %% [markdown] lab="hint name_the_bottleneck"
+# Look at the table of loop A: every rank spends about half of its time in `all_reduce`, or more. Is the network slow? Take
+# one step of A, and draw the four ranks as bars. Which rank spends the least in `all_reduce`, and what does it do meanwhile?
+#
+# ---
+#
+# Sort the spans into a dict by step and rank: microseconds of waiting, computing, reading and reducing, and the number of
+# calls. From these sums you get the length of the step, and its length without each cause. Add up all steps, and divide.
+# The traps: the spans of ranks that nobody waits for cost nothing; and in each step another rank may be slow.
+#
+# ---
+#
+# ```python
+# steps = {}  # step -> rank -> [waiting, computing, reading, reducing, calls]
+# for rank, step, name, begin, end in spans:
+#     ...
+# whole, without = 0, [0, 0, 0, 0]
+# for ranks in steps.values():
+#     tail = min(...)  # the all-reduces of the rank that comes last
+#     mean = ...
+#     whole += max(w + c + r for w, c, r, ... in ranks.values()) + tail
+#     without[0] += max(...) + tail
+#     ...
+# shares = [1 - one / whole for one in without]
+# return ...
+# ```
+#
+# The check tells you the first loop for which a share differs; and after that, all four shares.
+
+
+# %% lab="answer name_the_bottleneck"
+def name_the_bottleneck(spans, call_cost):
+    """The shares of loader, synchronisation, straggler and small messages in the time of a loop."""
+    ### BEGIN SOLUTION
+    kinds = {
+        "next(loader)": 0,
+        "forward": 1,
+        "backward": 1,
+        "optimizer.step": 1,
+        ".item()": 2,
+        "print": 2,
+        "all_reduce": 3,
+    }
+    steps = {}
+    for rank, step, name, begin, end in spans:
+        own = steps.setdefault(step, {}).setdefault(rank, [0, 0, 0, 0, 0])
+        own[kinds[name]] += end - begin
+        own[4] += name == "all_reduce"
+    whole, without = 0, [0, 0, 0, 0]
+    for ranks in steps.values():
+        own = list(ranks.values())
+        tail = min(reducing for *_, reducing, _ in own)
+        mean = sum(computing for _, computing, *_ in own) / len(own)
+        length = max(w + c + r for w, c, r, *_ in own) + tail
+        whole += length
+        without[0] += max(c + r for w, c, r, *_ in own) + tail
+        without[1] += max(w + c for w, c, r, *_ in own) + tail
+        without[2] += max(w + mean + r for w, c, r, *_ in own) + tail
+        without[3] += length - call_cost * max(0, own[0][4] - 1)
+    shares = [1 - one / whole for one in without]
+    return tuple(share if share >= 0.05 else 0.0 for share in shares)
+    ### END SOLUTION
+
+
+# %% lab="tests name_the_bottleneck"
+check("bottlenecks.name_the_bottleneck", name_the_bottleneck)
+
+# %% [markdown] lab="readonly about-mend_loader"
+# ## 2. Mend the loader ({minutes} minutes, {points} points)
+#
+# This loader returns the right batches, but its consumer, the training, waits for each of them. Mend it: open less, read
+# less, and prepare the next batches while the consumer works.
+#
+# - **You get** `store`; `order`, a list of samples, each of them once; `size`, the samples of a batch; `decode`, a function;
+#   and `ahead`, 1 or more. `store.index[sample]` is `(shard, offset, length)`: where the sample's bytes are.
+#   `store.open(shard)` opens a file, with `seek(offset)`, `read(length)` and `close()`, or in a `with` block. `decode(data)`
+#   makes a sample from its bytes.
+# - **You return** an iterator of batches, lists of `size` decoded samples in this `order`; the last batch may be
+#   smaller. A function with `yield` returns one.
+# - **You may use** threads, `queue`, `concurrent.futures`. No processes: what they do isn't counted.
+# - **It may cost** one opening of each shard, the bytes of the samples, and one call of `decode` for each sample.
+#
+# While the consumer has batch i, batch i + 1 is begun before anybody asks for it; but no batch after i + `ahead` is begun,
+# since finished batches take memory. A batch that is asked for counts as the one that the consumer has.
+#
+# If `decode` raises an error, the consumer gets the batches before, and the error when it asks for that batch. At the end,
+# even if the consumer stops early (`close()` on a generator runs what stands in `finally`), all shards are closed and your
+# threads have ended. `order` may be empty. Leave it as it was.
+
+
+# %% lab="given mend_loader"
+def mend_loader(store, order, size, decode, ahead):
+    """The batches of an epoch, in this order."""
+    for first in range(0, len(order), size):
+        batch = []
+        for sample in order[first : first + size]:
+            shard, offset, length = store.index[sample]
+            with store.open(shard) as file:
+                data = file.read()
+            batch.append(decode(data[offset : offset + length]))
+        yield batch
+
+
+# %% [markdown] lab="hint mend_loader"
+# Count for one batch of four samples: how many files are opened, and how many bytes are read? Then write down who does what
+# while the consumer works on batch 0.
+#
+# ---
+#
+# Keep the open shards in a dict. To be ahead, let a `ThreadPoolExecutor` with one thread load batches: `submit` them in
+# order, keep the futures in a deque, and hand out the first one as soon as `ahead` are behind it. `result()` waits,
+# and raises what the thread has raised. The traps: a pool that is given all batches at once runs far ahead; and a generator
+# that is closed early has to clean up in `finally`.
+#
+# ---
+#
+# ```python
+# files, under_way = {}, deque()
+# def load(first):
+#     ...  # opens a shard if it isn't open, seeks, reads, decodes
+# try:
+#     with ThreadPoolExecutor(1) as pool:  # at its end it waits for what it was given
+#         for first in range(0, len(order), size):
+#             under_way.append(pool.submit(...))
+#             if len(under_way) > ...:
+#                 yield ...
+#         ...  # the rest
+# finally:
+#     ...
+# ```
+#
+# The check tells you what is opened, read and decoded, and which batch is begun too late or too early.
+
+
+# %% lab="answer mend_loader"
+### BEGIN SOLUTION
+def mend_loader(store, order, size, decode, ahead):
+    """The batches of an epoch, in this order."""
+    files, under_way = {}, deque()
+
+    def load(first):
+        batch = []
+        for sample in order[first : first + size]:
+            shard, offset, length = store.index[sample]
+            if shard not in files:
+                files[shard] = store.open(shard)
+            files[shard].seek(offset)
+            batch.append(decode(files[shard].read(length)))
+        return batch
+
+    try:
+        with ThreadPoolExecutor(1) as pool:
+            for first in range(0, len(order), size):
+                under_way.append(pool.submit(load, first))
+                if len(under_way) > ahead:
+                    yield under_way.popleft().result()
+            while under_way:
+                yield under_way.popleft().result()
+    finally:
+        for file in files.values():
+            file.close()
+
+
+### END SOLUTION
+
+
+# %% lab="tests mend_loader"
+check("bottlenecks.mend_loader", mend_loader)
+
+# %% [markdown] lab="readonly about-mend_tiny_collectives"
+# ## 3. Mend the tiny all-reduces ({minutes} minutes, {points} points)
+#
+# Each call of a collective costs its latency, however little it carries. This step makes a call for each tensor. Mend it.
+#
+# - **You get**, on each rank: `gradients`, a list of at least one tensor, float32 or float64, of any shapes; some have no
+#   elements, and some are not contiguous. `loss` is a float32 tensor of shape (); `samples` is an int, 0 or more. Gradients
+#   and loss are *sums* over this rank's samples.
+# - **You return** a list: for each gradient its mean over the samples of *all* ranks, in the same order, of the same shape
+#   and dtype; and at the end the mean loss, float32. All ranks return the same.
+# - **You may use** torch and `dist.all_reduce`.
+# - **It may cost** as many all-reduces as there are different dtypes among the gradients and the loss, and 16 bytes more
+#   than the gradients have. So no float32 tensor may travel as float64.
+#
+# A rank may have no samples: its sums are 0, and it takes part. All ranks together have at least one sample and at most a
+# million. Shapes and dtypes are the same on all ranks. Leave the gradients and the loss as they were.
+#
+# The program as given returns the right means, and makes two calls more than there are gradients.
+
+
+# %% lab="given mend_tiny_collectives"
+def mend_tiny_collectives(gradients, loss, samples, group=None):
+    """The mean gradients of all ranks' samples, and at the end the mean loss."""
+    count = torch.tensor(float(samples), device=loss.device)
+    dist.all_reduce(count, group=group)
+    means = []
+    for tensor in [*gradients, loss]:
+        total = tensor.clone(memory_format=torch.contiguous_format)
+        dist.all_reduce(total, group=group)
+        means.append(total / count.item())
+    return means
+
+
+# %% [markdown] lab="hint mend_tiny_collectives"
+# How many bytes does `count` have? And what does its call cost compared with that of the largest gradient? Take paper:
+# write the numbers of two gradients, of shapes (2, 3) and (4,), into one row. What do you need to cut it up again?
+#
+# ---
+#
+# One buffer for each dtype: flatten all tensors of that dtype, `torch.cat` them, all-reduce, `split` by their numbers of
+# elements, give each part its shape. The loss and the number of samples are two more float32 tensors. The traps: the
+# results come in the order of the gradients, whatever their dtypes; and every rank makes the calls in the same order.
+#
+# ---
+#
+# ```python
+# tensors = [*gradients, loss, torch.tensor(float(samples), device=loss.device)]
+# sums = [None] * len(tensors)
+# for dtype in ...:  # in an order that all ranks share: a set has none
+#     own = [n for n, tensor in enumerate(tensors) if tensor.dtype == dtype]
+#     buffer = ...
+#     dist.all_reduce(buffer, group=group)
+#     for n, part in zip(own, buffer.split(...)):
+#         sums[n] = ...
+# return ...
+# ```
+#
+# The check tells you which tensor differs, how many calls a rank makes, and how many bytes travel.
+
+
+# %% lab="answer mend_tiny_collectives"
+### BEGIN SOLUTION
+def mend_tiny_collectives(gradients, loss, samples, group=None):
+    """The mean gradients of all ranks' samples, and at the end the mean loss."""
+    tensors = [*gradients, loss, torch.tensor(float(samples), device=loss.device)]
+    sums = [None] * len(tensors)
+    for dtype in (torch.float32, torch.float64):
+        own = [n for n, tensor in enumerate(tensors) if tensor.dtype == dtype]
+        if own:
+            buffer = torch.cat([tensors[n].flatten() for n in own])
+            dist.all_reduce(buffer, group=group)
+            for n, part in zip(own, buffer.split([tensors[n].numel() for n in own])):
+                sums[n] = part.view(tensors[n].shape)
+    return [total / sums[-1] for total in sums[:-1]]
+
+
+### END SOLUTION
+
+
+# %% lab="tests mend_tiny_collectives"
+check("bottlenecks.mend_tiny_collectives", mend_tiny_collectives)
+
+# %% [markdown] lab="readonly about-post_mortem"
+# ## 4. Post-mortem ({minutes} minutes, {points} points)
+#
+# A run of 64 ranks hangs, and nobody printed anything. What is left are the dumps of torch's *flight recorder*. Find the
+# one rank where the hang began.
+#
+# - **You get** `dumps`, a list: item r is the dump of rank r, a dict, or `None` if its process ended without one.
+# - **You return** a tuple `(rank, line, cause)`. The cause is one of these four:
+#   - `"absent"`: others wait for this rank, and it waits in no operation. Its line is that of the operation that lacks
+#     only this rank.
+#   - `"other collective"`: all ranks of a group have posted its n-th operation, and this rank's is a different collective
+#     from the others'. Its line is its own.
+#   - `"other size"`: the same collective, but this rank's input has a different size. Its line is its own.
+#   - `"other order"`: ranks wait in a circle, because this rank posted two operations the other way round. A
+#     rank is in the circle if it waits in one of the circle's operations and another one lacks it. This rank waits in
+#     the operation in which the fewest of them wait. Its line is its own.
+# - **You may use** anything.
+# - **It may cost** nothing worth counting: there are at most 64 dumps.
+#
+# **A dump** has two parts. `dump["pg_config"]` has the process groups of its rank: for the group named `"3"`,
+# `dump["pg_config"]["3"]["ranks"]` holds the ranks as text: `"[0, 8, 16]"`. `dump["entries"]` holds the operations that the
+# rank has posted, the oldest first. The recorder keeps only the latest ones, not equally many on each rank; there may be
+# none. Of an `entry` you need:
+#
+# | | |
+# |---|---|
+# | `entry["process_group"][0]` | the name of its group |
+# | `entry["collective_seq_id"]` | n: it is this rank's n-th operation of the group, and meets the others' n-th |
+# | `entry["profiling_name"]` | the collective, such as `"nccl:all_reduce"` |
+# | `entry["input_sizes"]` | the size of its input |
+# | `entry["state"]` | `"completed"`, or `"scheduled"`: posted, and not completed |
+# | `entry["frames"][0]["filename"]` | the line |
+#
+# A rank whose last entry isn't completed waits in it; all its earlier entries are completed. A message is an operation of a
+# group of two. Most ranks that an operation lacks are victims: they wait in another one.
+
+# %%
+for day in incidents.INCIDENTS:
+    waits = Counter()
+    for dump in incidents.recorded(day):
+        last = dump["entries"][-1] if dump else None
+        waits[f"{last['profiling_name']}, {last['state']}" if last else "no dump"] += 1
+    print(f"{day}: {dict(waits)}")
+
+# %% [markdown] lab="hint post_mortem"
+# Take paper and one incident, Saturday's. In which operation does rank 0 wait? Which ranks of its group haven't posted
+# that one? In which operations do *they* wait?
+#
+# ---
+#
+# Start at any operation in which ranks wait. If it lacks a rank that waits in another operation, go on there. If the only
+# rank that it lacks waits nowhere, you have it. If nobody is missing, compare what the ranks posted. If you come to an
+# operation where you have been, it's a circle. The traps: the rank that you look for may have more entries than any
+# other; and an operation may lack victims, too.
+#
+# ---
+#
+# ```python
+# groups, waits = {}, {}  # name -> ranks; rank -> the entry that it waits in
+# ...
+# posted = {}  # (group, n) -> the ranks that wait in it
+# ...
+# way = []
+# here = ...  # any operation
+# while here not in way:
+#     way.append(here)
+#     missing = ...
+#     ...  # nobody? only one that waits nowhere? else go on
+# circle = way[way.index(here):]
+# ...
+# ```
+#
+# The check tells you in which operation the rank that you name waits.
+
+
+# %% lab="answer post_mortem"
+def post_mortem(dumps):
+    """The rank at which the hang began, the line, and the cause."""
+    ### BEGIN SOLUTION
+    groups, waits = {}, {}
+    for rank, dump in enumerate(dumps):
+        if dump:
+            for name, group in dump["pg_config"].items():
+                groups[name] = json.loads(group["ranks"])
+            if dump["entries"] and dump["entries"][-1]["state"] != "completed":
+                waits[rank] = dump["entries"][-1]
+    posted = {}
+    for rank, entry in waits.items():
+        posted.setdefault((entry["process_group"][0], entry["collective_seq_id"]), []).append(rank)
+
+    def line(rank):
+        return waits[rank]["frames"][0]["filename"]
+
+    way, here = [], next(iter(posted))
+    while here not in way:
+        way.append(here)
+        missing = [rank for rank in groups[here[0]] if rank not in posted[here]]
+        if not missing:
+            for cause, key in (("other collective", "profiling_name"), ("other size", "input_sizes")):
+                values = [str(waits[rank][key]) for rank in posted[here]]
+                for rank, value in zip(posted[here], values):
+                    if len(set(values)) > 1 and values.count(value) == 1:
+                        return rank, line(rank), cause
+        victims = [rank for rank in missing if rank in waits]
+        if missing and not victims:
+            return missing[0], line(posted[here][0]), "absent"
+        entry = waits[victims[0]]
+        here = (entry["process_group"][0], entry["collective_seq_id"])
+    circle = way[way.index(here) :]
+    lacked = {rank for one in circle for rank in groups[one[0]] if rank not in posted[one]}
+    rank = min(([rank for rank in posted[one] if rank in lacked] for one in circle), key=len)[0]
+    return rank, line(rank), "other order"
+    ### END SOLUTION
+
+
+# %% lab="tests post_mortem"
+check("bottlenecks.post_mortem", post_mortem)
+
+# %% [markdown] lab="readonly about-five_steps_on_three_roofs"
+# ## 5. Five steps, three roofs ({minutes} minutes, {points} points)
+#
+# A step computes, moves bytes through its device's memory, and sends bytes to other devices. If the three overlap
+# perfectly, the step takes as long as the slowest of them: that is the **roof** that it hits. Which one is it?
+#
+# - **You get** `N`, the number of parameters; `T`, tokens (1 or more); `K`, devices (1 or more); `cache`, the bytes of the
+#   keys and values of *one* sequence; and for each device `peak` in FLOP/s, `memory` in bytes/s (reading and writing alike)
+#   and `network`, the bytes/s that it can send.
+# - **You return** a dict. For each of the five names below, it has a pair: seconds, and the roof, `"compute"`, `"memory"` or
+#   `"network"`. If two are equal, either will do.
+# - **You may use** anything.
+# - **It may cost** nothing.
+#
+# A weight has 2 bytes, and so has its gradient. What each device does in a step:
+#
+# | name | FLOPs | through the memory | sent |
+# |---|---|---|---|
+# | `"prefill"` | 2 for each parameter and each of T tokens | it reads all weights once | nothing |
+# | `"decode"`: one token for each of T sequences | 2 for each parameter and token | it reads all weights once, and the cache of each sequence | nothing |
+# | `"data parallel"`: forward and backward | 6 for each parameter and each of T tokens | it reads all weights twice, and writes all gradients | an all-reduce of all gradients, as a ring: 2·(K − 1)/K of their bytes |
+# | `"fully sharded"`: forward and backward | the same | the same | two all-gathers of all weights and one reduce-scatter of all gradients: (K − 1)/K of the bytes each |
+# | `"optimizer"`: Adam, of all N parameters | 12 for each parameter | for each parameter it reads the gradient and three float32, writes these three, and writes the weight | nothing |
+#
+# T counts the tokens of one device. All else (activations, say) is left out.
+
+# %% [markdown] lab="hint five_steps_on_three_roofs"
+# Take decode with N = 7·10⁹, T = 1, and a device with 10¹⁵ FLOP/s and 3.35·10¹² bytes/s. How long does it compute? How
+# long does it read? What changes with T = 1,000?
+#
+# ---
+#
+# Write down three numbers for each step: FLOPs, bytes moved, bytes sent. Divide each by its rate. The largest result is
+# the time, and its place names the roof. The traps: bytes, not numbers of parameters; and with K = 1 nothing is sent.
+#
+# ---
+#
+# ```python
+# work = {
+#     "prefill": (2 * N * T, ..., 0),
+#     "decode": (..., ..., 0),
+#     "data parallel": (6 * N * T, ..., 2 * (K - 1) / K * ...),
+#     "fully sharded": (..., ..., ...),
+#     "optimizer": (..., ..., 0),
+# }
+# ...  # of each: three times, the largest, and its name
+# ```
+#
+# The check tells you the first step and machine for which your answer differs; and after that, the three numbers.
+
+
+# %% lab="answer five_steps_on_three_roofs"
+def five_steps_on_three_roofs(N, T, K, cache, peak, memory, network):
+    """For each of the five steps, by name: (seconds, the roof)."""
+    ### BEGIN SOLUTION
+    work = {
+        "prefill": (2 * N * T, 2 * N, 0),
+        "decode": (2 * N * T, 2 * N + cache * T, 0),
+        "data parallel": (6 * N * T, 6 * N, 2 * (K - 1) / K * 2 * N),
+        "fully sharded": (6 * N * T, 6 * N, 3 * (K - 1) / K * 2 * N),
+        "optimizer": (12 * N, 28 * N, 0),
+    }
+    found = {}
+    for name, (flops, moved, sent) in work.items():
+        times = {"compute": flops / peak, "memory": moved / memory, "network": sent / network}
+        roof = max(times, key=times.get)
+        found[name] = (times[roof], roof)
+    return found
+    ### END SOLUTION
+
+
+# %% lab="tests five_steps_on_three_roofs"
+check("bottlenecks.five_steps_on_three_roofs", five_steps_on_three_roofs)
+
+# %% [markdown] lab="readonly extra"
+# # More, for those who want it
+#
+# These exercises are extra.
+
+# %% [markdown] lab="readonly about-kv_cache_bytes"
+# ## 6. The bytes of a KV cache ({minutes} minutes, {points} points)
+#
+# Decoding reads the keys and values of all earlier tokens. How much memory do they take?
+#
+# - **You get** `layers`; `heads`, the attention heads of a layer; `kv_heads`, the number of different pairs of keys and values
+#   (heads share them in groups of equal size); `width`, the numbers of a token, which the heads divide among themselves;
+#   `lengths`, a list of the tokens of each sequence, 0 or more; `nbytes`, the bytes of a number; and `block`, the tokens of
+#   a block, 1 or more.
+# - **You return** the bytes of the whole cache, an integer.
+# - **You may use** anything.
+# - **It may cost** nothing.
+#
+# In each layer, each token has a key and a value for each of the `kv_heads`; each key and each value has `width/heads`
+# numbers. A sequence takes whole blocks: the last one may not be full, and a sequence without tokens has none. Sequences
+# share no blocks.
+
+
+# %% lab="answer kv_cache_bytes"
+def kv_cache_bytes(layers, heads, kv_heads, width, lengths, nbytes, block):
+    """The bytes of the keys and values of all sequences."""
+    ### BEGIN SOLUTION
+    tokens = sum((length + block - 1) // block * block for length in lengths)
+    return 2 * layers * kv_heads * (width // heads) * nbytes * tokens
+    ### END SOLUTION
+
+
+# %% lab="tests kv_cache_bytes"
+check("bottlenecks.kv_cache_bytes", kv_cache_bytes)
+
+# %% [markdown] lab="readonly where-next"
+# ## Where to go from here
+#
+# Record a training run of your own with `torch.profiler`, and draw it: `lockstep show trace.json`. Keep the flight recorder
+# on in long runs: the dumps cost little, and torch's `fr_trace` reads them as you did. At the end of the lesson's
+# [more](../../course/13_bottlenecks/more.ipynb) you write a report on your own training run.

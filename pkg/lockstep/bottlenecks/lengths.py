@@ -1,0 +1,56 @@
+"""Sequences of unequal length: a batch is padded to its longest, and all of the padding is computed.
+
+    batch of 4, as they come      ████░░░░  ██░░░░░░  ████████  █░░░░░░░        15 tokens, 32 computed
+    bucketed by length            batches of sequences that are about as long
+
+Bucketing sorts *within windows* of some batches, and shuffles the batches: a training still sees its data in a random
+order, up to what is beside what in a batch (``bucket_by_sequence_length`` of tf.data; ``group_by_length`` of
+Transformers' Trainer takes windows of up to 50 batches). On several ranks every rank must get a batch of the same
+bucket at each step: else the shortest waits for the longest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from lockstep.errors import UsageError
+
+Batches = list[list[int]]  # of numbers of sequences
+
+
+def as_they_come(lengths: Sequence[int], batch: int, seed: int = 0) -> Batches:
+    """A random order, cut into batches; the last may be smaller."""
+    _above_zero(batch)
+    order = np.random.default_rng(seed).permutation(len(lengths)).tolist()
+    return [order[i : i + batch] for i in range(0, len(order), batch)]
+
+
+def bucketed(lengths: Sequence[int], batch: int, window: int = 50, seed: int = 0) -> Batches:
+    """The same, with the sequences of each ``window`` batches sorted by length before they are cut, and the batches
+    shuffled."""
+    _above_zero(batch)
+    _above_zero(window)
+    rng = np.random.default_rng(seed)
+    order = rng.permutation(len(lengths)).tolist()
+    found: Batches = []
+    for i in range(0, len(order), batch * window):
+        near = sorted(order[i : i + batch * window], key=lambda n: lengths[n])
+        found += [near[j : j + batch] for j in range(0, len(near), batch)]
+    return [found[i] for i in rng.permutation(len(found))]
+
+
+def computed_tokens(lengths: Sequence[int], batches: Batches) -> int:
+    """Tokens that are computed, padding included: in each batch, its size times its longest."""
+    return sum(len(batch) * max(lengths[n] for n in batch) for batch in batches)
+
+
+def padding(lengths: Sequence[int], batches: Batches) -> float:
+    """The share of computed tokens that is padding."""
+    return 1 - sum(lengths[n] for batch in batches for n in batch) / computed_tokens(lengths, batches)
+
+
+def _above_zero(number: int) -> None:
+    if number < 1:
+        raise UsageError(f"{number} is no number of sequences or batches.", "Give 1 or more.")

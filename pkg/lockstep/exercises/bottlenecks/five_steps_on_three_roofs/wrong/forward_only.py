@@ -1,0 +1,20 @@
+"""The learner thought: a token costs 2 FLOP a parameter."""
+
+MISCONCEPTION = "forward-only"
+TELL = "In training you count 2 FLOP a parameter and token: that is the forward pass alone. With the backward pass it is 6."
+
+
+def five_steps_on_three_roofs(N, T, K, cache, peak, memory, network):
+    work = {
+        "prefill": (2 * N * T, 2 * N, 0),
+        "decode": (2 * N * T, 2 * N + cache * T, 0),
+        "data parallel": (2 * N * T, 6 * N, 2 * (K - 1) / K * 2 * N),
+        "fully sharded": (2 * N * T, 6 * N, 3 * (K - 1) / K * 2 * N),
+        "optimizer": (12 * N, 28 * N, 0),
+    }
+    found = {}
+    for name, (flops, moved, sent) in work.items():
+        times = {"compute": flops / peak, "memory": moved / memory, "network": sent / network}
+        roof = max(times, key=times.get)
+        found[name] = (times[roof], roof)
+    return found

@@ -1,0 +1,20 @@
+"""The learner thought: what is above the ridge is compute, what is below it memory."""
+
+MISCONCEPTION = "no-network-roof"
+TELL = "You compare computing with the memory and leave out the network, the third roof."
+
+
+def five_steps_on_three_roofs(N, T, K, cache, peak, memory, network):
+    work = {
+        "prefill": (2 * N * T, 2 * N, 0),
+        "decode": (2 * N * T, 2 * N + cache * T, 0),
+        "data parallel": (6 * N * T, 6 * N, 2 * (K - 1) / K * 2 * N),
+        "fully sharded": (6 * N * T, 6 * N, 3 * (K - 1) / K * 2 * N),
+        "optimizer": (12 * N, 28 * N, 0),
+    }
+    found = {}
+    for name, (flops, moved, sent) in work.items():
+        times = {"compute": flops / peak, "memory": moved / memory, "network": 0}
+        roof = max(times, key=times.get)
+        found[name] = (times[roof], roof)
+    return found

@@ -1,0 +1,32 @@
+"""The learner thought: batches have `size` samples."""
+
+from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+
+MISCONCEPTION = "wrong-values"
+
+
+def mend_loader(store, order, size, decode, ahead):
+    files, under_way = {}, deque()
+
+    def load(first):
+        batch = []
+        for sample in order[first : first + size]:
+            shard, offset, length = store.index[sample]
+            if shard not in files:
+                files[shard] = store.open(shard)
+            files[shard].seek(offset)
+            batch.append(decode(files[shard].read(length)))
+        return batch
+
+    try:
+        with ThreadPoolExecutor(1) as pool:
+            for first in range(0, len(order) - size + 1, size):
+                under_way.append(pool.submit(load, first))
+                if len(under_way) > ahead:
+                    yield under_way.popleft().result()
+            while under_way:
+                yield under_way.popleft().result()
+    finally:
+        for file in files.values():
+            file.close()

@@ -1,0 +1,33 @@
+"""The learner thought: each step has its share, and the loop has their mean."""
+
+MISCONCEPTION = "mean-of-the-steps-shares"
+TELL = "You take the mean of the shares of the steps. A long step counts for more: add up what all steps save, and divide by the time of all."
+
+
+def name_the_bottleneck(spans, call_cost):
+    kinds = {
+        "next(loader)": 0,
+        "forward": 1,
+        "backward": 1,
+        "optimizer.step": 1,
+        ".item()": 2,
+        "print": 2,
+        "all_reduce": 3,
+    }
+    steps = {}
+    for rank, step, name, begin, end in spans:
+        own = steps.setdefault(step, {}).setdefault(rank, [0, 0, 0, 0, 0])
+        own[kinds[name]] += end - begin
+        own[4] += name == "all_reduce"
+    without = [0, 0, 0, 0]
+    for ranks in steps.values():
+        own = list(ranks.values())
+        tail = min(reducing for *_, reducing, _ in own)
+        mean = sum(computing for _, computing, *_ in own) / len(own)
+        length = max(w + c + r for w, c, r, *_ in own) + tail
+        without[0] += (max(c + r for w, c, r, *_ in own) + tail) / length
+        without[1] += (max(w + c for w, c, r, *_ in own) + tail) / length
+        without[2] += (max(w + mean + r for w, c, r, *_ in own) + tail) / length
+        without[3] += 1 - call_cost * max(0, own[0][4] - 1) / length
+    shares = [1 - one / len(steps) for one in without]
+    return tuple(share if share >= 0.05 else 0.0 for share in shares)

@@ -1,0 +1,34 @@
+"""The learner thought: a cure makes no step longer."""
+
+MISCONCEPTION = "no-step-gets-longer"
+TELL = "You leave out the steps that equal computing makes longer. What they lose counts against what the other steps save."
+
+
+def name_the_bottleneck(spans, call_cost):
+    kinds = {
+        "next(loader)": 0,
+        "forward": 1,
+        "backward": 1,
+        "optimizer.step": 1,
+        ".item()": 2,
+        "print": 2,
+        "all_reduce": 3,
+    }
+    steps = {}
+    for rank, step, name, begin, end in spans:
+        own = steps.setdefault(step, {}).setdefault(rank, [0, 0, 0, 0, 0])
+        own[kinds[name]] += end - begin
+        own[4] += name == "all_reduce"
+    whole, without = 0, [0, 0, 0, 0]
+    for ranks in steps.values():
+        own = list(ranks.values())
+        tail = min(reducing for *_, reducing, _ in own)
+        mean = sum(computing for _, computing, *_ in own) / len(own)
+        length = max(w + c + r for w, c, r, *_ in own) + tail
+        whole += length
+        without[0] += max(c + r for w, c, r, *_ in own) + tail
+        without[1] += max(w + c for w, c, r, *_ in own) + tail
+        without[2] += min(length, max(w + mean + r for w, c, r, *_ in own) + tail)
+        without[3] += length - call_cost * max(0, own[0][4] - 1)
+    shares = [1 - one / whole for one in without]
+    return tuple(share if share >= 0.05 else 0.0 for share in shares)
