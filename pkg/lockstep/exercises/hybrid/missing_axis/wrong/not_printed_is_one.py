@@ -1,0 +1,25 @@
+"""The learner thought: what a table doesn't print is 1."""
+
+MISCONCEPTION = "not-printed-is-one"
+TELL = "You take what isn't printed for 1. It may have any size: then nothing follows."
+
+import math
+
+
+def missing_axis(row):
+    rules = [
+        ("gpus", ["tp", "cp", "pp", "dp"]),
+        ("batch", ["dp", "micro_batch", "micro_batches"]),
+        ("tokens", ["batch", "seq"]),
+    ]
+    wanted = next(key for key in row if row[key] == "?")
+    known = {key: value for key, value in row.items() if value not in (None, "?")}
+    known.update({key: 1 for key in ("tp", "cp", "pp", "ep", "micro_batch") if row[key] is None})
+    for _ in range(3):
+        for whole, parts in rules:
+            unknown = [key for key in [whole, *parts] if key not in known]
+            if len(unknown) != 1:
+                continue
+            product = math.prod(known[key] for key in parts if key in known)
+            known[unknown[0]] = product if unknown[0] == whole else known[whole] // product
+    return known.get(wanted)

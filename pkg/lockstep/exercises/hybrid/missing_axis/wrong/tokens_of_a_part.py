@@ -1,0 +1,26 @@
+"""The learner thought: a rank has seq/cp tokens."""
+
+MISCONCEPTION = "tokens-of-a-part"
+TELL = "You cut seq by cp. The tokens of a step are those of all ranks: batch·seq."
+
+import math
+
+
+def missing_axis(row):
+    rules = [
+        ("gpus", ["tp", "cp", "pp", "dp"]),
+        ("batch", ["dp", "micro_batch", "micro_batches"]),
+        ("tokens", ["batch", "seq"]),
+    ]
+    wanted = next(key for key in row if row[key] == "?")
+    known = {key: value for key, value in row.items() if value not in (None, "?")}
+    for _ in range(3):
+        for whole, parts in rules:
+            unknown = [key for key in [whole, *parts] if key not in known]
+            if len(unknown) != 1:
+                continue
+            product = math.prod(known[key] for key in parts if key in known)
+            known[unknown[0]] = product if unknown[0] == whole else known[whole] // product
+    if wanted == "tokens" and known.get(wanted):
+        return known[wanted] // row["cp"] if row["cp"] else known[wanted]
+    return known.get(wanted)

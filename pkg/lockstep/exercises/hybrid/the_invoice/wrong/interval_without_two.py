@@ -1,0 +1,21 @@
+"""The learner thought: the best interval is √(d·M)."""
+
+MISCONCEPTION = "interval-without-two"
+TELL = "Your interval is √(d·M). The best one is √(2·d·M)."
+
+import math
+
+
+def the_invoice(plans, job):
+    best = None
+    for number, plan in enumerate(plans):
+        n = plan["gpus"]
+        M, d = job["between"] / n, job["writing"] / n
+        t = math.sqrt(d * M)
+        longer = 1 + d / t + (t / 2 + job["restart"]) / M
+        days = job["steps"] * plan["seconds"] * longer / 86400
+        dollars = days * 24 * n * job["price"]
+        if plan["bytes"] <= job["memory"] and days <= job["days"]:
+            if best is None or dollars < best[2]:
+                best = number, days, dollars
+    return best

@@ -1,0 +1,21 @@
+"""The learner thought: a full GPU is too full."""
+
+MISCONCEPTION = "memory-below"
+TELL = "You leave out plans that need exactly the memory there is. They fit."
+
+import math
+
+
+def the_invoice(plans, job):
+    best = None
+    for number, plan in enumerate(plans):
+        n = plan["gpus"]
+        M, d = job["between"] / n, job["writing"] / n
+        t = math.sqrt(2 * d * M)
+        longer = 1 + d / t + (t / 2 + job["restart"]) / M
+        days = job["steps"] * plan["seconds"] * longer / 86400
+        dollars = days * 24 * n * job["price"]
+        if plan["bytes"] < job["memory"] and days <= job["days"]:
+            if best is None or dollars < best[2]:
+                best = number, days, dollars
+    return best

@@ -1,0 +1,27 @@
+"""The learner thought: a rank without positions has nothing to do."""
+
+MISCONCEPTION = "crashed:Deadlock"
+
+import torch
+import torch.distributed as dist
+
+
+def ulysses(q, k, v, attend, lengths, group=None):
+    K = dist.get_world_size(group)
+    H, t, d = q.shape
+    if t == 0:
+        return q.clone()
+    G = k.shape[0]
+    a, b = H // K, G // K
+    send = [
+        torch.cat([q[s * a : (s + 1) * a], k[s * b : (s + 1) * b], v[s * b : (s + 1) * b]]).contiguous()
+        for s in range(K)
+    ]
+    recv = [torch.empty(a + 2 * b, n, d, dtype=q.dtype) for n in lengths]
+    dist.all_to_all(recv, send, group=group)
+    x = torch.cat(recv, 1)
+    y = attend(x[:a], x[a : a + b], x[a + b :])
+    send = [p.contiguous() for p in y.split(lengths, 1)]
+    recv = [torch.empty(a, t, d, dtype=q.dtype) for _ in range(K)]
+    dist.all_to_all(recv, send, group=group)
+    return torch.cat(recv)

@@ -1,0 +1,29 @@
+"""The learner thought: the link is looked at first."""
+
+MISCONCEPTION = "link-before-batch"
+TELL = "You ask about the link before the batch. The first reason of the list counts."
+
+
+def why_infeasible(model, cluster, plan):
+    l, h, a, s = model["layers"], model["hidden"], model["heads"], model["seq"]
+    tp, pp, dp, b, zero = plan["tp"], plan["pp"], plan["dp"], plan["micro_batch"], plan["zero"]
+    if tp * pp * dp != cluster["gpus"] or a % tp or l % pp:
+        return "divisibility"
+    if cluster["node"] % tp:
+        return "link"
+    if model["batch"] % (dp * b):
+        return "batch"
+    n = model["parameters"] / (tp * pp)
+    weights = 2 * n / (dp if zero > 2 else 1)
+    gradients = 4 * n / (dp if zero > 1 else 1)
+    optimizer = 12 * n / (dp if zero > 0 else 1)
+    A = s * b * h * (10 + 24 / tp + 5 * a * s / (h * tp))
+    m = model["batch"] // (dp * b)
+    layers = min(pp, m) * (l // pp)
+    activations = layers * A
+    if plan["recompute"]:
+        activations = layers * 2 * s * b * h + A
+    kinds = [weights, gradients, optimizer, activations]
+    if sum(kinds) <= cluster["memory"]:
+        return "runs"
+    return ("weights", "gradients", "optimizer", "activations")[kinds.index(max(kinds))]
