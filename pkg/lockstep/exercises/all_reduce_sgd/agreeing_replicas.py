@@ -1,4 +1,4 @@
-"""Replicas that agree, and replicas of which one differs in a way that a simple fingerprint does not see."""
+"""Replicas that agree, and sets of replicas in which one differs in a way that a simple fingerprint misses."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Replica = list[Tensor]  # a matrix, two vectors alike in shape, no elements, a s
 
 
 def _drawn(case: Case) -> Replica:
-    """The same on every rank: with 0.0 in it, and four numbers of which the bits grow as the numbers do."""
+    """The same on every rank: with 0.0 in it, and four numbers whose bit patterns grow with their values."""
     shapes = [(4, 6), (5,), (5,), (0, 3), ()]
     drawn = generator(case, 0)
     replica = [torch.randn(shape, generator=drawn) for shape in shapes]
@@ -58,6 +58,19 @@ def _spoil(replica: Replica, seat: int) -> None:
     replica[0][0, 0] = torch.nan
 
 
+def _spoil_otherwise(replica: Replica, seat: int) -> None:
+    """A NaN on each rank; that of the second has other bits, which no number shows."""
+    replica[0].view(torch.int32)[0, 0] = 0x7FC00000 + (seat == 1)
+
+
+def _last_bit_of_float32(replica: Replica, seat: int) -> None:
+    replica[0][3, 5] = torch.nextafter(replica[0][3, 5], torch.tensor(torch.inf))
+
+
+def _nan_for_zero(replica: Replica, seat: int) -> None:
+    replica[0][1, 4] = torch.nan
+
+
 def _nothing(replica: Replica, seat: int) -> None: ...
 
 
@@ -75,19 +88,22 @@ KINDS = {
     "same": Kind("all with the same bits", True, _nothing),
     "memory": Kind("of which rank {odd} has a matrix of the same elements transposed in memory", True, _turn_memory),
     "nan": Kind("all with the same bits, a NaN among them", True, _spoil, all=True),
+    "other nan": Kind("all with a NaN, of which one has other bits", False, _spoil_otherwise, all=True),
     "swapped": Kind("of which rank {odd} has swapped two pairs of elements", False, _swap),
     "cancelling": Kind("of which rank {odd} differs in three elements, by changes that cancel", False, _cancel),
     "exchanged": Kind("of which rank {odd} has exchanged two tensors", False, _exchange),
     "zero": Kind("of which rank {odd} has −0.0 where the others have 0.0", False, _turn_sign),
     "bit": Kind("of which rank {odd} differs in the last bit of one float64", False, _last_bit),
+    "small bit": Kind("of which rank {odd} differs in the last bit of one float32", False, _last_bit_of_float32),
+    "nan for zero": Kind("of which rank {odd} has a NaN where the others have 0.0", False, _nan_for_zero),
     "drift": Kind("of which each differs from the one before by the same step", False, _drift, all=True),
 }
 TRIED: dict[int, Sequence[str]] = {
     1: ["same"],
-    2: ["same", "swapped", "zero", "bit"],
-    3: ["drift", "nan", "cancelling"],
+    2: ["same", "swapped", "zero", "bit", "nan for zero"],
+    3: ["drift", "nan", "cancelling", "other nan"],
     4: ["same", "memory", "exchanged"],
-    8: ["same", "bit", "cancelling"],
+    8: ["same", "small bit", "cancelling"],
 }
 IN_A_GROUP = {4: "same", 8: "swapped"}
 

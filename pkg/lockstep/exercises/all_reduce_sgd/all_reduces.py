@@ -1,4 +1,4 @@
-"""What exercises with all-reduces may cost: as many as they need, of as many bytes, by collectives or by messages."""
+"""Budgets for exercises that need all-reduces: how many, and of how many bytes, by collectives or by messages."""
 
 from __future__ import annotations
 

@@ -38,11 +38,11 @@ class Again(nn.Module):
         return F.linear(x, self.owner[0].weight)
 
 
-def widths(layers: int, seed: int, tied: bool = False) -> list[int]:
+def widths(layers: int, seed: int, equal: bool = False) -> list[int]:
     """Of the batch, and of what each layer makes of it. A matrix that is used twice needs equal ones."""
     draw = random.Random(seed)
     found = [draw.randint(9, 16) for _ in range(layers + 1)]
-    return found[:1] * len(found) if tied else found
+    return found[:1] * len(found) if equal else found
 
 
 def network(sizes: Sequence[int], seed: int, tied: bool = False) -> nn.Sequential:

@@ -6,7 +6,7 @@ from lockstep.checks.case import Case
 from lockstep.checks.wording import listed
 from lockstep.exercises.communication.tensors import SUBGROUPS
 
-ROWS = {1: (4,), 2: (0, 4), 3: (3, 0, 5), 4: (6, 0, 5, 5)}
+ROWS = {1: (4,), 2: (3, 1), 3: (3, 0, 5), 4: (6, 0, 5, 5)}
 IN_A_GROUP = (3, 5)  # of ``SUBGROUPS[4]``; in all always a power of two
 
 

@@ -1,5 +1,5 @@
-"""What can be seen of a function that shares examples out among ranks: it is called as every rank would call it, and
-what comes back is described. Facts, no sentences.
+"""Observes a function that divides a dataset's examples among ranks: it is called as every rank would call it, and what
+it returns is described. Facts, no sentences.
 
 Many functions are right, since any order will do. So nothing is compared with one right answer: what counts is who has
 which example, and what is left of an epoch's shares and order in the next one.
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import chain, combinations, pairwise
 from typing import Any
@@ -25,24 +25,29 @@ Shares = Sequence[Sequence[int]]  # by rank, the positions of its examples in th
 Facts = dict[str, Any]
 
 
-def observed(fn: Partition, dataset: Sequence[Any], ranks: int, epochs: int, twice: bool = False) -> Facts:
-    """The ``facts`` of what ``fn`` gives on each rank in each epoch. If that is no list of examples, there are none:
-    ``kind`` is the type of the first answer that is no list, and ``foreign`` the first item that is no example, which
-    may be a "position". ``twice``: one call is made again in other ways; ``called_again`` has what comes of it."""
+def observed(
+    fn: Partition, dataset: Sequence[Any], ranks: int, epochs: int | Sequence[int], twice: bool = False
+) -> Facts:
+    """The ``facts`` of what ``fn`` gives on each rank in each epoch: in the first ones, or in those that are listed.
+
+    If that is no list of examples, there are none: ``kind`` is the type of the first answer that is no list, and
+    ``foreign`` the first item that is no example, which may be a "position". ``twice``: one call is made again in other
+    ways; ``called_again`` has what comes of it."""
     seen: Facts = {"n": len(dataset), "ranks": ranks, "kind": "", "foreign": "", "position": False}
-    seen |= {"depends": "", "touched": "", "changed": False}
+    seen |= {"depends": "", "touched": ""}
+    tried = range(epochs) if isinstance(epochs, int) else epochs
     with random_numbers_as_before():
-        answers = [[called(fn, dataset, rank, ranks, epoch) for rank in range(ranks)] for epoch in range(epochs)]
-        seen |= called_again(fn, dataset, ranks - 1, ranks, epochs - 1) if twice else {}
-    flat = [answer for of_epoch in answers for answer in of_epoch]
+        answers = {epoch: [called(fn, dataset, rank, ranks, epoch) for rank in range(ranks)] for epoch in tried}
+        seen |= called_again(fn, dataset, ranks - 1, ranks, tried[-1]) if twice else {}
+    flat = [answer for of_epoch in answers.values() for answer in of_epoch]
     kinds = [type(answer).__name__ for answer in flat if not isinstance(answer, (list, tuple))]
     odd = next((items for answer in flat if not kinds and (items := strangers(answer, dataset))), [])
     if kinds or odd:
         is_position = type(odd[0]) is int and 0 <= odd[0] < len(dataset) if odd else False
         foreign = f"{odd[0]!r:.80}" if odd else ""
         return seen | {"kind": "".join(kinds[:1]), "foreign": foreign, "position": is_position}
-    epochs_shares = [[located(answer, dataset) for answer in of_epoch] for of_epoch in answers]
-    return seen | facts(located(dataset, dataset), epochs_shares)
+    shares = {epoch: [located(answer, dataset) for answer in of_epoch] for epoch, of_epoch in answers.items()}
+    return seen | facts(located(dataset, dataset), shares)
 
 
 # ---- calls
@@ -58,19 +63,18 @@ def called(fn: Partition, dataset: Sequence[Any], rank: int, ranks: int, epoch: 
 def called_again(fn: Partition, dataset: Sequence[Any], rank: int, ranks: int, epoch: int) -> Facts:
     """What a call does besides, and what its answer ``depends`` on: the "call", since each gives another one; "hash",
     which another process of Python salts otherwise; the "random" numbers that the program has drawn before; "" for
-    nothing. ``touched`` is the generator whose numbers the call has changed; ``changed`` tells that of the dataset."""
+    nothing. ``touched`` is the generator whose numbers the call has changed."""
     seed(ranks * epoch + rank)
-    untouched, given = next_numbers(), list(dataset)
+    untouched = next_numbers()
     seed(ranks * epoch + rank)
-    first = fn(given, rank, ranks, epoch)
+    first = fn(list(dataset), rank, ranks, epoch)
     touched = [name for name, number in next_numbers().items() if number != untouched[name]]
     ways = {"call": called(fn, dataset, rank, ranks, epoch)}
     with patch.dict(getattr(fn, "__globals__", {}), hash=otherwise_salted):
         ways["hash"] = called(fn, dataset, rank, ranks, epoch)
     ways["random"] = called(fn, dataset, rank, ranks, epoch, salt=1000)
     depends = [name for name, answer in ways.items() if located(answer, dataset) != located(first, dataset)]
-    changed = [id(example) for example in given] != [id(example) for example in dataset]
-    return {"depends": "".join(depends[:1]), "touched": "".join(touched[:1]), "changed": changed}
+    return {"depends": "".join(depends[:1]), "touched": "".join(touched[:1])}
 
 
 def otherwise_salted(value: Any) -> int:
@@ -148,14 +152,14 @@ def is_copy(item: Any, example: Any) -> bool:
 # ---- who has what
 
 
-def facts(wanted: Sequence[int], epochs: Sequence[Shares]) -> Facts:
+def facts(wanted: Sequence[int], epochs: Mapping[int, Shares]) -> Facts:
     """``wanted``: the positions that all shares together should have, each once, but for equal examples.
 
-    Of the first epoch in which somebody has too much or too little, or else of epoch 0: ``sizes``, and whether they
-    are ``uneven``; how many examples are ``lost`` and ``doubled``, and which ranks have the first of these
+    Of the first epoch in which somebody has too much or too little, or else of the first of all: ``sizes``, and whether
+    they are ``uneven``; how many examples are ``lost`` and ``doubled``, and which ranks have the first of these
     (``holders``); what was done to the ``tail``; and whether it is as if each rank had an order of its ``own``. Of all
     epochs: what ``stays``."""
-    epoch = next((e for e, shares in enumerate(epochs) if not is_fair(wanted, shares)), 0)
+    epoch = next((e for e, shares in epochs.items() if not is_fair(wanted, shares)), min(epochs))
     n, shares = len(wanted), epochs[epoch]
     times, once = Counter(chain(*shares)), Counter(wanted)
     lost, doubled = list((once - times).elements()), list(times - once)
@@ -193,17 +197,17 @@ def is_each_for_itself(n: int, shares: Shares) -> bool:
     return n >= MANY and len(shares) > 1 and all(usual / 2 < number < usual * 3 / 2 for number in common)
 
 
-def what_stays(n: int, epochs: Sequence[Shares]) -> Facts:
+def what_stays(n: int, epochs: Mapping[int, Shares]) -> Facts:
     """What two epochs, ``between``, have in common that no shuffle leaves: "all"; the "sets" of examples that share a
     rank, whichever; many "pairs" of them (``still`` so many percent, where ``usual`` are others); the "order" in the
     shares. Or "file": an epoch, ``between``, has the order of the dataset. "": nothing of this."""
     found: Facts = {"stays": "", "between": "", "still": 0, "usual": 0}
     if n < MANY:
         return found
-    filed = [n for n, shares in enumerate(epochs) if all(i < j for share in shares for i, j in pairwise(share))]
+    filed = [e for e, shares in epochs.items() if all(i < j for share in shares for i, j in pairwise(share))]
     if len(filed) == len(epochs):
-        return found | {"stays": "file", "between": "0"}
-    for a, b in combinations(range(len(epochs)), 2):
+        return found | {"stays": "file", "between": f"{filed[0]}"}
+    for a, b in combinations(epochs, 2):
         if stays := same_in_both(epochs[a], epochs[b]):
             return found | stays | {"between": f"{a} and {b}"}
     return found | {"stays": "file", "between": f"{filed[0]}"} if filed else found

@@ -1,4 +1,4 @@
-"""What the exercises on trees share: a root, K-1 messages in all, and as many rounds as it takes to double to K."""
+"""What the exercises on broadcast and reduce trees have in common: a root, K-1 messages in all, and log2 K rounds."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from torch import Tensor
 
 from lockstep.checks.budget import Budget
 from lockstep.checks.case import Case, numbers
+from lockstep.checks.exercise import Costs
 from lockstep.exercises.communication.tensors import BUILT_BY_HAND, collective, nbytes, tensor_cases
+
+SEVEN = tuple(range(1, 8))  # three more than a power of two: who serves these one after another takes too long
 
 
 def rooted(name: str) -> Callable[[int, int], list[Case]]:
@@ -21,7 +24,9 @@ def rooted(name: str) -> Callable[[int, int], list[Case]]:
     def cases(ranks: int, seed: int) -> list[Case]:
         draw, found = random.Random(seed + 1), []
         for case in tensor_cases(ranks, seed):
-            others = [] if case.trivial else [draw.choice(case.members[1:])]  # where nothing travels, any root is right
+            case = replace(case, group=SEVEN) if case.group and ranks > SEVEN[-1] else case
+            last = case.members[-1] if case.group else draw.choice(case.members[1:] or case.members)
+            others = [] if case.trivial else [last]  # where nothing travels, any root is right
             found += [replace(case, settings={**case.settings, name: r}) for r in (case.members[0], *others)]
         return found
 
@@ -55,4 +60,5 @@ BUDGETS = (
     Budget("all messages", edges, "K-1", at_least=1),
     Budget("rounds", depth, "log2 K, rounded up"),
 )
-tree = partial(collective, by_hand=BUILT_BY_HAND, inputs=tensor_and_root, of="a tree", budgets=BUDGETS, symmetry="root")
+COSTS = Costs(algorithm="a tree", budgets=BUDGETS, forbidden=BUILT_BY_HAND)
+tree = partial(collective, inputs=tensor_and_root, costs=COSTS)

@@ -1,4 +1,4 @@
-"""Inputs of the kernels: numbers that need their dtype, of which every order of additions gives the same sum."""
+"""Inputs of the kernels: numbers that need their dtype, and whose sum is the same in every order."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def quarters(case: Case, number: int, *shape: int, most: int = 15) -> Array:
 
 
 def wide(case: Case, number: int, *shape: int) -> Array:
-    """Quarters, and a few units of 2**30: float64 has them, and float32 rounds them. None is below 0, so that what a
-    sum in float32 is off by stays small beside it."""
+    """Quarters, and a few units of 2**30: float64 has them, and float32 rounds them. None is below 0, so that the error
+    of a sum in float32 is small relative to the sum."""
     return _draw(case, -number - 1).integers(1, 8, shape) * 2.0**30 + quarters(case, number, *shape)
 
 

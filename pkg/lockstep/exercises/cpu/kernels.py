@@ -1,7 +1,9 @@
-"""What the four compiled exercises share: how they are called and judged, and what may be said of any of them."""
+"""What the four compiled exercises have in common: how they are run and judged, and the rules for any compiled
+function."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -11,17 +13,19 @@ from typing import Any
 import numpy as np
 import torch
 
-from lockstep.checks.arrays import Arrays, Call
+from lockstep.checks.arrays import Arrays, Call, with_ones
 from lockstep.checks.evidence_rules import UNGRADED, Evidence, Rule, first
-from lockstep.checks.exercise import Exercise
+from lockstep.checks.exercise import Exercise, Run
 from lockstep.checks.guard import refuse_borrowed
 from lockstep.checks.judge import Fault
+from lockstep.checks.numbers import number_of
 from lockstep.checks.observation import Seen
 from lockstep.checks.plain import plain
+from lockstep.checks.wording import LONGER
 from lockstep.exercises.cpu.observed_call import Kernel
 from lockstep.show.registers import draw_registers
 
-Dear = Callable[[Sequence[Evidence]], Sequence[Evidence]]
+Chosen = Callable[[Sequence[Evidence]], Sequence[Evidence]]
 
 PATIENCE = 35.0  # seconds for a check: right answers have taken ten of a busy machine to compile
 LATE = (
@@ -29,10 +33,11 @@ LATE = (
     "elements, or run the check again when less is going on."
 )
 
+FLOAT_INDEX = r"[gs]etitem\(array\(.*\), float64"  # as numba says it
+
 UNFIT = (
     Rule("endless", lambda e: e["problem"] == "endless",
-         "run in Python, it had not ended after {told}. Does every loop end? Look at what should change in each turn."
-         "\n{where}"),
+         "run in Python, it had not ended after {told}. Either a loop never ends, or " + LONGER + "\n{where}"),
     Rule("library-call", lambda e: e["problem"] == "library-call",
          "{told} Write the loops yourself: that is the exercise.\n{where}"),
     Rule("out-of-bounds", lambda e: e["problem"] == "out-of-bounds",
@@ -44,6 +49,9 @@ UNFIT = (
     Rule("does-not-compile", lambda e: e["uncompilable"] and e["uncompilable"]["declared"],
          "numba cannot compile your function. You have named types in @njit(...), and the arrays have others. Leave "
          "them out; or say float32[::1], an array without gaps, where float32[:] may have some.\n{uncompilable[told]}"),
+    Rule("does-not-compile", lambda e: e["uncompilable"] and re.search(FLOAT_INDEX, e["uncompilable"]["told"]),
+         "numba cannot compile your function: an index is a float. / makes one: write //. So do min and max of the "
+         "index of a prange and another number: write int(min(...)).\n{uncompilable[told]}"),
     Rule("does-not-compile", lambda e: e["uncompilable"], "numba cannot compile your function.\n{uncompilable[told]}"),
     Rule("reads-empty", lambda e: e.get("empty"),
          "where the array that np.empty gives holds nan, so does your result. np.empty leaves in an array whatever lay "
@@ -75,24 +83,29 @@ LOOP = (
 )  # fmt: skip
 
 
-LAST: Dear = itemgetter(slice(-1, None))
+LAST: Chosen = itemgetter(slice(-1, None))
 
 
-def compiled(kernel: Kernel, judge: Arrays, costs: Sequence[Rule] = (), dear: Dear = LAST, **fields: Any) -> Exercise:
-    """An exercise whose answers numba compiles. ``costs`` are rules for the evidence that ``dear`` takes of the
-    calls."""
+def compiled(
+    kernel: Kernel, judge: Arrays, *, rules: Sequence[Rule] = (), judged_calls: Chosen = LAST, **fields: Any
+) -> Exercise:
+    """An exercise whose answers numba compiles. ``rules`` say what the code must be like, from the evidence that
+    ``judged_calls`` chooses from all calls'."""
 
     def economise(seen: Seen) -> list[Fault]:
-        found = first(costs, *dear(seen.returned[0]))
+        found = first(rules, *judged_calls(seen.returned[0]))
         return [found] if found else []
 
-    mine = {
-        "parameters": ", ".join(kernel.names), "economise": economise, "alike": alike, "watch": partial(watch, kernel),
-        "beside": kernel.in_python, "real": True, "seconds": PATIENCE,
-        "hints": (("crashed:TimeLimit", LATE), ("crashed:Stuck", LATE)),
-    }  # fmt: skip
+    own = partial(watch, kernel)
+    run = Run(watch=own, watch_known=kernel.in_python, compare_arguments=False, real_machine=True, timeout=PATIENCE)
     judge = replace(judge, rules=(*UNFIT, *judge.rules), remark=remark)
-    return judge.exercise(**{**mine, **fields})
+    exercise = judge.exercise(parameters=", ".join(kernel.names), run=run, **fields)
+    return replace(
+        exercise,
+        costs=replace(exercise.costs, economise=exercise.costs.economise or economise),
+        comparison=replace(exercise.comparison, alike=alike),
+        feedback=replace(exercise.feedback, hints=(("crashed:TimeLimit", LATE), ("crashed:Stuck", LATE))),
+    )
 
 
 def watch(kernel: Kernel, fn: Callable[..., Any], arguments: Call) -> Evidence:
@@ -101,7 +114,9 @@ def watch(kernel: Kernel, fn: Callable[..., Any], arguments: Call) -> Evidence:
 
 
 def alike(seen: Seen) -> list[Any]:
-    return [evidence["python"] for evidence in seen.returned[0]]
+    """Whether it returns something that nobody asked for makes no other mistake of it."""
+    python = [evidence["python"] for evidence in seen.returned[0]]
+    return [one and {name: value for name, value in one.items() if name != "returns"} for one in python]
 
 
 def returned(value: Any, arguments: Call) -> Evidence:
@@ -111,9 +126,9 @@ def returned(value: Any, arguments: Call) -> Evidence:
 
 
 def last_array(value: Any, arguments: Call) -> Evidence:
-    """The result is what stands in the last array."""
+    """The result is what the last array holds; what the function returns should be None."""
     *kept, y = arrays(arguments)
-    return {"name": "y", "result": y, "arrays": kept}
+    return {"name": "y", "result": y, "arrays": kept, "returns": value is not None}
 
 
 def arrays(arguments: Call) -> list[torch.Tensor | None]:
@@ -141,6 +156,18 @@ def _elements(name: str, at: np.ndarray[Any, Any]) -> str:
     if at.shape[1] == 1 and at[-1] - at[0] + 1 == len(at):
         return f"{begin} to {end} are"
     return f"{len(at)} elements of {name}, {begin} and {end} among them, are"
+
+
+def ones_there(right: Callable[..., int]) -> Callable[[Call, Evidence, tuple[int, ...]], str]:
+    """An aside: what comes out where each element is 1, and should be ``right(*arguments)``."""
+
+    def told_of_ones(arguments: Call, evidence: Evidence, at: tuple[int, ...]) -> str:
+        ones = evidence.get("ones")
+        array = ones if isinstance(ones, torch.Tensor) and ones.shape == evidence["result"].shape else None
+        value = number_of(ones if array is None else array[at])
+        return "" if value is None else f"Where every element is 1, it is {with_ones(value, right(*arguments))}."
+
+    return told_of_ones
 
 
 def drawn(needed: str, draw: Callable[[Evidence], str]) -> Callable[[Seen], str]:

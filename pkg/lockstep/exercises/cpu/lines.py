@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
-from lockstep.cpu.traced import Memory
+from lockstep.cpu.tracing import Memory
 from lockstep.places import is_library
 
 MOST = 2**20  # lines from one access to the next: no kernel on arrays as small as the trial's needs a thousandth of it

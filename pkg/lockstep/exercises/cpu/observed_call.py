@@ -1,4 +1,4 @@
-"""A call of a kernel, observed: what it gave, and what it did to memory, as plain data.
+"""A call of a kernel, observed: its result, and its accesses to memory, as plain data.
 
 Each call runs twice. First in Python, on traced arrays, where an index outside of an array is an error and each access
 is seen; then compiled. Of one call the machine code is read as well: that for one CPU, the same for everybody.
@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from lockstep.cpu.assembly import calls, hottest, innermost_loops, is_readable
-from lockstep.cpu.cache import Cache
-from lockstep.cpu.coherence import share
+from lockstep.cpu.assembly import calls, hottest, innermost_loops, is_readable, widths
 from lockstep.cpu.compiled import common_cpu, compiling_problem, is_compiled, machine_code
-from lockstep.cpu.traced import SERIAL, Memory
+from lockstep.cpu.memory_traffic import Cache, share
+from lockstep.cpu.tracing import SERIAL, Memory
 from lockstep.exercises.cpu.trial import try_in_python
 
+SMALL = 128  # elements of the arrays of a call that is tried with ones, too
 MOST_LINES = 40  # of machine code that are kept
 MOST_WRITTEN = 200  # addresses that are kept
 Evidence = dict[str, Any]
@@ -57,14 +57,27 @@ class Kernel:
             if not self.read:
                 raise
             return {"problem": "", "python": None}  # the compiler says what
-        found = {"problem": trial.problem, "told": trial.told, "where": trial.where, "python": None}
+        found: Evidence = {"problem": trial.problem, "told": trial.told, "where": trial.where, "python": None}
         if trial.problem == "library-call" and self.read:
             return {**found, "problem": ""}  # the machine code says what is called
         if trial.problem:
             return found
         python = self.result(trial.returned, trial.arguments)
         empty = trial.memory.empty and _has_nan(trial.returned, *trial.arguments)
-        return {**found, "python": python, "empty": empty, **uses(trial.memory, self.names), **self.facts(trial.memory)}
+        found |= {"python": python, "empty": empty, "ones": self._of_ones(fn, arguments)}
+        return {**found, **uses(trial.memory, self.names), **self.facts(trial.memory)}
+
+    def _of_ones(self, fn: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+        """The result in Python where each element is 1: it says how much comes into it. Of small arrays only."""
+        arrays = [a for a in arguments if isinstance(a, np.ndarray)]
+        if sum(a.size for a in arrays) > SMALL:
+            return None
+        ones = tuple(np.ones_like(a) if isinstance(a, np.ndarray) else a for a in arguments)
+        try:
+            trial = try_in_python(fn, self.names, *ones, memory=self.memory(ones))
+        except Exception:
+            return None
+        return None if trial.problem else self.result(trial.returned, trial.arguments)["result"]
 
 
 def _has_nan(*values: Any) -> bool:
@@ -88,13 +101,17 @@ def options(fn: Callable[..., Any]) -> Evidence:
 
 def code(fn: Callable[..., Any], *arguments: Any, strict: bool = False) -> Evidence:
     """The hottest loop of the machine code for such arguments, as numbers and text. ``strict``: as it would be if the
-    compiler had to keep the order of operations."""
+    compiler had to keep the order of operations; of several loops that add up then the one with the most accumulators,
+    since the compiler may unroll the loop over what is left until it looks as hot as the one that does the work."""
     text = machine_code(fn, *arguments, cpu=common_cpu(), strict=strict)
     loops = innermost_loops(text)
-    loop = hottest([lp for lp in loops if lp.chains]) or hottest(loops)
+    adding = [lp for lp in loops if lp.chains]
+    most = max((lp.accumulators for lp in adding), default=0.0)
+    loop = hottest([lp for lp in adding if not strict or lp.accumulators == most]) or hottest(loops)
     called = calls(text)
     found: Evidence = {
         "readable": is_readable(text),
+        "widths": widths(text),
         "allocates": any("NRT_Allocate" in name or "NRT_MemInfo_alloc" in name for name in called),
         "blas": any("numba_xx" in name or "gemm" in name for name in called),
     }
@@ -113,12 +130,14 @@ def code(fn: Callable[..., Any], *arguments: Any, strict: bool = False) -> Evide
 
 
 def uses(memory: Memory, names: tuple[str, ...]) -> Evidence:
-    """How often each element of the arguments was read and written, and the largest array that was made."""
+    """How often each element of the arguments was read and written; the largest array that was made, and whether one
+    was made of products."""
     arrays = [name for name in names if name in memory.arrays]
     return {
         "read": {name: memory.uses(name).tolist() for name in arrays},
         "written": {name: memory.uses(name, write=True).tolist() for name in arrays},
         "temporary": memory.temporary,
+        "products": memory.products,
     }
 
 

@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from lockstep.cpu.traced import Endless, Memory, TracedArray
-from lockstep.cpu.tracing import trace
+from lockstep.cpu.tracing import Endless, Memory, TracedArray, trace
 from lockstep.errors import UsageError
 from lockstep.exercises.cpu.lines import Busy, lines_counted
 from lockstep.places import innermost

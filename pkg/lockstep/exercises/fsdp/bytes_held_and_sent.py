@@ -1,4 +1,4 @@
-"""What sharding is judged by: the bytes that a rank holds and those that it sends, and layers of K unequal shards."""
+"""Measures for sharding: the bytes that a rank holds and those that it sends; and layers of K unequal shards."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -42,6 +42,6 @@ def shards(numels: Iterable[int], K: int) -> int:
     return FLOAT * sum(shard_length(N, K) for N in numels)
 
 
-def traffic(times: float, numels: Callable[[Case], list[int]], formula: str, advice: str = "") -> Budget:
+def traffic(*, times: float, numels: Callable[[Case], list[int]], formula: str, advice: str = "") -> Budget:
     """Each layer gathered or scattered so many ``times``."""
     return Budget(SENT, lambda case: times * (case.size - 1) * shards(numels(case), case.size), formula, advice=advice)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import weakref
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
+from torch.optim.optimizer import register_optimizer_step_pre_hook
 
 from lockstep.residency import booked
 
@@ -42,7 +45,7 @@ class WatchedHost:
         self.states[layer] = first.copy(), second.copy()
 
     def on_device(self) -> int:
-        """Layers of which something that was loaded or stored is alive."""
+        """Layers from which some loaded or stored tensor is alive."""
         return len({layer for layer, storage in self._passed if storage() is not None})
 
     def _pass(self, what: str, layer: int, *state: Tensor) -> None:
@@ -57,19 +60,30 @@ def observed(
     """Facts of a step of ``fn`` for each entry of ``gradients``: what it leaves, and what it holds."""
     own = [w.clone() for w in parameters]
     host, held = WatchedHost([len(w) for w in own]), 0
-    facts: dict[str, Any] = {"after": [], "state": [], "calls": [], "left": 0, "gradients": True, "returned": False}
+    facts: dict[str, Any] = {"after": [], "state": [], "calls": [], "left": 0, "optimizer": ""}
     for step, given in enumerate(gradients, start=1):
         mine = [g.clone() for g in given]
-        result, most = booked(fn, [*own], mine, host, step, rate)  # who puts new tensors into the list is seen
+        with stepped() as optimizers:
+            _, most = booked(fn, [*own], mine, host, step, rate)  # who puts new tensors into the list is seen
+        facts["optimizer"] = next(iter(optimizers), facts["optimizer"])
         held, host.calls, calls = max(held, most["peak"]), [], host.calls
         facts["left"] = max(facts["left"], host.on_device())
-        facts["returned"] |= result is not None
-        facts["gradients"] &= all(map(torch.equal, mine, given))
         facts["calls"].append([f"{what} {layer}" for what, layer in calls])
         facts["after"].append([w.detach().clone() for w in own])
         facts["state"].append([[torch.from_numpy(array.copy()) for array in state] for state in host.states])
     facts |= {"often": "", "missing": ""} | _miscounted(facts["calls"], len(own))
     return facts | {"held": held, "most": host.most, "largest": max(w.nbytes for w in own)}
+
+
+@contextmanager
+def stepped() -> Iterator[list[str]]:
+    """The names of torch's optimizers that step meanwhile."""
+    names = list[str]()
+    handle = register_optimizer_step_pre_hook(lambda optimizer, *_: names.append(type(optimizer).__name__))
+    try:
+        yield names
+    finally:
+        handle.remove()
 
 
 def _miscounted(calls: Sequence[Sequence[str]], layers: int) -> dict[str, str]:
@@ -86,10 +100,12 @@ def _miscounted(calls: Sequence[Sequence[str]], layers: int) -> dict[str, str]:
 # ---- what it should be
 
 
-def drawn(seed: int, sizes: Sequence[int], steps: int, scale: float = 1.0) -> Given:
-    """Layers of ``sizes`` numbers, and gradients of about ``scale``."""
+def drawn(seed: int, sizes: Sequence[int], steps: int, scale: float = 1.0, idle: int | None = None) -> Given:
+    """Layers of ``sizes`` numbers, and gradients of about ``scale``; from step ``idle`` on layer 1 has zeros."""
     generator = torch.Generator().manual_seed(seed)
     gradients = [[torch.randn(n, generator=generator) * scale for n in sizes] for _ in range(steps)]
+    for of_layers in gradients[idle - 1 :] if idle else ():
+        of_layers[1].zero_()
     return [torch.randn(n, generator=generator) for n in sizes], gradients, 0.0625
 
 
@@ -104,8 +120,55 @@ def first_wrong(
         off = (~torch.isclose(held, want, rtol=1e-5, atol=float(1e-6 * want.abs().max()))).nonzero().flatten().tolist()
         if off:
             there = {"step": step + 1, "layer": layer, "at": off[0]}
-            return {**found, "wrong": name, **there, "is": held[off[0]].item(), "want": want[off[0]].item()}
+            found |= {"wrong": name, **there, "is": held[off[0]].item(), "want": want[off[0]].item()}
+            state = _of_state(facts, parameters, gradients, rate, found)
+            return found | {"state": state, "still": _still(gradients, found)}
     return found
+
+
+def _of_state(
+    facts: dict[str, Any],
+    parameters: Sequence[Tensor],
+    gradients: Sequence[Sequence[Tensor]],
+    rate: float,
+    w: dict[str, Any],
+) -> str:
+    """What the host has of the number of which the parameter is wrong, in a sentence."""
+    there, at = (w["step"] - 1, w["layer"]), w["at"]
+    for step, layer, name, want in _by_torch(parameters, gradients, rate):
+        if name != "w" and (step, layer) == there:
+            held, right = facts["state"][step][layer]["mv".index(name)][at].item(), want[at].item()
+            if not math.isclose(held, right, rel_tol=1e-4, abs_tol=1e-12):
+                return f"Its {name} on the host is {held:.6g}, and should be {right:.6g}."
+    other = _another_step(facts, parameters, gradients, rate, w)
+    return f"Its m and v on the host are right: look at what follows them.{other}"
+
+
+def _another_step(
+    facts: dict[str, Any],
+    parameters: Sequence[Tensor],
+    gradients: Sequence[Sequence[Tensor]],
+    rate: float,
+    w: dict[str, Any],
+) -> str:
+    """Whether the layer's parameters are those of another number of a step, in a sentence."""
+    step, layer = w["step"], w["layer"]
+    right = {(s, i, name): value for s, i, name, value in _by_torch(parameters, gradients, rate) if i == layer}
+    m, v = (right[step - 1, layer, name].double() for name in "mv")
+    before = parameters[layer] if step == 1 else right[step - 2, layer, "w"]
+    held = facts["after"][step - 1][layer].double()
+    for t in {*range(1, 30)} - {step} if held.shape == before.shape else ():
+        moved = rate * m / (1 - 0.9**t) / ((v / (1 - 0.999**t)).sqrt() + 1e-8)
+        if torch.allclose(held, before - moved, rtol=1e-5, atol=1e-6):
+            return f" They are corrected as in step {t}: count by `step`, which is {step}."
+    return ""
+
+
+def _still(gradients: Sequence[Sequence[Tensor]], wrong: dict[str, Any]) -> str:
+    """What goes on where the gradient is zero."""
+    if gradients[wrong["step"] - 1][wrong["layer"]][wrong["at"]]:
+        return ""
+    return " Its gradient is 0 in this step, but the old m still moves w, and m and v shrink."
 
 
 def _by_torch(

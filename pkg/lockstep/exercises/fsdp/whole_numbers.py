@@ -1,4 +1,4 @@
-"""Models of small whole numbers, of which every sum is exact in float32: what one rank computes, beside K of them."""
+"""Models of small whole numbers, whose sums are exact in float32: what one rank computes, to compare with K ranks."""
 
 from __future__ import annotations
 
@@ -22,9 +22,11 @@ class Exact(NamedTuple):
 
     @classmethod
     def drawn(cls, layers: int, seed: int) -> Exact:
+        """A single layer has two numbers, fewer than three ranks; bfloat16 cannot hold them."""
         dice, generator = Random(seed), torch.Generator().manual_seed(seed)
-        made = dense([dice.randint(30, WIDEST) for _ in range(layers + 1)])
-        return cls(made, [torch.randint(-1, 2, (layer.numel,), generator=generator).float() for layer in made])
+        made = dense([dice.randint(30, WIDEST) for _ in range(layers + 1)] if layers > 1 else [1, 1])
+        flats = [torch.randint(-1, 2, (layer.numel,), generator=generator).float() for layer in made]
+        return cls(made, flats if layers > 1 else [513 + 2 * flat for flat in flats])
 
     def shards(self, r: int, K: int) -> list[Tensor]:
         return [shard_of(flat, r, K) for flat in self.flats]

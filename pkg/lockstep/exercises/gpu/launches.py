@@ -1,12 +1,13 @@
-"""Kernels that a learner writes: each case is one launch on the warp machine, and here is what is written down of it.
+"""Kernels that a learner writes: each case is one launch on the warp machine, of which this module makes a record.
 
 An exercise gives ``call(case)``, which is (grid, block, arguments), and what the last array is ``wanted`` to hold then;
-the other arrays must stay as they are. ``watch`` notes arrays, counts and hazards; the budgets are on the counts.
+the other arrays must stay as they are. ``watch`` records arrays, counts and hazards; the budgets are for the counts.
 """
 
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from typing import Any
@@ -18,23 +19,47 @@ from lockstep.checks.arrays import Arrays
 from lockstep.checks.budget import Budget, Measure
 from lockstep.checks.case import Case
 from lockstep.checks.evidence_rules import Evidence, Rule
-from lockstep.checks.exercise import Exercise
+from lockstep.checks.exercise import Comparison, Costs, Exercise, Feedback, Run
 from lockstep.checks.guard import NotWritten, refuses
 from lockstep.checks.observation import Seen
+from lockstep.checks.wording import listed
 from lockstep.simt.race_detection.findings import Finding
 
 Call = tuple[tuple[int, ...], tuple[int, ...], tuple[Any, ...]]  # grid, block, arguments
 
 
-def kernel(call: Callable[[Case], Call], wanted: Callable[..., Any], **asked: Any) -> Exercise:
-    """An exercise whose answer is a kernel."""
-    judge = Arrays(lambda case: [call(case)], wanted, RULES, arguments=lambda call: call[2])
-    asked["budgets"] = tuple(map(_with_line, asked.get("budgets", ())))
-    return judge.exercise(alike=_alike, footprint=_footprint, watch=watch, picture=picture, **asked)
+Probes = Callable[..., list[tuple[Any, ...]]]  # of the arguments: other ones, by which a wrong result is understood
+
+
+def kernel(
+    call: Callable[[Case], Call],
+    wanted: Callable[..., Any],
+    costs: Costs,
+    aside: Callable[..., str] = lambda arguments, evidence, at: "",
+    probes: Probes = lambda *arguments: [],
+    **fields: Any,
+) -> Exercise:
+    """An exercise whose answer is a kernel. Where its result is wrong, it is launched with ``probes``, too: "probed"
+    is what the last array of each then holds."""
+    judge = Arrays(lambda case: [call(case)], wanted, RULES, arguments=lambda call: call[2], aside=aside)
+
+    def watched(fn: Callable[..., Any], call: Call) -> Evidence:
+        found = watch(fn, call)
+        if found["error"] or found["hazards"] or np.array_equal(found["result"].numpy(), wanted(*call[2])):
+            return found
+        return found | {"probed": [watch(fn, (*call[:2], other)).get("result") for other in probes(*call[2])]}
+
+    return judge.exercise(
+        costs=replace(costs, budgets=tuple(map(_with_lines, costs.budgets))),
+        comparison=Comparison(alike=_alike, footprint=_footprint),
+        run=Run(watch=watched, watch_known=watch, compare_arguments=False),
+        feedback=Feedback(picture=picture),
+        **fields,
+    )
 
 
 def rows(told: str, names: str, *numbers: tuple[int, ...]) -> Callable[[int, int], list[Case]]:
-    """A case for each row: its numbers by ``names``, told as in "n = {n}"."""
+    """A case for each row: its numbers by ``names``, and its name by ``told``, as in "n = {n}"."""
     settings = [dict(zip(names.split(), row, strict=True)) for row in numbers]
     return lambda ranks, seed: [
         Case(1, seed + number, settings={"told": told.format(**row), **row}) for number, row in enumerate(settings)
@@ -58,8 +83,8 @@ def empty(*shape: int) -> Any:
 
 
 def watch(fn: Callable[..., Any], call: Call) -> dict[str, Any]:
-    """Launch ``fn`` as the call says: the evidence. What still raises NotImplementedError, and a function of
-    Lockstep's own, say so."""
+    """Launch ``fn`` as the call says: the evidence. "last_warp" is how many elements of each array the first warp of
+    the last block accesses. What still raises NotImplementedError, and a function of Lockstep's own, say so."""
     from lockstep.simt import launch  # loads numba
     from lockstep.simt.errors import KernelError
 
@@ -71,7 +96,7 @@ def watch(fn: Callable[..., Any], call: Call) -> dict[str, Any]:
     grid, block, arguments = call
     given = tuple(a.copy() if isinstance(a, np.ndarray) else a for a in arguments)
     try:
-        ran = launch(function, grid, block, *given)
+        ran = launch(function, grid, block, *given, record=(math.prod(grid) - 1, 0))
     except KernelError as error:
         return {"error": str(error)}
     names = list(inspect.signature(function).parameters)
@@ -80,6 +105,7 @@ def watch(fn: Callable[..., Any], call: Call) -> dict[str, Any]:
         "error": "", "names": names, "arrays": kept, "name": names[-1], "result": result, "counts": ran.counts(),
         "lines": [asdict(line) for line in ran.lines], "sick": [f.line for f in ran.findings],
         "hazards": {_sort(f, names): f.message for f in reversed(ran.findings)},
+        "last_warp": {name: sum(len(s.addresses) for s in ran.steps if s.array == name) for name in names},
     }  # fmt: skip
 
 
@@ -90,13 +116,13 @@ def _sort(found: Finding, arguments: list[str]) -> str:
 
 def picture(seen: Seen) -> str:
     """The learner's kernel with what each line cost."""
-    from lockstep.show import counts_svg
+    from lockstep.exercises.gpu import annotated_source
 
-    ran = _ran(seen)
-    return "" if ran["error"] else counts_svg.draw(ran["lines"], ran["sick"])
+    ran = ran_of(seen)
+    return "" if ran["error"] else annotated_source.draw(ran["lines"], ran["sick"])
 
 
-def _ran(seen: Seen) -> Evidence:
+def ran_of(seen: Seen) -> Evidence:
     evidence: Evidence = seen.returned[0][0]
     return evidence
 
@@ -125,7 +151,7 @@ RULES = (  # the most telling first
 
 def _alike(seen: Seen) -> Any:
     """The arrays to the last bit, and the kinds of hazards."""
-    ran = _ran(seen)
+    ran = ran_of(seen)
     arrays = [None if a is None else a.view(torch.int32) for a in (*ran.get("arrays", ()), ran.get("result"))]
     return arrays, sorted(ran.get("hazards", ()))
 
@@ -133,14 +159,14 @@ def _alike(seen: Seen) -> Any:
 def _footprint(seen: Seen) -> Any:
     """What it asked of memory. How many instructions that takes is a matter of style."""
     names = ("global_requests", "global_bytes", "sectors", "shared_requests", "wavefronts", "atomics")
-    return [_ran(seen)["counts"][name] for name in names]
+    return [ran_of(seen)["counts"][name] for name in names]
 
 
 # ---- what it costs: measures of a launch
 
 
 def _measure(name: str, noun: str, have: str) -> Measure:
-    return Measure(lambda seen: _ran(seen)["counts"][name.replace(" ", "_")], noun, have, "{}", name)
+    return Measure(lambda seen: ran_of(seen)["counts"][name.replace(" ", "_")], noun, have, "{}", name)
 
 
 REQUESTS = _measure("global requests", "request", "your warps make {} to global memory")
@@ -149,22 +175,27 @@ SECTORS = _measure("sectors", "sector", "{} of 32 bytes are moved")
 SHARED_REQUESTS = _measure("shared requests", "request", "your warps make {} to shared memory")
 BARRIERS = _measure("barriers", "time", "your warps come to a barrier {}")
 ATOMICS = _measure("atomics", "atomic operation", "there are {}")
-INSTRUCTIONS = _measure("instructions", "instruction", "your warps issue {}")
+SHUFFLES = _measure("shuffles", "time", "your warps shuffle {}")
 
 
-def _with_line(budget: Budget) -> Budget:
-    """Its advice says first which line moves the most, where it is about what is moved."""
+def _with_lines(budget: Budget) -> Budget:
+    """Its advice says first which line costs more than half, or what each costs."""
 
     def advice(seen: Seen) -> str:
         what = budget.measured.name.replace(" ", "_")
-        line = max(_ran(seen)["lines"], key=lambda line: float(line[what]))
-        return f"{line[what]:,} of them at line {line['number']}: {line['text'].strip()}\n{budget.advice}".strip()
+        lines = [line for line in ran_of(seen)["lines"] if line[what]]
+        most = max(lines, key=lambda line: float(line[what]))
+        if 2 * most[what] > sum(line[what] for line in lines) or len(lines) > 6:
+            told = f"{most[what]:,} of them at line {most['number']}: {most['text'].strip()}"
+        else:
+            told = f"They are {listed(['{:,} at line {}'.format(line[what], line['number']) for line in lines])}."
+        return f"{told}\n{budget.advice}".strip()
 
-    return replace(budget, advice=advice) if budget.measure in (GLOBAL_BYTES, SECTORS) else budget
+    return budget if budget.measure == WAVEFRONTS else replace(budget, advice=advice)
 
 
 def _wavefronts(seen: Seen) -> float:
-    counts = _ran(seen)["counts"]
+    counts = ran_of(seen)["counts"]
     return float(counts["wavefronts"] / max(1, counts["shared_requests"]))
 
 

@@ -14,7 +14,7 @@ from lockstep.checks.plain import plain
 from lockstep.checks.values import total
 from lockstep.checks.wording import counted, listed
 from lockstep.events import Event
-from lockstep.with_horovod.control import control, own_bytes
+from lockstep.experiments.horovod.control_messages import control, own_bytes
 
 SMALLEST = 2048  # bytes: names need less
 SHAPES = (("float32", 4, "contiguous"), ("float64", 8, "matrix"), ("int64", 8, "contiguous"), ("int32", 4, "matrix"))
@@ -53,11 +53,13 @@ def names_of(case: Case) -> list[str]:
 
 
 def tensor(case: Case, name: str, rank: int) -> Tensor:
-    """A float32 vector, an int32 matrix and so on. Of no two of them the bytes are the same, unless all are alike."""
+    """A float32 vector, an int32 matrix and so on. Of no two of them the bytes are the same, unless all are alike. Of
+    three ranks or more, the second one has zeros in some."""
     place = NAMES.index(name)
     dtype, size, layout = SHAPES[0 if case.settings["alike"] else place % len(SHAPES)]
     numel = (SMALLEST + 16 * (0 if case.settings["alike"] else place)) // size
     settings = {"numel": numel, "dtype": dtype, "layout": layout}
+    settings |= {"zeros_on": case.members[1]} if case.size > 2 and place % 3 == 0 else {}
     return numbers(Case(case.ranks, case.seed + 1000 * place, case.group, settings), rank)
 
 
@@ -77,10 +79,24 @@ def sums(case: Case) -> dict[str, Tensor]:
 
 
 def kept(seen: Seen, name: str) -> str:
-    """More on a tensor that is not the sum: whether all ranks still hold what they were given."""
+    """More on a tensor that is not the sum: whether all ranks still hold what they were given, or 1/K of the sum; and
+    who has stopped early."""
     place, case = names_of(seen.case).index(name), seen.case
-    same = all(torch.equal(seen.returned[r]["held"][place], tensor(case, name, r)) for r in case.members)
-    return ", and on every rank it is as it was given: no all-reduce has changed it in place" if same else ""
+    held = [seen.returned[r]["held"][place] for r in case.members]
+    if all(torch.equal(one, tensor(case, name, r)) for one, r in zip(held, case.members, strict=True)):
+        same = ", and on every rank it is as it was given: no all-reduce has changed it in place"
+        return f"{same}{stopped(seen)}"
+    total, size = sums(case)[name].double(), case.size
+    share = total / size if held[0].is_floating_point() else (total / size).floor()
+    return f": it is the sum divided by {size}" if all(torch.equal(one.double(), share) for one in held) else ""
+
+
+def stopped(seen: Seen) -> str:
+    """The first rank that has returned before its cycles were over."""
+    for rank, own in zip(seen.case.members, seen.case.settings["cycles"], strict=True):
+        if (taken := len(seen.returned[rank]["changed"])) < len(own):
+            return f". Rank {rank} has returned after {taken} of its {len(own)} cycles"
+    return ""
 
 
 def watch(fn: Callable[..., Any], arguments: tuple[Any, ...]) -> Evidence:
@@ -106,7 +122,7 @@ def reduces(event: Event) -> bool:
 
 
 def said(seen: Seen) -> list[Event]:
-    """What the ranks say to each other beside that."""
+    """What else the ranks say to each other."""
     return [event for event in control(seen.trace, ()) if not reduces(event)]
 
 

@@ -1,4 +1,4 @@
-"""What is told of an elastic training: facts of what its workers did, before what their parameters say."""
+"""Rules for an elastic training run: first what its workers did, then what their parameters show."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -8,9 +8,13 @@ from lockstep.checks.judge import Fault
 from lockstep.checks.observation import Seen
 from lockstep.exercises.horovod.survival import Task, compared
 
+UNTIMELY = (
+    "state.commit() was called when {untimely} steps were made, and `every` is {every}. A failure takes back the steps "
+    "after the last commit: make one after `every` steps, 2·`every` and so on."
+)
 RULES = (
     Rule("too-slow", lambda e: e["skipped"], "this was not tried, since a job before it did not end: a worker "
-         "stood at {skipped}. Does every loop end, and do all workers make the same calls of Horovod?"),
+         "stood at {skipped}. A loop never ends, or workers make different calls of Horovod, or it takes too long."),
     Rule("no-model", lambda e: e["other"], "worker {other[0]} returned a value of type {other[1]}. Return the model."),
     Rule("never-commits", lambda e: e["commits"] < min(e["wanted"], 1), "state.commit() was never called. A failure "
          "then takes back all steps, and no worker that is added is let in: that happens in a commit. Commit after "
@@ -20,6 +24,9 @@ RULES = (
     Rule("stale-rank", lambda e: e["stale"], "worker {stale[0]} trained, at step {stale[1]}, on the rows of rank "
          "{stale[2]} of {stale[3]}; it was rank {stale[4]} of {stale[5]} then. Ask hvd.rank() and hvd.size() in each "
          "step: both change when a worker goes or comes."),
+    Rule("foreign-rows", lambda e: e["rows"] and -1 in e["rows"]["rows"], "worker {rows[worker]} trained on numbers "
+         "that are no rows of `batches`, as rank {rows[rank]} of {rows[size]}. Do you change `batches`? After a "
+         "failure some of its steps are made once more."),
     Rule("other-rows", lambda e: e["rows"], "worker {rows[worker]} trained on the rows {rows[rows]} of one batch as "
          "rank {rows[rank]} of {rows[size]}. The share of rank r of K is x[r::K], in each step."),
     Rule("own-start", lambda e: e["own_start"] and not e["right"], "worker {own_start} began with weights of its own. "
@@ -30,6 +37,9 @@ RULES = (
     Rule("not-averaged", lambda e: e["way"] == "alone" and not e["right"], "worker {old} has the parameters of a "
          "training on its own rows alone: its gradients were averaged with nobody's. hvd.DistributedOptimizer does it, "
          "or hvd.allreduce of each gradient."),
+    Rule("too-large", lambda e: e["way"] in ("summed", "scaled") and not e["right"], "worker {old} has the parameters "
+         "of a training whose steps are as many times too large as there are ranks. The rate is right for the mean "
+         "gradient over the whole batch: leave it as it is, and average."),
     Rule("from-the-beginning", lambda e: e["again"], "after a worker had gone or come, the others began again with "
          "step 0, with a model that had made it already. Which step comes next belongs in the state: hvd.elastic.run "
          "calls your function anew, and it should go on where the state stands."),
@@ -61,6 +71,7 @@ RULES = (
          "workers make the same number of steps?"),
     Rule("apart", lambda e: e["apart"] is not None, "worker {apart} ends with other parameters than worker {old}. What "
          "a worker needs to go on with the others belongs in the state: model, optimizer and step."),
+    Rule("commits-untimely", lambda e: e["untimely"] and not e["right"], UNTIMELY),
     Rule("other-parameters", lambda e: not e["right"], "worker {old} does not have the parameters of a serial training "
          "on all batches. Each step is the mean gradient over the ranks; after a change all go on with one model, "
          "optimizer and step, out of the state."),
@@ -71,12 +82,13 @@ COSTS = (
          "model and the optimizer's state, and waits for all ranks."),
     Rule("commits-too-seldom", lambda e: e["commits"] < e["wanted"], "state.commit() was called {commits} times; "
          "{wanted} were asked for, after every `every` steps. A failure takes back all steps since the last one."),
-    Rule("commits-untimely", lambda e: e["untimely"], "state.commit() was called after step number {untimely}, and "
-         "`every` is {every}."),
+    Rule("commits-untimely", lambda e: e["untimely"], UNTIMELY),
+    Rule("changes-arguments", lambda e: e["changed"] is not None, "worker {changed} changes `batches`, its argument. "
+         "Leave it as it was."),
 )  # fmt: skip
 
 
 def told(rules: Sequence[Rule], task: Task, seen: Seen) -> Fault | None:
-    """What the first rule tells that holds."""
+    """The fault by the first rule that holds."""
     fault = first(rules, compared(seen.returned[0][0], task))
     return replace(fault, message=f"With {seen.case}: {fault.message}") if fault else None

@@ -1,6 +1,6 @@
 """What an observed training script did, compared with serial training on the rows that its ranks saw, step by step.
 
-Each fact is a name and numbers; the first one that is found is the one to tell. Rows come first: what follows is
+Each fact is a name and numbers; the first one that is found is reported. Rows come first: what follows is
 computed from them. Then the start, the first step that is another one than it should be, the end, and what is saved.
 """
 
@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, pairwise, product
+from itertools import chain, combinations, product
 from typing import Any
 
 import torch
@@ -26,7 +26,7 @@ Fact = tuple[str, dict[str, Any]]
 
 
 def first_fact(task: Task, seen: Sequence[Evidence]) -> Fact | None:
-    """What is wrong with a run of a script on that task, of which ``seen`` is the evidence by rank; None if nothing."""
+    """What is wrong with a run of a script on that task; None if nothing. ``seen`` is the evidence by rank."""
     looks: Sequence[Callable[[Task, Sequence[Evidence]], Iterator[Fact]]] = (passes, shares, orders)
     found = next(chain.from_iterable(look(task, seen) for look in looks), None)
     return found or next(trained(task, seen, replay(task, seen)), None) or next(ends(seen), None)
@@ -53,7 +53,8 @@ def passes(task: Task, seen: Sequence[Evidence]) -> Iterator[Fact]:
         sizes = {len(of_pass) for of_pass in one["rows"]}
         if sizes != {task.batch}:
             yield "batch-size", told | {"size": next(size for size in sizes if size != task.batch), "batch": task.batch}
-        if len(given) == task.ranks * share * task.epochs != share * task.epochs:
+        everything = len(set(given)) == task.rows > share
+        if everything and len(given) == task.rows * task.epochs:
             yield "all-rows", told
         if len(given) != share * task.epochs:
             yield "too-few-rows" if len(given) < share * task.epochs else "too-many-rows", told
@@ -73,11 +74,11 @@ def shares(task: Task, seen: Sequence[Evidence]) -> Iterator[Fact]:
 
 
 def orders(task: Task, seen: Sequence[Evidence]) -> Iterator[Fact]:
-    """No epoch goes through the rows as the one before."""
+    """No epoch goes through the rows as another one before."""
     epochs = [[_of_epoch(task, one, epoch) for one in seen] for epoch in range(task.epochs)]
-    for epoch, (before, after) in enumerate(pairwise(epochs)):
+    for (epoch, before), (later, after) in combinations(enumerate(epochs), 2):
         if before == after:
-            yield "same-order", {"epoch": epoch, "next": epoch + 1}
+            yield "same-order", {"epoch": epoch, "next": later}
 
 
 def _of_epoch(task: Task, one: Evidence, epoch: int) -> list[int]:
@@ -192,7 +193,8 @@ def stepped(task: Task, seen: Sequence[Evidence], right: Serial, step: int, rank
         return "other-step", told
     own = _gradient(task, right.states[step], seen[rank]["rows"][step])
     mean, before = right.gradients[step], right.momentum[step]
-    for name, gradient, momentum, factor in _ways(task.ranks, own, mean, before):
+    added = torch.stack(right.gradients[: step + 1]).sum(0)
+    for name, gradient, momentum, factor in _ways(task.ranks, own, mean, before, added if step else None):
         moved = gradient if momentum is None else MOMENTUM * momentum + gradient
         if _same(after, _after(task, right.states[step], -factor * task.rate * moved)):
             return _lost(step, rank) if name == "momentum-lost" else name, told | {"factor": factor}
@@ -204,14 +206,18 @@ def _lost(step: int, rank: int) -> str:
 
 
 def _ways(
-    K: int, own: Tensor, mean: Tensor, momentum: Tensor | None
+    K: int, own: Tensor, mean: Tensor, momentum: Tensor | None, added: Tensor | None
 ) -> Iterator[tuple[str, Tensor, Tensor | None, float]]:
-    """Mistakes that a step can show: a name, the gradient, the momentum before it, and how often the rate is taken."""
+    """Mistakes that a step can show: a name, the gradient, the momentum before it, and how often the rate is taken.
+    ``added`` is the sum of all gradients up to this step's."""
+    if added is not None:
+        yield "gradients-add-up", added, momentum, float(K)
     rates = {"": float(K), "rate-not-scaled": 1.0, "rate-divided": 1 / K, "too-large": float(K * K)}
     gradients = {"": mean, "own-gradient": own, "too-large": K * mean}
     for (of_rate, factor), (of_gradient, gradient), lost in product(rates.items(), gradients.items(), (False, True)):
         if not lost or momentum is not None:
             name = of_gradient if of_gradient == "own-gradient" else "momentum-lost" if lost else of_gradient or of_rate
+            name = "sum-at-rate" if (name, of_rate) == ("too-large", "rate-not-scaled") else name
             if name:
                 yield name, gradient, None if lost else momentum, factor
 

@@ -1,5 +1,5 @@
-"""A learner's elastic training on real workers, of which some are killed and one is added: what they did, and what the
-parameters that are left say of it.
+"""A learner's elastic training on real workers, while some are killed and one is added: what they did, and what the
+remaining parameters show.
 
 Which rows a worker trains on is seen before the forward pass: that is also where it is killed.
 """
@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any
 
 import torch
@@ -25,7 +25,7 @@ LIMIT = 10.0  # seconds for a job, which takes about one
 BUSY = 4  # processes that want a core, for each that there is: nobody can say then what hangs
 CLOSE = 1e-6
 # Of being wrong: of the optimizer's state, of the model's, of what a commit keeps, and of the gradients.
-WAYS = ("momentum lost", "momentum ahead", "model ahead", "early commits", "alone")
+WAYS = ("momentum lost", "momentum ahead", "model ahead", "early commits", "alone", "summed", "scaled")
 
 Batches = list[tuple[Tensor, Tensor]]
 Event = dict[str, Any]
@@ -70,11 +70,11 @@ def flat(model: nn.Module) -> Tensor:
 
 
 def digest(model: nn.Module) -> float:
-    """One number that tells models apart."""
+    """One number that differs between different models."""
     return sum(p.detach().double().sum().item() for p in model.parameters())
 
 
-# ---- beside the learner's function
+# ---- in the learner's process
 
 
 def observed(fn: Callable[..., Any], task: Task) -> dict[str, Any]:
@@ -109,7 +109,11 @@ def trained(fn: Callable[..., Any], task: Task, worker: Worker) -> Tensor | str:
         worker.at(step)
 
     model.register_forward_pre_hook(see)
+    given = [*batches]
     returned = fn(model, sgd(model), batches, task.every)
+    same = all(map(torch.equal, chain(*given), chain(*task.batches())))
+    if not same or [*map(id, batches)] != [*map(id, given)]:
+        worker.note("changed")
     return flat(returned) if isinstance(returned, nn.Module) else type(returned).__name__
 
 
@@ -142,6 +146,7 @@ def compared(found: dict[str, Any], task: Task) -> dict[str, Any]:
         "wanted": task.steps // task.every,
         "untimely": next((made for made in committed(mine) if made % task.every and made != task.steps), None),
         "every": task.every,
+        "changed": next((e["worker"] for e in events if e["what"] == "changed"), None),
         "whole": next((e for e in events if e["what"] == "step" and whole(e) and not alone(events, e["worker"])), None),
         "stale": next((s for e in events if e["what"] == "step" and (s := misread(e))), None),
         "rows": next((e for e in events if e["what"] == "step" and share(e) is None), None),
@@ -197,7 +202,7 @@ def replay(task: Task, moves: Moves, way: str = "", undone: int = 1) -> tuple[li
     commits" they keep what there was before the last step."""
     model, batches = task.network(0), task.batches()
     optimizer = sgd(model)
-    history = list[int]()
+    history, first = list[int](), 0
     states = [deepcopy((history, model.state_dict(), optimizer.state_dict()))]
     kept = states[0]
     for move in moves:
@@ -205,7 +210,9 @@ def replay(task: Task, moves: Moves, way: str = "", undone: int = 1) -> tuple[li
             x, y = batches[move["step"]]
             rows = move["rows"] if way == "alone" else slice(None)
             optimizer.zero_grad()
-            F.mse_loss(model(x[rows]), y[rows]).backward()  # type: ignore[no-untyped-call]
+            loss = F.mse_loss(model(x[rows]), y[rows])
+            first = first or move.get("size", 1)
+            (loss * {"summed": move.get("size", 1), "scaled": first}.get(way, 1)).backward()
             optimizer.step()
             history.append(move["step"])
             states.append(deepcopy((history, model.state_dict(), optimizer.state_dict())))

@@ -13,9 +13,10 @@ from lockstep.experiments.horovod.recorded import recording
 from lockstep.with_horovod.timeline import Operation, Timeline, names, operations, spans
 
 PHASE = "GLOO_ALLREDUCE"
+WITHIN = "WAIT_FOR_DATA"
 ABSENT = dict.fromkeys(
     ("type", "number", "foreign", "other", "phase", "twice", "surplus", "alone", "once", "missing", "times", "joined",
-     "brief", "parted", "unlike", "late", "early", "unsorted", "begins", "ends"),
+     "brief", "parted", "within", "unlike", "late", "early", "unsorted", "begins", "ends"),
 )  # fmt: skip
 
 
@@ -73,6 +74,17 @@ def touching(timeline: Timeline, dice: Random) -> Timeline:
             if "ts" in event:
                 event["ts"] = max(timeline[end]["ts"], event["ts"] - gap)
     return timeline
+
+
+def holding(timeline: Timeline) -> Timeline:
+    """The same, but that on each row something else begins and ends within GLOO_ALLREDUCE, before the next row begins
+    it: the first end on a row is not that of its all-reduce."""
+    found: Timeline = []
+    for event in timeline:
+        found.append(event)
+        if event["ph"] == "B" and event["name"] == PHASE:
+            found += [{**event, "name": WITHIN}, {"ph": "E", "ts": event["ts"], "pid": event["pid"]}]
+    return found
 
 
 def at_once(timeline: Timeline) -> Timeline:
@@ -137,7 +149,7 @@ def _miscounted(
 
 
 def _of_lists(answer: list[list[str]], timeline: Timeline) -> dict[str, Any] | None:
-    """Which of its lists are no operations, where each name stands as often as it was carried."""
+    """Which of its lists are no operations, where each name is listed as often as it was carried."""
     reduced = all_reduces(timeline)
     right = [o.tensors for o in reduced]
     if answer == right:
@@ -175,7 +187,8 @@ def _together(pair: tuple[str, str], reduced: list[Operation], timeline: Timelin
     """When both were under way."""
     both = next(o for o in reduced if set(pair) <= set(o.tensors))
     found = [s for s in spans(timeline) if s.phase == PHASE and s.tensor in pair and both.begin <= s.begin <= both.end]
-    return {"begins": _micro(max(s.begin for s in found)), "ends": _micro(min(s.end for s in found))}
+    within = next((s.phase for s in spans(timeline) if s.phase == WITHIN and s.tensor in pair), None)
+    return {"begins": _micro(max(s.begin for s in found)), "ends": _micro(min(s.end for s in found)), "within": within}
 
 
 def _micro(seconds: float) -> str:

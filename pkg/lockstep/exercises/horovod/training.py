@@ -1,4 +1,4 @@
-"""What is told of a training script, by the name of the fact in `lockstep.exercises.horovod.replayed`."""
+"""The sentence about a training script for each fact of `lockstep.exercises.horovod.replayed`, by its name."""
 
 TOLD = {
     "never-called": "rank {rank} never calls the model with gradients.",
@@ -22,6 +22,10 @@ TOLD = {
     "ranks that counts.",
     "too-large": "step {step} is too large. The gradient is the mean over ranks, and the rate is {K}·rate, which a "
     "checkpoint has already: is one of them multiplied by {K} once more?",
+    "sum-at-rate": "step {step} follows the sum of the ranks' gradients, at the rate `rate`. The momentum of the "
+    "checkpoint is one of means, for {K}·rate: average, and take that rate.",
+    "gradients-add-up": "step {step} follows the sum of the gradients of all steps so far: a backward pass adds to "
+    "what stands in .grad. Set that to zero before each one.",
     "rate-not-scaled": "step {step} is one at the learning rate `rate`. {K} ranks take {K}·rate.",
     "rate-divided": "step {step} is one at the rate `rate`/{K}. {K} ranks take {K}·rate.",
     "momentum-lost": "the first step is made without the checkpoint's momentum. Which optimizer did you load it into? "

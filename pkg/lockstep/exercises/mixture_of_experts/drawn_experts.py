@@ -46,8 +46,10 @@ def equal(dice: Random) -> list[Call]:
 
 
 def bounds(dice: Random) -> list[Call]:
-    """Of 1,000 tokens 900 and 899 for one expert, 9 and 10 for another."""
-    few = [{(0, "vowels"): n, (1, "consonants"): 91, (2, "digits"): 1000 - 91 - n} for n in (900, 899)]
+    """Of 5,000 tokens 4,500 and 4,499 for one expert, 49 and 50 for another: per cents with a digit don't tell. Of 150
+    one is less than 1 %, and of 155 139 are less than 90 %: neither limit is a whole number."""
+    few = [{(0, "vowels"): n, (1, "consonants"): 451, (2, "digits"): 5000 - 451 - n} for n in (4500, 4499)]
+    few += [{(0, "vowels"): 139, (1, "consonants"): n, (2, "digits"): 1} for n in (10, 15)]
     return [call(dice, times, 3) for times in few]
 
 

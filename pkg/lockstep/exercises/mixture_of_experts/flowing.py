@@ -1,4 +1,4 @@
-"""Exercises about tensors on one rank, judged by what they give and by the gradients that flow back from it."""
+"""Exercises about tensors on one rank, judged by their results and by the gradients that flow back from these."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from torch import Tensor
 
 from lockstep.checks.case import Case
 from lockstep.checks.evidence_rules import Rule, first
-from lockstep.checks.exercise import Exercise
+from lockstep.checks.exercise import Exercise, Run
 from lockstep.checks.judge import Fault
 from lockstep.checks.numbers import apart
 from lockstep.checks.observation import Seen
@@ -21,7 +21,7 @@ from lockstep.exercises.mixture_of_experts.observed_calls import off, rounded
 
 Facts = dict[str, Any]
 
-# Of a call of which nothing is known yet; and rules for what ``kind`` and ``flow`` find.
+# Of a call about which nothing is known yet; and rules for what ``kind`` and ``flow`` find.
 NOTHING = dict.fromkeys(("type", "shape", "dtype", "backward", "cut", "flows", "wrong"))
 KIND = (
     Rule("wrong-type", lambda e: e["type"], "it returns {type}; {asked} is wanted."),
@@ -46,8 +46,8 @@ def kind(name: str, held: Any, want: Tensor) -> Facts:
     return {"name": name, "dtype": f"{held.dtype}", "right": f"{want.dtype}"} if held.dtype != want.dtype else {}
 
 
-def flow(names: Sequence[str], flows: Any, right: Any) -> Facts:
-    """What is wrong with the gradients by ``names``."""
+def flow(names: Sequence[str], flows: Any, right: Any, least: float = 0.0) -> Facts:
+    """What is wrong with the gradients by ``names``, beyond rounding of ``least``."""
     if isinstance(flows, str):
         return {"backward": flows}
     pairs = [row for row in zip(names, flows, right, strict=True) if len(row[2])]  # of nothing there is no gradient
@@ -55,7 +55,7 @@ def flow(names: Sequence[str], flows: Any, right: Any) -> Facts:
         if held is None:
             return {"cut": name}
     for name, held, want in pairs:
-        for at in off(held, want).flatten().nonzero().flatten().tolist()[:1]:
+        for at in off(held, want, least).flatten().nonzero().flatten().tolist()[:1]:
             there, should = apart(held.flatten()[at].item(), want.flatten()[at].item())
             return {"by": name, "at": at, "flows": there, "should": should}
     return {}
@@ -63,8 +63,9 @@ def flow(names: Sequence[str], flows: Any, right: Any) -> Facts:
 
 @dataclass(frozen=True)
 class Flowing:
-    """``task`` observes, and knows what is right: TRIED, calls, observed, right and astray. What the function returns
-    has ``names``, all together ``asked``; gradients are those ``by`` these; ``rules`` tell what goes astray."""
+    """How such an exercise is judged. ``task`` is a module with TRIED, calls, observed, right and astray. ``names``: of
+    the tensors that the function returns; ``asked``: all of them, in a sentence; ``by``: the arguments that have
+    gradients; ``rules``: for what ``astray`` finds."""
 
     task: ModuleType
     names: Sequence[str]
@@ -74,15 +75,16 @@ class Flowing:
 
     def exercise(self, trivial: str, **fields: Any) -> Exercise:
         tried, observed = self.task.TRIED, self.task.observed
-        return Exercise(
+        exercise = Exercise(
             cases=lambda ranks, seed: [Case(1, seed, None, {"told": t, "trivial": t == trivial}) for t in tried],
-            inputs=lambda case, rank: self.calls(case), watch=lambda fn, call: _plain(observed(fn, call)),
-            examine=self.examine, worlds=(1,), pure=True,
-            alike=lambda seen: [
-                [rounded(e["result"]), rounded(e["flows"]), e.get("changed")] for e in seen.returned[0]
-            ],
-            **fields,
+            inputs=lambda case, rank: self.calls(case), worlds=(1,), pure=True,
+            run=Run(watch=lambda fn, call: _plain(observed(fn, call))), **fields,
         )  # fmt: skip
+        return replace(
+            exercise,
+            values=replace(exercise.values, examine=self.examine),
+            comparison=replace(exercise.comparison, alike=_alike),
+        )
 
     def calls(self, case: Case) -> Any:
         return self.task.calls(str(case), case.seed)
@@ -101,6 +103,10 @@ class Flowing:
             return {**found, "type": told(held), "asked": self.asked}
         other = next(filter(None, map(kind, self.names, held, want)), None)
         return found | (other or self.task.astray(call, held, want) or flow(self.by, evidence["flows"], right["flows"]))
+
+
+def _alike(seen: Seen) -> list[Any]:
+    return [[rounded(e["result"]), rounded(e["flows"])] for e in seen.returned[0]]
 
 
 def _plain(evidence: Facts) -> Facts:

@@ -1,4 +1,5 @@
-"""Experts that note their calls, in numbers that float32 has exactly: each multiplies its rows and adds something."""
+"""Experts that record their calls, in numbers that are exact in float32: each multiplies its rows and adds
+something."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ from torch import Tensor
 
 
 class Noted:
-    """The experts ``first`` to ``first`` + ``number`` - 1, which stand on a rank. ``calls``: (i, rows) of each call."""
+    """The experts ``first`` to ``first`` + ``number`` - 1, which are on a rank. ``calls``: (i, rows) of each call."""
 
     def __init__(self, first: int, number: int, width: int) -> None:
         self.own = [coefficients(first + i) for i in range(number)]

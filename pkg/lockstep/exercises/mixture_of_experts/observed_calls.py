@@ -1,4 +1,4 @@
-"""What is written down of functions of tensors: how often they call torch, and the gradients that flow back."""
+"""Records of functions of tensors: how often they call torch, and the gradients that flow back."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import torch
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
-# float32: a softmax by logarithms is off by so much where scores are in the hundreds. float64: shares of whole numbers
-# are often float32.
-ROUNDING = {torch.float32: 2e-4, torch.float64: 1e-6}
+# float32: a softmax by logarithms is off by so much where scores are in the hundreds.
+ROUNDING = {torch.float32: 2e-4, torch.float64: 1e-9}
+SHARES = 1e-6  # shares of whole numbers are often float32, where all else is float64
 
 
 class Called(TorchFunctionMode):
@@ -27,7 +27,7 @@ class Called(TorchFunctionMode):
 
 
 def leaves(tensors: Sequence[Tensor]) -> list[Tensor]:
-    """Copies, laid out alike, of which autograd takes gradients."""
+    """Copies with the same layout, for which autograd computes gradients."""
     return [t.detach().clone().requires_grad_() for t in tensors]
 
 
@@ -43,9 +43,9 @@ def gradients(output: Any, inputs: Sequence[Tensor]) -> list[Tensor | None] | st
         return str(error).partition("\n")[0].partition(" Hint:")[0].rstrip(".")
 
 
-def off(held: Tensor, want: Tensor) -> Tensor:
-    """Where a tensor is off by more than rounding."""
-    rounding = ROUNDING.get(want.dtype, 0.0)
+def off(held: Tensor, want: Tensor, least: float = 0.0) -> Tensor:
+    """Where a tensor is off by more than rounding, ``least`` of which is forgiven at any rate."""
+    rounding = max(least, ROUNDING.get(want.dtype, 0.0))
     return ~torch.isclose(held.to(want.dtype), want, rtol=rounding, atol=rounding)
 
 
@@ -56,7 +56,13 @@ def rounded(value: Any) -> Any:
     return [rounded(v) for v in value] if isinstance(value, list) else value
 
 
-def numbers(tensor: Tensor, most: int = 8) -> str:
+def apart(held: Tensor, want: Tensor) -> tuple[str, str]:
+    """Two rows, with as many digits as it takes to tell them apart."""
+    pairs = ((numbers(held, digits=digits), numbers(want, digits=digits)) for digits in range(4, 18))
+    return next((pair for pair in pairs if pair[0] != pair[1]), (numbers(held), numbers(want)))
+
+
+def numbers(tensor: Tensor, most: int = 8, digits: int = 4) -> str:
     """A row of a tensor in a sentence."""
-    row = [f"{n:.4g}" for n in tensor.flatten().tolist()]
+    row = [f"{n:.{digits}g}" for n in tensor.flatten().tolist()]
     return f"[{', '.join(row[:most] + ['...'] * (len(row) > most))}]"

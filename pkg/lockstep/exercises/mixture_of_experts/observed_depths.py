@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from lockstep.exercises.mixture_of_experts.observed_calls import gradients, leaves, numbers, off
+from lockstep.exercises.mixture_of_experts.observed_calls import apart, gradients, leaves, numbers, off
 from lockstep.experts.functional import mixture_of_depths
 
 Call = tuple[Tensor, Tensor, Tensor, int]  # x, router, the matrix that the block has, capacity
@@ -37,9 +37,9 @@ def calls(name: str, seed: int) -> list[Call]:
 
 
 def observed(fn: Callable[..., Any], call: Call) -> dict[str, Any]:
-    """The "result", how it "flows" back, whether x is "changed", and the "rows" of each call of the block, which works
-    like causal attention: each row sees those before it. x is what a layer before has computed, as in a model: who
-    changes it in place isn't stopped by autograd."""
+    """The "result", how it "flows" back, and the "rows" of each call of the block, which works like causal attention:
+    each row sees those before it. x is what a layer before has computed, as in a model: who changes it in place isn't
+    stopped by autograd."""
     x, router, matrix = given = leaves(call[:3])
     sequence, rows = x.clone(), list[int]()
 
@@ -48,8 +48,7 @@ def observed(fn: Callable[..., Any], call: Call) -> dict[str, Any]:
         return torch.tanh(tokens.cumsum(0) @ matrix)
 
     y = fn(sequence, router, block, call[3])
-    changed = not torch.equal(sequence, x)
-    return {"result": y, "flows": "" if changed else gradients(y, given), "changed": changed, "rows": rows}
+    return {"result": y, "flows": gradients(y, given) if torch.equal(sequence, x) else "", "rows": rows}
 
 
 def right(call: Call) -> dict[str, Any]:
@@ -57,10 +56,13 @@ def right(call: Call) -> dict[str, Any]:
 
 
 def astray(call: Call, held: Sequence[Tensor], want: Sequence[Tensor]) -> dict[str, Any]:
-    """The first token of which y is wrong: whether it goes "past" the block, or "through"."""
+    """The first token whose y is wrong: whether it goes "past" the block, or "through"."""
     x, router, *_ = call
     for at in off(held[0], want[0].detach()).any(1).nonzero().flatten().tolist()[:1]:
-        found = {name: numbers(t[at]) for name, t in (("held", held[0]), ("want", want[0]), ("x", x))}
+        there, wanted = apart(held[0][at], want[0][at])
+        found = {"held": there, "want": wanted, "x": numbers(x[at])}
+        scores = x @ router
+        equal = " Of equal scores, the token further to the front goes first." * bool((scores == scores[at]).sum() > 1)
         way = "past" if torch.equal(want[0][at], x[at]) else "through"
-        return {**found, "at": at, "wrong": way, "score": (x[at] @ router).item()}
+        return {**found, "at": at, "wrong": way, "score": scores[at].item(), "equal": equal}
     return {}

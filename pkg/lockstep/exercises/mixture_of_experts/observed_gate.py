@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from lockstep.exercises.mixture_of_experts.observed_calls import Called, gradients, leaves, numbers, off
+from lockstep.exercises.mixture_of_experts.observed_calls import Called, apart, gradients, leaves, numbers, off
 from lockstep.experts.gate import Softmax, top_k_gate
 
 Call = tuple[Tensor, int, Softmax]
@@ -44,16 +44,15 @@ def calls(name: str, seed: int) -> list[Call]:
 
 
 def observed(fn: Callable[..., Any], call: Call) -> dict[str, Any]:
-    """The "result", how it "flows" back from the weights to the scores, how often torch was "called", and whether the
-    scores are "changed". They are what a layer before has computed: autograd doesn't stop who changes them in place."""
+    """The "result", how it "flows" back from the weights to the scores, and how often torch was "called". The scores
+    are what a layer before has computed: autograd doesn't stop who changes them in place."""
     (scores,) = leaves(call[:1])
     own = scores.clone()
     with Called() as called:
         result = fn(own, *call[1:])
     weights = result[1] if isinstance(result, (tuple, list)) and len(result) == 2 else None
-    changed = not torch.equal(own, scores)
-    flows = "" if changed else gradients(weights, [scores])
-    return {"result": result, "flows": flows, "called": called.times, "changed": changed}
+    flows = gradients(weights, [scores]) if torch.equal(own, scores) else ""
+    return {"result": result, "flows": flows, "called": called.times}
 
 
 def right(call: Call) -> dict[str, Any]:
@@ -70,7 +69,8 @@ def astray(call: Call, held: Sequence[Tensor], want: Sequence[Tensor]) -> dict[s
             found["equal"] = (
                 " Of equal scores, the lower number goes first." if len(set(token.tolist())) < len(token) else ""
             )
-            return {**found, "scores": numbers(token), "held": numbers(one), "best": numbers(other)}
+            told, right = apart(one, other)
+            return {**found, "scores": numbers(token), "held": told, "best": right}
     return {}
 
 

@@ -1,4 +1,4 @@
-"""Tokens on their way to experts: cases that say their sizes, and what all-to-alls of these may carry.
+"""Tokens on their way to experts: cases with their sizes in their names, and budgets for their all-to-alls.
 
 ``tokens``   of each member of the group        ``k``      choices of a token
 ``each``     experts of a rank                  ``shut``   experts that nobody chooses
@@ -79,7 +79,7 @@ REDUCED = Measure(_reduced, "byte", "a rank's all-reduces carry {}", "{} by all-
 
 
 def exchanges(
-    loads: Callable[[Case], Loads], width: int, number: int, formula: str, all_to_alls: int,
+    loads: Callable[[Case], Loads], *, width: int, number: int, formula: str, all_to_alls: int,
     reduced: Callable[[Case], int] | None = None,
 ) -> list[Budget]:  # fmt: skip
     """So many all-to-alls, of counts and of rows with ``width`` numbers of ``number`` bytes, and perhaps an all-reduce

@@ -1,9 +1,9 @@
-"""Exercises that ask for streams, lists of pairs or triples: the first thing that is wrong with one is told."""
+"""Exercises that ask for streams, which are lists of pairs or triples. The first mistake in a stream is reported."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from lockstep.checks.exercise import Exercise
+from lockstep.checks.exercise import Exercise, Feedback, Values
 from lockstep.checks.judge import Fault
 from lockstep.checks.observation import Seen
 from lockstep.checks.values import told
@@ -13,22 +13,24 @@ Stream = list[tuple[Any, ...]]
 Mistakes = Callable[[Calls, list[Stream]], Iterable[tuple[int, str]]]  # of all calls of a case: which one, and what
 
 
-def streams(tried: Tried, mistakes: Mistakes, kinds: tuple[str, ...], length: int, **asked: Any) -> Exercise:
-    """Entries of ``length``, the first of them one of ``kinds`` and the others whole numbers."""
-    function = asked["reference"].partition(":")[2]
+def streams(
+    tried: Tried, *, mistakes: Mistakes, kinds: tuple[str, ...], length: int, answer: str, **fields: Any
+) -> Exercise:
+    """An exercise whose answer is a stream. An entry has ``length`` elements: one of ``kinds``, then whole numbers."""
+    function = fields["reference"].partition(":")[2]
 
     def examine(seen: Seen) -> Fault | None:
-        calls, answers = drawn(tried, seen.case), seen.returned[0]
-        found = [read(answer, kinds, length) for answer in answers]
-        for call, answer, stream in zip(calls, answers, found, strict=True):
+        calls, returned = drawn(tried, seen.case), seen.returned[0]
+        found = [read(one, kinds, length) for one in returned]
+        for call, one, stream in zip(calls, returned, found, strict=True):
             if isinstance(stream, str):
-                message = f"{function}{call} returns {told(answer)}{stream}; {asked['asked']} is wanted."
-                return Fault("wrong-type", message)
+                return Fault("wrong-type", f"{function}{call} returns {told(one)}{stream}; {answer} is wanted.")
         for n, wrong in mistakes(calls, [stream for stream in found if not isinstance(stream, str)]):
             return Fault("wrong-values", f"With {seen.case}: {function}{calls[n]} {wrong}")
         return None
 
-    return arithmetic(tried, values=1.0, examine=examine, agrees=lambda answer, want: True, **asked)
+    values = Values(examine=examine, agrees=lambda answer, want: True, share=1.0)
+    return arithmetic(tried, values=values, feedback=Feedback(answer=answer), **fields)
 
 
 def each(mistake: Callable[..., str]) -> Mistakes:
@@ -54,5 +56,5 @@ def read(answer: Any, kinds: tuple[str, ...], length: int) -> Stream | str:
         entry = tuple(entry) if isinstance(entry, (list, tuple)) else entry
         pair = isinstance(entry, tuple) and len(entry) == length and entry[0] in kinds
         if not pair or not all(isinstance(i, int) for i in entry[1:]):
-            return f" with {entry!r:.60} as entry {n}"
+            return f" with {entry!r:.60} as entry {n}, counted from 0"
     return [tuple(entry) for entry in answer]

@@ -1,4 +1,4 @@
-"""A stage's forward and backward pass in whole numbers, which write down when they are called."""
+"""A stage's forward and backward pass in whole numbers, which record when they are called."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from lockstep.pipeline.pairs import Pair
+from lockstep.pipeline.instructions import Pair
 
 MOD = 1021  # numbers stay below, so that they are exact in float32
 
@@ -25,9 +25,12 @@ class Passes:
     shape: Sequence[int]
     calls: list[Pair] = field(default_factory=list)
     kept: dict[int, Tensor] = field(default_factory=dict)
+    copies: dict[int, Tensor] = field(default_factory=dict)  # of x, as forward has seen it
+    spoilt: list[int] = field(default_factory=list)  # whose x was another one when its backward pass came
 
     def forward(self, i: int, x: Tensor | None) -> Tensor:
         y, self.kept[int(i)] = self._pass("F", i, None if self.stage == 0 else x, self.stage > 0)
+        self.copies[int(i)] = self.kept[int(i)].clone()
         return y
 
     def backward(self, i: int, dy: Tensor | None) -> Tensor:
@@ -35,6 +38,7 @@ class Passes:
         if int(i) not in self.kept:
             raise ValueError(f"backward({int(i)}, dy) wants what forward({int(i)}, x) has kept: call forward first")
         dx, _ = self._pass("B", i, None if last else dy, not last)
+        self.spoilt += [] if self.kept[int(i)].equal(self.copies[int(i)]) else [int(i)]
         return (dx + 3 * self.kept[int(i)]) % MOD
 
     def _pass(self, kind: str, i: int, given: Tensor | None, wanted: bool) -> tuple[Tensor, Tensor]:
@@ -63,7 +67,7 @@ def results_of(stages: int, micro_batches: int, shape: Sequence[int]) -> list[tu
     return [tuple(row) for row in rows]
 
 
-def observed(fn: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[Any, list[list[Any]]]:
-    """What ``fn`` returns, and the passes that it has called, in turn."""
+def observed(fn: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[Any, dict[str, list[Any]]]:
+    """What ``fn`` returns, and the "passes" that it has called, in turn; and those whose x was "spoilt"."""
     passes = arguments[0].__self__
-    return fn(*arguments), [list(call) for call in passes.calls]
+    return fn(*arguments), {"passes": [list(call) for call in passes.calls], "spoilt": passes.spoilt}

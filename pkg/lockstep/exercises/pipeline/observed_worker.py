@@ -1,4 +1,5 @@
-"""What a worker does with its stream: passes and messages in turn, what it holds, and gradients beside one rank's.
+"""What a worker does with its stream: passes and messages in turn, what it holds, and gradients to compare with one
+rank's.
 
 A task is one model, cut into stages, and one or more streams for each stage that follow one another. A stage is two
 linear layers with tanh, or tanh alone, which has no parameters.
@@ -18,8 +19,8 @@ from torch.nn import functional as F
 
 from lockstep.models import linear
 from lockstep.pipeline import schedules
-from lockstep.pipeline.drawing import drawing, streams_of
-from lockstep.pipeline.pairs import Pair, pairs
+from lockstep.pipeline.drawn_schedule import drawing, streams_of
+from lockstep.pipeline.instructions import Pair, pairs
 from lockstep.residency import weighed
 
 FLOAT = 4  # bytes
@@ -71,13 +72,14 @@ class Task:
         return x
 
     def room(self, stage: int, turn: int) -> int:
-        """Bytes that a worker may hold beside its arguments: what belongs to one micro-batch more than are under way at
-        once (x, y, dx, dy and what lies between), and gradients of all parameters, twice."""
+        """Bytes that a worker may hold in addition to its arguments: what belongs to one micro-batch more than are
+        under way at once (x, y, dx, dy and what lies between), and gradients of all parameters, four
+        times: what adds them up may hold a sum, the next one and their sum."""
         before, after = self.widths[stage], self.widths[stage + 1]
         inside = 0 if stage == self.bare else after
         one = FLOAT * self.examples * (2 * before + 2 * after + inside)
         numbers = sum(p.numel() for p in self.module(stage).parameters())
-        return (under_way(self.turns[turn][stage]) + 1) * one + 2 * FLOAT * numbers
+        return (under_way(self.turns[turn][stage]) + 1) * one + 4 * FLOAT * numbers
 
 
 def under_way(stream: Sequence[Pair]) -> int:
@@ -94,29 +96,49 @@ def _places(stream: Sequence[Pair]) -> dict[int, list[int]]:
 
 
 def observed(fn: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[list[Any], dict[str, Any]]:
-    """What the worker returns on each turn; and of each its "passes", the most bytes that it "held", and whether
-    "inputs" of the first stage ask for gradients afterwards."""
+    """What the worker returns on each turn; and of each its "passes", the most bytes that it "held", whether "inputs"
+    of the first stage ask for gradients afterwards, what each .grad held at the beginning, "old", and whether the last
+    turn has "spoilt" what it returned. At first one parameter in two has a .grad."""
     task, stage = arguments
-    module, results, facts = task.module(stage), list[Any](), dict[str, list[Any]](passes=[], held=[], inputs=[])
-    for parameter in module.parameters():
+    module, results, facts = (
+        task.module(stage),
+        list[Any](),
+        dict[str, list[Any]](passes=[], held=[], inputs=[], old=[]),
+    )
+    parameters, returned = list(module.parameters()), list[Any]()
+    for parameter in parameters[::2]:
         parameter.grad = torch.ones_like(parameter)
     for turn, streams in enumerate(task.turns):
         x, target = task.batch(turn)
         inputs, targets = list(x) if stage == 0 else [], list(target) if stage == task.stages - 1 else []
         shape = (task.examples, task.widths[stage])
+        facts["old"].append([None if p.grad is None else p.grad.clone() for p in parameters])
         with noted(module, task.inputs_of(stage, turn)) as passes:
             result, memory = weighed(fn, module, [*streams[stage]], inputs, targets, F.mse_loss, shape)
-        kept = isinstance(result, (list, tuple))
-        results.append([v.clone() if isinstance(v, Tensor) else v for v in result] if kept else result)
+        returned.append(result)
+        results.append(_copied(result))
         facts["passes"].append([f"{kind}{i}" for kind, i in passes])
         facts["held"].append(memory["peak"])
         facts["inputs"].append(any(x.requires_grad for x in inputs))
+    facts["spoilt"] = [not _same(*both) for both in zip(returned, results, strict=True)]
     return results, facts
+
+
+def _copied(result: Any) -> Any:
+    kept = isinstance(result, (list, tuple))
+    return [v.clone() if isinstance(v, Tensor) else v for v in result] if kept else result
+
+
+def _same(result: Any, copy: Any) -> bool:
+    if not isinstance(copy, list):
+        return True
+    pairs = [(v, c) for v, c in zip(result, copy, strict=False) if isinstance(v, Tensor)]
+    return len(result) == len(copy) and all(v.shape == c.shape and v.equal(c) for v, c in pairs)
 
 
 @contextmanager
 def noted(module: nn.Module, inputs: Tensor) -> Iterator[list[Pair]]:
-    """The passes of ``module``, in turn. Which micro-batch it is tells its input; -1: none of ``inputs``."""
+    """The passes of ``module``, in turn. The micro-batch is found by its input; -1: none of ``inputs``."""
     passes = list[Pair]()
 
     def forward(_: nn.Module, given: tuple[Any, ...], y: Tensor) -> None:
@@ -174,7 +196,7 @@ LONG = "24 micro-batches"  # large ones, where memory counts
 
 
 def tasks(ranks: int, seed: int) -> dict[str, Task]:
-    """What is tried on so many ranks, by what is told of it; of 4 and 5 ranks some are no stage."""
+    """What is tried on so many ranks, by its name; of 4 and 5 ranks some are no stage."""
 
     def task(widths: Sequence[int], *turns: Streams, examples: int = 5, bare: int = -1) -> Task:
         return Task(widths, examples, turns, bare, seed)

@@ -1,6 +1,6 @@
 """What a function hands to joblib: its calls of Parallel, with how many workers, tasks and bytes. Facts, no sentences.
 
-While it is watched, Parallel runs its tasks on threads and writes them down. Where processes were asked for, every task
+While it is watched, Parallel runs its tasks on threads and records them. Where processes were asked for, every task
 is pickled, and its copy is run, as in a process: what a task changes is lost, and only what it returns comes back.
 (Starting real processes would take longer than all the rest.) With threads nothing is copied; what would have to be
 sent to processes is weighed all the same. One worker does its tasks on the spot: these are no tasks.
@@ -23,7 +23,7 @@ import cloudpickle
 import joblib
 import numpy as np
 
-BETWEEN = ("joblib", "sklearn.utils", __name__)  # modules that stand between Parallel and who called it
+BETWEEN = ("joblib", "sklearn.utils", __name__)  # modules between Parallel and its caller
 KINDS = {"_thread.lock": "a lock", "_thread.RLock": "a lock", "generator": "a generator", "module": "a module"}
 
 _here = threading.local()  # ``task``: the one that this thread is in
@@ -35,7 +35,7 @@ class Refused(Exception):
 
 @dataclass(frozen=True)
 class Task:
-    """``shared``: a thread does it, beside others that see the same memory."""
+    """``shared``: a thread does it, together with others that see the same memory."""
 
     number: int
     shared: bool

@@ -1,6 +1,6 @@
 """Fits whose CPU seconds are written down beforehand, so that who measures them is not misled by a busy machine.
 
-``played(script)``      a ``measure`` that only tells the seconds
+``played(script)``      a ``measure`` that only reports the seconds
 ``performed(script)``   one that really spends them, in threads and a process of this machine, and measures that
 """
 
@@ -18,14 +18,14 @@ from lockstep.classical.knobs import Measure, settle
 from lockstep.classical.usage import Usage, usage
 from lockstep.errors import UsageError
 
-LEAST = 0.2  # a knob counts if others take over so much more of the CPU time
+LEAST = 0.25  # a knob counts if others take over so much more of the CPU time
 
 
 @dataclass(frozen=True)
 class Script:
-    """A fit that does ``work`` seconds of work. With ``knob`` at 2, ``by`` do a ``share`` of it. ``vain``: seconds that
-    another thread burns whatever the knobs say. ``threads`` live on idle once a knob was turned up. ``slower``: how
-    many times as long it then takes on the wall."""
+    """A fit that does ``work`` seconds of work. With ``knob`` at 2, ``by`` do a ``share`` of it; with ``also`` at 2,
+    helpers do a share ``less`` of what is left. ``vain``: seconds that another thread burns whatever the knobs say.
+    ``threads`` live on idle once a knob was turned up. ``slower``: how many times as long it then takes on the wall."""
 
     knob: str = ""  # "openmp", "blas" or "n_jobs"
     by: str = "helpers"  # or "children"
@@ -34,6 +34,8 @@ class Script:
     vain: float = 0.0
     threads: int = 0
     slower: float = 0.8
+    also: str = ""  # another knob; it does not count
+    less: float = 0.2
 
     @property
     def kind(self) -> str:
@@ -48,10 +50,10 @@ class Script:
             if type(value) is not int or value < 1:
                 problem = f"measure({name}={value!r}): a knob is a number of threads or processes, 1 or more."
                 raise UsageError(problem, "Turn one knob to 2, and leave the others at 1.")
-        workers = knobs.get(self.knob, 1)
-        moved = self.work * min(1.0, 2 * self.share * (1 - 1 / workers))
+        moved = self.work * min(1.0, 2 * self.share * (1 - 1 / knobs.get(self.knob, 1)))
+        more = (self.work - moved) * min(1.0, 2 * self.less * (1 - 1 / knobs.get(self.also, 1)))
         helped = moved if self.by == "helpers" else 0.0
-        return self.work - moved, self.vain + helped, moved - helped
+        return self.work - moved - more, self.vain + helped + more, moved - helped
 
     def elsewhere(self, **knobs: int) -> float:
         """The share of the CPU time that others than the caller spend."""

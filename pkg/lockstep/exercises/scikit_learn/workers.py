@@ -1,13 +1,12 @@
-"""Exercises on joblib's Parallel: what is written down of a call, and told of what the workers were handed."""
+"""Exercises on joblib's Parallel: the record of a call, and the rules for what its workers were given."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
-from itertools import compress
 from typing import Any
 
 from lockstep.checks.case import Case, Inputs
-from lockstep.checks.exercise import Exercise, Watch
+from lockstep.checks.exercise import Exercise, Feedback, Run, Values, Watch
 from lockstep.checks.judge import Fault
 from lockstep.checks.observation import Seen
 from lockstep.checks.transport import encoded
@@ -46,37 +45,48 @@ HINTS = (
 
 
 def on_workers(
-    told: str, noun: str, tasks: Callable[[Any], int], inputs: Inputs, watch: Watch, wrong: Rule, **asked: Any
+    *, case: str, task: str, tasks: Callable[[Any], int], inputs: Inputs, watch: Watch, wrong: Rule, **fields: Any
 ) -> Exercise:
-    """An exercise of one case with several calls. ``wrong``: what is wrong with the value of a call. ``noun`` names one
-    of the ``tasks(call)`` that there could be at least."""
+    """An exercise of one case, with that name and several calls. ``wrong``: what is wrong with the value of a call. It
+    could be divided into ``tasks(call)`` tasks at least; ``task`` is the noun for one."""
 
     def faults(seen: Seen, rule: Rule) -> list[Fault]:
         found = [(a, rule(call, a)) for call, a in zip(inputs(seen.case, 0), seen.returned[0], strict=True)]
         return [replace(f, message=f"With n_jobs={a['n_jobs']}: {f.message}") for a, f in found if f]
 
     def misdone(call: Any, answer: Answer) -> Fault | None:
-        changed = " and ".join(compress(asked["parameters"].split(", "), answer["spoilt"]))
-        told = f"it changes {changed}. What your function is given stays as it is."
-        return misused(answer) or (Fault("changes-arguments", told, telling=True) if changed else wrong(call, answer))
+        return misused(answer) or wrong(call, answer)
 
-    return Exercise(
-        cases=lambda ranks, seed: [Case(1, seed, settings={"told": told})],
+    def unused(seen: Seen) -> list[Fault]:
+        return faults(seen, lambda call, a: wasted(a, tasks(call), task) if a["n_jobs"] > 1 else None)
+
+    exercise = Exercise(
+        cases=lambda ranks, seed: [Case(1, seed, settings={"told": case})],
         inputs=inputs,
-        watch=watch,
-        beside=watch,
-        alike=lambda seen: [[answer["value"], answer["spoilt"]] for answer in seen.returned[0]],
-        examine=lambda seen: next(iter(faults(seen, misdone)), None),
-        economise=lambda seen: faults(seen, lambda call, a: wasted(a, tasks(call), noun) if a["n_jobs"] > 1 else None),
         points=3,
-        hints=HINTS,
         worlds=(1,),
         pure=True,
-        real=True,
-        loads=("sklearn.model_selection", "sklearn.tree"),
-        seconds=15.0,  # importing sklearn takes several of them on a busy machine
-        **asked,
-    )  # fmt: skip
+        values=Values(
+            examine=lambda seen: next(iter(faults(seen, misdone)), None),
+            may_change=("estimator.values",),  # a rule of its exercise tells why not, and what to do
+        ),
+        run=Run(
+            watch=watch,
+            watch_known=watch,
+            real_machine=True,
+            preload=("sklearn.model_selection", "sklearn.tree"),
+            timeout=15.0,  # importing sklearn takes several of them on a busy machine
+        ),
+        feedback=Feedback(hints=HINTS),
+        **fields,
+    )
+    return replace(
+        exercise, costs=replace(exercise.costs, economise=unused), comparison=replace(exercise.comparison, alike=alike)
+    )
+
+
+def alike(seen: Seen) -> list[Any]:
+    return [answer["value"] for answer in seen.returned[0]]
 
 
 def observed(
@@ -93,8 +103,8 @@ def observed(
     process."""
     with recorded() as handed, watching or nullcontext(Fits()) as fits:
         given = arguments()
-        result, ended, spoilt = called(fn, given, lambda: handed.explains or fits.contested > 1)
-    answer: Answer = {"n_jobs": n_jobs, "calls": handed.calls, "refused": handed.refused, "spoilt": spoilt}
+        result, ended = called(fn, given, lambda: handed.explains or fits.contested > 1)
+    answer: Answer = {"n_jobs": n_jobs, "calls": handed.calls, "refused": handed.refused}
     answer |= {"lost": handed.lost, "silent": handed.silent, "fits": fits.counts, "contested": fits.contested}
     answer |= note(given, result, fits)
     twice = ended and n_jobs > 1 and handed.calls and fits.contested <= 1
@@ -140,6 +150,9 @@ def wasted(answer: Answer, tasks: int, noun: str) -> Fault | None:
          "Parallel once."),
         (largest["tasks"] < tasks, "too-coarse", f"you hand out {most} where there could be {tasks}, one for each "
          f"{noun}. Small tasks keep all workers busy to the end, whichever of them is slow."),
+        (len(calls) > 1, "calls-twice", f"you call Parallel {len(calls)} times: the second call cannot begin before "
+         "the slowest task of the first has ended. One call is enough: let each task do all that there is to do for "
+         f"its {noun}."),
         (every > inside, "called-at-once", f"{every - inside} of {every} fits were done by the caller, in no task. "
          "A worker does only what is in the function that delayed gets. What stands in a task's brackets, before "
          "Parallel or after it, the caller does. Put the fit into that function."),

@@ -1,8 +1,8 @@
-"""A step of a layer, as this unit's checks make it: forward, a mark in the trace, backward. What each rank returns and
-which gradients it finds is judged by those of one rank; what a pass sends, and what all compute, is counted.
+"""A step of a layer, as this unit's checks make it: forward, a mark in the trace, backward. Each rank's output and
+gradients are compared with those of one rank; what a pass sends, and what all ranks compute, is counted.
 
     LAYER = Layer("x A a B b", serial, drawn, inside={"A": along(1, "columns"), "B": along(0, "rows")})
-    EXERCISE = LAYER.exercise(number=2, ..., budgets=(*passes(1, nbytes, "n·h"), flops(...)))
+    EXERCISE = LAYER.exercise(number=2, ..., costs=Costs(budgets=(*passes(1, nbytes, "n·h"), flops(...))))
 
 ``seen.returned[rank]`` is {"out": what it returns, "followed": whether autograd knows how it came about,
 "gradients": one for each argument, None for those that ask for none or get none}.
@@ -21,20 +21,30 @@ from torch import Tensor
 
 from lockstep.checks.budget import Budget, Measure
 from lockstep.checks.case import Case, generator
-from lockstep.checks.default_judge import forgiven
-from lockstep.checks.exercise import Exercise
+from lockstep.checks.exercise import Comparison, Exercise, Feedback, Run, Values
 from lockstep.checks.judge import Fault
 from lockstep.checks.observation import Seen
 from lockstep.checks.plain import plain
 from lockstep.checks.reach import reached
+from lockstep.checks.run_faults import forgiven
 from lockstep.checks.values import compare
-from lockstep.checks.wording import counted
 from lockstep.events import COLLECTIVES, Event, Trace
+from lockstep.exercises.tensor_parallel.differences import (
+    ROUNDING,
+    added_up,
+    close,
+    in_place_of,
+    rounded_away,
+    summands,
+    times,
+    told_apart,
+    too_much,
+)
 from lockstep.show.timeline import timeline
 from lockstep.tensor_parallel.f_and_g import copy_to_region, reduce_from_region, share
 
-MARK = 17  # bytes of a broadcast to nobody else: it stands between forward and backward
-ROUNDING = 1e-9
+MARK = 17  # bytes of a broadcast to nobody else, which separates forward and backward
+NORMS = ("norm", "var", "std", "rsqrt")  # in the names of what a norm computes
 DIGITS = 8  # after the point: gradients that agree in these are one and the same mistake
 FORWARD, BACKWARD = 0, 1  # turns, with a mark between them
 
@@ -58,6 +68,7 @@ class Layer:
 
     inside    arguments of which each rank has the gradient of this part, zero elsewhere; all ranks' add up
     given     arguments of which a rank is given its part only, and has that part's gradient; "out": what it returns
+    mistaken  what else one rank may compute, by what is then to be said
     own_dy    whether the gradients that arrive at the ranks' outputs differ: then one rank gets their sum
 
     All other arguments have their whole gradient on every rank. A case's setting "constant" names arguments that ask
@@ -68,11 +79,18 @@ class Layer:
     drawn: Callable[[Case], Sequence[Any]]
     inside: Mapping[str, Part] = field(default_factory=dict)
     given: Mapping[str, Part] = field(default_factory=dict)
+    mistaken: Mapping[str, Callable[..., Tensor]] = field(default_factory=dict)
     own_dy: bool = False
 
-    def exercise(self, **more: Any) -> Exercise:
-        ours: dict[str, Any] = {"inputs": self.inputs, "watch": WATCH, "examine": self.examine, "alike": alike}
-        return Exercise(**{**ours, "kept": True, "picture": unmarked, "seconds": 2.5, "footprint": footprint, **more})
+    def exercise(self, **fields: Any) -> Exercise:
+        return Exercise(
+            inputs=self.inputs,
+            values=Values(examine=self.examine),
+            comparison=Comparison(alike=alike, footprint=footprint),
+            run=Run(watch=WATCH, timeout=2.5),
+            feedback=Feedback(picture=unmarked),
+            **fields,
+        )
 
     def inputs(self, case: Case, rank: int) -> tuple[Any, ...]:
         """A rank's arguments; and, for ``watch``, what arrives at its output and which of them ask for gradients."""
@@ -85,8 +103,11 @@ class Layer:
         case, own = seen.case, [seen.returned[rank] for rank in seen.case.members]
         out, gradients = self.wanted(case)
         parts = [self._part("out", case, r, out) for r in range(case.size)]
-        if fault := _compared(seen, [mine["out"] for mine in own], parts):
-            return fault
+        held = [mine["out"] for mine in own]
+        if fault := _compared(seen, held, parts):
+            return (
+                replace(fault, aside=self._aside(case, held, parts)) if fault.misconception == "wrong-values" else fault
+            )
         if lost := [rank for rank, mine in zip(case.members, own, strict=True) if not mine["followed"]]:
             told = f"what rank {lost[0]} returns is right, but autograd doesn't know how it came about"
             return Fault("unknown-to-autograd", f"With {case}: {told}, so there is no backward pass.", telling=True)
@@ -107,17 +128,36 @@ class Layer:
         torch.autograd.backward(out, torch.stack(arriving).sum(0))
         return out.detach(), [leaf.grad if ask else None for leaf, ask in zip(leaves, asks, strict=True)]
 
+    def _aside(self, case: Case, held: list[Tensor], parts: list[Tensor]) -> str:
+        """What the outputs have to do with one of the arguments."""
+        names, drawn = self.names.split(), self.drawn(case)
+
+        def fits(out: Tensor) -> bool:
+            return all(close(h, self._part("out", case, r, out)) for r, h in enumerate(held))
+
+        if mistake := next((said for said, serial in self.mistaken.items() if fits(serial(*drawn))), ""):
+            return mistake
+        if by := times(torch.stack(held), torch.stack(parts), case.size):
+            return by.strip()
+        r = next(r for r, (h, part) in enumerate(zip(held, parts, strict=True)) if not close(h, part))
+        given = [self._part(name, case, r, a) for name, a in zip(names, drawn, strict=True)]
+        swapped = partial(in_place_of, self.serial, names, drawn, fits)
+        found = swapped(1) or too_much(case.members[r], held[r], parts[r], names, given) or swapped(case.size)
+        return found or rounded_away(held[r], parts[r]).strip()
+
     def _gradients(self, seen: Seen, name: str, held: list[Any], want: Tensor) -> Fault | None:
         """Of one argument, by member of the group."""
         case = seen.case
         if name in self.inside:
             return self._in_parts(case, name, [torch.zeros_like(want) if mine is None else mine for mine in held], want)
-        for r, (rank, mine) in enumerate(zip(case.members, held, strict=True)):
+        parts = [self._part(name, case, r, want) for r in range(case.size)]
+        for rank, mine, part in zip(case.members, held, parts, strict=True):
             if mine is None:
                 told = f"rank {rank} finds no gradient of {name}: autograd knows no way from the output to {name}"
                 return Fault("no-gradient", f"With {case}: {told}.")
-            if off := told_apart(mine, self._part(name, case, r, want), case.size):
-                return Fault("wrong-gradient", f"With {case}, in the gradient of {name} on rank {rank}, {off}")
+            if off := told_apart(mine, part, case.size):
+                more = added_up(held, parts) if name in self.given else summands(held, want)
+                return Fault("wrong-gradient", f"With {case}, in the gradient of {name} on rank {rank}, {off}{more}")
         return None
 
     def _in_parts(self, case: Case, name: str, held: list[Tensor], want: Tensor) -> Fault | None:
@@ -178,20 +218,6 @@ def marked(beside: Tensor) -> Callable[[], None]:
     return lambda: dist.broadcast(mark, group_src=0, group=alone)
 
 
-def told_apart(held: Tensor, want: Tensor, K: int) -> str:
-    """Where two tensors of one shape differ by more than rounding; "" if nowhere."""
-    off = ~torch.isclose(held, want, ROUNDING, ROUNDING).flatten()
-    if not off.any():
-        return ""
-    at = int(off.nonzero()[0])
-    there, right = held.flatten()[at].item(), want.flatten()[at].item()
-    told = (
-        f"element {at} is {there:g}, not {right:g} ({int(off.sum()):,} of {counted(want.numel(), 'element')} differ)."
-    )
-    times = {1 / K: f" All of it is 1/{K} of what it should be.", K: f" All of it is {K} times what it should be."}
-    return told + next((t for by, t in times.items() if torch.allclose(held, by * want, ROUNDING, ROUNDING)), "")
-
-
 def _compared(seen: Seen, held: Sequence[Any], wanted: Sequence[Tensor]) -> Fault | None:
     return compare(seen, held, [forgiven(h, w, ROUNDING) for h, w in zip(held, wanted, strict=True)])
 
@@ -245,6 +271,7 @@ def passes(
     calls: int,
     nbytes: Callable[[Case], float],
     formula: str,
+    *,
     backward: tuple[int, Callable[[Case], float], str] | None = None,
 ) -> tuple[Budget, ...]:
     """Forward so many collectives, that carry no more than an all-reduce of ``nbytes``; and as many backward,
@@ -258,7 +285,7 @@ def passes(
 def in_turn(
     turn: int, name: str, told: str, calls: int, nbytes: Callable[[Case], float], formula: str
 ) -> tuple[Budget, Budget]:
-    """What may be sent between two marks, in what is ``told`` to be "the forward pass"."""
+    """Budgets for what is sent between two marks; ``told`` is what is there, as in "the forward pass"."""
     often = Measure(
         partial(number, turn=turn), "collective", f"in {told} a rank calls {{}}", f"{{}} {name}", f"collectives {name}"
     )
@@ -280,6 +307,17 @@ FLOPS = Measure(computed, "FLOP", "all ranks together compute {}", "{} on all ra
 def flops(need: Callable[[Case], float], formula: str) -> Budget:
     """What one rank alone would compute."""
     return Budget(FLOPS, need, formula, advice="Each rank computes with its own part only.")
+
+
+def norms_of_others(seen: Seen) -> Sequence[Fault]:
+    """The cost of a norm after the all-gather: it is of all ranks' positions."""
+    for rank, own in zip(seen.case.members, turns(seen)[FORWARD], strict=True):
+        kinds = [event.kind for event in own]
+        after = own[kinds.index("all_gather") :] if "all_gather" in kinds and seen.case.size > 1 else []
+        if any(part in event.name for event in after for part in NORMS if event.kind == "compute"):
+            told = f"With {seen.case}: rank {rank} norms what it has gathered, the positions of all ranks."
+            return [Fault("norms-all-positions", f"{told} Norm its own ones, and gather what comes out.", telling=True)]
+    return []
 
 
 def footprint(seen: Seen) -> Any:

@@ -1,4 +1,4 @@
-"""Cases that differ in their sizes, told by their letters, and tensors of random numbers for them."""
+"""Cases that differ in their sizes, which are named by letters, and tensors of random numbers for them."""
 
 from collections.abc import Callable, Mapping, Sequence
 from math import prod

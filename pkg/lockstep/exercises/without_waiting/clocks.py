@@ -32,7 +32,7 @@ def case_of(ranks: int, seed: int, group: tuple[int, ...] | None = None, **setti
 def start(case: Case) -> Tensor:
     """w to begin with: numbers that need their dtype."""
     rows = max(2, case.size - 1)  # one for each worker; a w of one row would take a flat gradient, too
-    w = torch.randint(-40, 40, (rows, 3), generator=generator(case, -1)) / 4
+    w = torch.randint(-4000, 4000, (rows, 3), generator=generator(case, -1)) / 4
     return w.double() + 2.0**40 if case.settings["dtype"] == "float64" else w
 
 
@@ -54,7 +54,10 @@ def watch(fn: Callable[..., Any], arguments: tuple[Any, ...]) -> Evidence:
 def given(seen: Seen) -> list[list[Step]]:
     """The steps of each member, with the clock of the w that it was given."""
     rows, workers = [seen.returned[rank]["asked"] for rank in seen.case.members], seen.case.size - 1
-    return [[Step(step, begin, end, clock[:workers]) for step, begin, end, clock in of_rank] for of_rank in rows]
+    return [
+        [Step(step, begin, end, clock[:workers], intact) for step, begin, end, clock, intact in of_rank]
+        for of_rank in rows
+    ]
 
 
 def whole(seen: Seen, w: Tensor) -> list[Evidence]:

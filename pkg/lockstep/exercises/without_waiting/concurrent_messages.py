@@ -1,7 +1,7 @@
 """Do the messages of a step travel at the same time? Read from a trace, whatever the time: by the order of each rank.
 
-A rank that has posted all its sends of a step, or all its receives, before it stands still for the first time keeps
-nobody waiting for what goes on between two others. One that goes from neighbour to neighbour does: with blocking calls,
+A rank that has posted all its sends of a step, or all its receives, before it waits for the first time makes no rank
+wait for what goes on between two others. One that goes from neighbour to neighbour does: with blocking calls,
 or with a wait after each pair of isend and irecv.
 """
 
@@ -14,8 +14,8 @@ from lockstep.events import POINT_TO_POINT, Event, Trace
 
 
 def early_waits(trace: Trace, steps: int = 1) -> int:
-    """Ranks that, in some of so many equal steps, stand still for a message before they have posted all they send, or
-    all they receive."""
+    """Ranks that, in some of so many equal steps, wait for a message before they have posted all they send, or all they
+    receive."""
     return sum(_waits_early(trace.of_rank(rank), steps) for rank in range(trace.ranks))
 
 

@@ -1,4 +1,5 @@
-"""What exercises of this unit share: cases that say themselves, and ranks of which more is seen than they return."""
+"""What exercises of this unit have in common: cases with names, and records of ranks with more than what they
+return."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -13,13 +14,14 @@ from lockstep.checks.plain import plain
 def case(
     ranks: int, seed: int, group: tuple[int, ...] | None, *told: str, trivial: bool = False, **settings: Any
 ) -> Case:
-    """It says its ranks, its size and what else is ``told``. One rank is trivial."""
+    """Its name contains its ranks, its size and what else is ``told``. One rank is trivial."""
     said = ", ".join(filter(None, [str(Case(ranks, seed, group, settings)), *told]))
     return Case(ranks, seed, group, {**settings, "told": said, "trivial": trivial or ranks == 1})
 
 
 def noting(observed: Callable[..., tuple[Any, Any]]) -> Watch:
-    """On each rank the "result" and what was "found" beside it: ``observed(fn, arguments)`` gives both, plain."""
+    """A watch that records each rank's "result" and what else was "found": ``observed(fn, arguments)`` returns both,
+    plain."""
     both = "result", "found"
     return lambda fn, given: dict(zip(both, observed(lambda *own: plain(fn(*own)), given), strict=True))
 
@@ -30,5 +32,5 @@ def results(seen: Seen) -> list[Any]:
 
 
 def alone(seen: Seen) -> Seen:
-    """The same run as if nothing had been found beside the results."""
+    """The same run as if only the results had been recorded."""
     return replace(seen, returned=tuple(noted and noted["result"] for noted in seen.returned))

@@ -68,7 +68,7 @@ def observed(fn: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[Any, d
 
 def told_elsewhere(secret: Sequence[int], sent: Sequence[Tensor], printed: str, files: int) -> Shown | None:
     """Whether one of the numbers that are ``secret`` leaves a rank by another way than its all-reduce."""
-    hidden = {number for number in secret if number >= LARGE}  # a small one stands anywhere by chance
+    hidden = {number for number in secret if number >= LARGE}  # a small one occurs anywhere by chance
     alone = "Here nothing may leave it but what it hands to dist.all_reduce."
     if hidden & large_numbers(printed):
         return (
@@ -83,7 +83,7 @@ def told_elsewhere(secret: Sequence[int], sent: Sequence[Tensor], printed: str, 
 
 
 def large_numbers(text: str) -> set[int]:
-    """Those that stand in a text: decimal, and hexadecimal with a digit in it, for "added" is a word."""
+    """Those in a text: decimal, and hexadecimal with a digit in it, for "added" is a word."""
     decimal = [int(digits) for digits in re.findall(r"(?<![\d.])\d{5,20}(?!\d)", text)]
     words = re.findall(r"(?<![0-9a-z.])(?:0x)?([0-9a-f]{4,16})(?![0-9a-z])", text.lower())
     hexadecimal = [int(word, 16) for word in words if not word.isalpha()]
@@ -125,6 +125,25 @@ def shown(own: Tensor, handed: Sequence[Tensor], masks: Sequence[Tensor], modulu
                     "shares these with could read its value together. Use all of them."
                 )
     return None
+
+
+def adds_up(handed: Sequence[Sequence[Tensor]], wanted: Tensor, modulus: int) -> bool | None:
+    """Whether what the ranks hand over, each in one tensor, adds up to what is wanted; None of several tensors."""
+    if any(len(of_rank) != 1 or of_rank[0].numel() != wanted.numel() for of_rank in handed):
+        return None
+    total = torch.stack([of_rank[0].flatten().long() % modulus for of_rank in handed]).sum(0)
+    return bool((total % modulus == wanted.flatten()).all())
+
+
+def once_each(own: Tensor, handed: Sequence[Tensor], masks: Sequence[Tensor], modulus: int) -> bool:
+    """Whether it is ``own`` with each of the masks added or taken off, in one tensor; true of several, and parts."""
+    if len(handed) != 1 or handed[0].numel() != own.numel():
+        return True
+    added = (handed[0].flatten().long() - own.flatten()) % modulus
+    used = (
+        sum(s * m.flatten() for s, m in zip(signs, masks, strict=True)) for signs in product((1, -1), repeat=len(masks))
+    )
+    return any(bool(((added - of) % modulus == 0).all()) for of in used)
 
 
 def out_of_range(handed: Sequence[Tensor], modulus: int) -> Shown | None:

@@ -1,6 +1,7 @@
 """What threads do to one w, seen from a gradient in which they wait for each other.
 
-It shows the same on an idle and on a busy machine: the clock decides nothing but how long somebody waits in vain.
+It shows the same on an idle and
+on a busy machine: the clock decides only how long a thread waits before it gives up.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from lockstep.without_waiting.sparse import Floats, Ints
+from lockstep.without_waiting.lock_free import Floats, Ints
 
 SIZE = 200_000  # of w: an array as long as it is larger than anything else that an answer makes
 STRIDE = 20_160  # between threads' own coordinates: whoever has a lock for each i % n of them has one for all
@@ -49,15 +50,17 @@ class Task:
         dice = np.random.default_rng(self.seed)
         places = dice.choice(STRIDE, UNUSED + 8 + 8 * self.examples, replace=False)
         unused, pool, own = np.split(places, [UNUSED, UNUSED + 8])
-        used = np.concatenate([own, *(pool + t * STRIDE for t in range(self.threads))])
+        used = np.concatenate([own, *(pool + t * STRIDE for t in range(self.threads if self.parted else 1))])
         w = np.zeros(SIZE)
         w[used] = dice.integers(-40, 40, len(used)) / 4
         w.view(np.int64)[unused] = SIGNALLING
         drawn = []
         for i in range(self.examples):
-            mine = pool + i % self.threads * STRIDE if self.parted else pool
+            if self.parted and i % self.threads == 0:  # all threads of a round alike: a lock of one is that of all
+                together = dice.choice(pool, 5, replace=False)
             last = not self.parted and i >= self.examples - self.threads
-            drawn.append(np.sort(own[8 * i :][:4] if last else dice.choice(mine, 5, replace=False)))
+            shared = together + i % self.threads * STRIDE if self.parted else dice.choice(pool, 5, replace=False)
+            drawn.append(np.sort(own[8 * i :][:4] if last else shared))
         return drawn, w
 
     def gradient(self, i: int, values: Any) -> Floats:
@@ -98,6 +101,9 @@ class Shared(np.ndarray[Any, Any]):
         for x in (*out, *inputs[: method == "at"]):
             if isinstance(x, Shared) and x.noted:
                 x.noted.write(inputs[1] if method == "at" else slice(None))
+        for x in inputs[method == "at" :]:
+            if isinstance(x, Shared) and x.noted:
+                x.noted.read()
         plain = [x.view(np.ndarray) if isinstance(x, Shared) else x for x in (*inputs, *out)]
         into = {"out": tuple(plain[len(inputs) :])} if out else {}
         result = getattr(ufunc, method)(*plain[: len(inputs)], **into, **more)
@@ -114,11 +120,13 @@ class Meeting:
     taken: dict[threading.Thread, list[int]] = field(default_factory=dict)  # the examples of each, in order
     given: dict[int, list[float]] = field(default_factory=dict)
     misused: str = ""
-    failed: str = ""  # what was waited for in vain
+    failed: str = ""  # what never came, though it was waited for
     dense: bool = False  # whether w was written where the thread's example is not
+    reads: bool = False  # whether all of w was read
+    old: int | None = None  # an example whose gradient was given other values than w held there then
     unwritten: bool = False  # whether a thread went on to its next example, and w was as before
     most: int = 0  # threads in the gradient at once
-    alive: int = 0  # threads that there were when waiting was in vain
+    alive: int = 0  # threads that there were when a wait was given up
     done: int = 0  # gradients
     returned: bool = False
 
@@ -158,6 +166,10 @@ class Meeting:
                 self.writing.add(mine[0])
                 self.changed.notify_all()
                 self._wait("writes", self._written)
+
+    def read(self) -> None:
+        """Before all of w is read by a thread that has an example."""
+        self.reads = self.reads or bool(self.taken.get(threading.current_thread()))
 
     def _written(self) -> bool:
         """Whoever has gone on to another example has written without being seen."""
@@ -199,6 +211,8 @@ class Meeting:
             self.unwritten = True
         mine.append(i)
         self.given.setdefault(i, np.asarray(values, np.float64).tolist())
+        if self.old is None and self.given[i] != self.w[self.coordinates[i]].tolist():
+            self.old = i
         self.inside += 1
         self.most = max(self.most, self.inside)
         alone = threading.current_thread() is self.main and threading.active_count() == self.before
@@ -239,6 +253,7 @@ def observed(fn: Callable[..., Any], task: Task) -> dict[str, Any]:
         "taken": sorted(meeting.taken.values()), "given": [meeting.given.get(i) for i in range(task.examples)],
         "held": held, "unchanged": held == before, "unwritten": meeting.unwritten, "late": late, "bytes": most_bytes,
         "dense": meeting.dense or bool((w.view(np.int64)[unused] != SIGNALLING).any()), "misused": meeting.misused,
+        "reads": meeting.reads, "old": meeting.old,
         "failed": meeting.failed, "most": meeting.most, "alive": meeting.alive, "processes": meeting.elsewhere[0],
     }  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Gradients and residuals whose totals have a plain order of magnitudes; or many equal ones."""
+"""Gradients and residuals whose totals have clearly different magnitudes; or many equal ones."""
 
 from typing import Any
 
@@ -10,9 +10,10 @@ from lockstep.exercises.communication.tensors import groups
 from lockstep.exercises.without_waiting.evidence import case
 
 PLAIN, ALIKE, TIES = "", "the largest in the same places on each rank", "most of them equally large"
+ZEROS = "nothing but zeros on rank 0"
 AWKWARD = {  # by ranks: numel, k, dtype, kind
     2: [(200, 5, "float32", TIES), (6, 6, "float32", PLAIN)],
-    3: [(200, 5, "float64", ALIKE), (5, 1, "float32", PLAIN)],
+    3: [(200, 20, "float64", ALIKE), (5, 1, "float32", PLAIN), (5, 2, "float32", ZEROS)],
     4: [(200, 5, "float64", TIES)],
 }
 
@@ -25,14 +26,22 @@ def cases(ranks: int, seed: int) -> list[Case]:
 
 
 def inputs(case: Case, rank: int) -> tuple[Tensor, Tensor, int]:
-    """Multiples of K, so that their means are exact. The largest gradients aren't where the largest totals are."""
+    """Multiples of K, so that their means are exact; with bits that no smaller dtype holds. The largest gradients
+    aren't where the largest totals are. Where places are ``ALIKE``, sums are rounded, by their order. Of ``TIES``
+    the last two are larger."""
     numel, kind, draw = case.settings["numel"], case.settings["kind"], generator(case, rank)
     total = torch.randperm(numel, generator=generator(case, -1) if kind == ALIKE else draw) + 1.0
-    total = total.clamp(max=4) if kind == TIES else total
+    if kind == TIES:
+        total = total.clamp(max=4)
+        total[-2:] = 8
     total *= torch.randint(2, (numel,), generator=draw) * 2 - 1
-    gradient = torch.randint(-2 * numel, 2 * numel, (numel,), generator=draw) / 4
+    gradient = (torch.randint(-2 * numel, 2 * numel, (numel,), generator=draw) / 4).double()
+    total = total + torch.rand(numel, generator=draw, dtype=torch.float64) / 4 if kind == ALIKE else total
+    if kind == ZEROS and rank == 0:
+        total, gradient = torch.zeros(numel), torch.zeros(numel)
     dtype, K = DTYPES[case.settings["dtype"]], case.size
-    return (K * gradient).to(dtype), (K * (total - gradient)).to(dtype), case.settings["k"]
+    unit = K * (2**30 + 1 if dtype == torch.float64 else 2**11 + 1)
+    return (unit * gradient.double()).to(dtype), (unit * (total - gradient).double()).to(dtype), case.settings["k"]
 
 
 def wanted(case: Case, left: list[Any]) -> list[tuple[Tensor, Tensor]]:

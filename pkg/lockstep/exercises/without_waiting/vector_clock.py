@@ -1,10 +1,11 @@
-"""A vector clock in place of a model: gradients that count, so that each w tells whose updates it has, and how many.
+"""A vector clock in place of a model: gradients that count, so that each w shows whose updates it contains, and how
+many.
 
     w with which worker 2 begins its step 2     [[0, …], [2, …], [1, …]]·(-rate) more than the start
     updates that are in it                       none of worker 1, two of worker 2, one of worker 3
 
-By it is told whether a server kept to bounded staleness, and whether what it sent was old; by the times of the
-gradients, whether anybody waited without need.
+It shows whether a server kept to bounded staleness, and whether what it sent was old; the times of the gradients show
+whether anybody waited without need.
 Source of the clocks: F. Mattern, Virtual Time and Global States of Distributed Systems, 1989; C. Fidge, 1988.
 """
 
@@ -28,6 +29,7 @@ class Step(NamedTuple):
     begin: float  # seconds
     end: float
     clock: list[float]  # how many updates of worker 1, 2 … the w had
+    intact: bool = True  # whether the numbers of w are there that no update changes
 
 
 @dataclass
@@ -44,7 +46,8 @@ class Counting:
     def __call__(self, w: Tensor, step: int) -> Tensor:
         begin, clock = time.perf_counter(), updates(self.start, w, self.rate)
         time.sleep(self.seconds)
-        self.asked.append(Step(int(step), begin, time.perf_counter(), clock))
+        intact = w.shape == self.start.shape and torch.equal(w[:, 2], self.start[:, 2])
+        self.asked.append(Step(int(step), begin, time.perf_counter(), clock, intact))
         g = torch.zeros_like(self.start)
         g[self.who - 1, :2] = torch.tensor([1.0, step])
         return g
@@ -96,5 +99,6 @@ def of_steps(workers: Sequence[Sequence[Step]], bound: float, pause: float) -> I
                 yield {
                     "who": who + 1, "step": c, "other": other + 1, "own": who == other,
                     "done": done, "needed": needed[other], "made": max((clock[other] for clock in before), default=0),
-                    "bound": bound, "late": done > needed[other] and ready(other, done) > allowed + pause,
+                    "intact": now.intact, "bound": bound,
+                    "late": done > needed[other] and ready(other, done) > allowed + pause,
                 }  # fmt: skip

@@ -9,10 +9,11 @@ from torch import Tensor
 
 from lockstep.checks.budget import Budget
 from lockstep.checks.case import Case, generator
-from lockstep.checks.exercise import Exercise
+from lockstep.checks.exercise import Costs, Exercise, Feedback, Values
 from lockstep.checks.judge import Fault
 from lockstep.checks.measured_overlap import uncovered
 from lockstep.checks.observation import Seen
+from lockstep.exercises.all_reduce_sgd.gradients_in_buckets import badly_filled, out_of_order
 from lockstep.exercises.all_reduce_sgd.networks import Loss, network, widths
 from lockstep.exercises.communication.tensors import groups
 
@@ -27,15 +28,18 @@ AWKWARD: Mapping[int, Mapping[str, Any]] = {
 
 def cases(ranks: int, seed: int) -> list[Case]:
     """A deep network everywhere, with two layers in a bucket, and in a group that is not the world; by turns a matrix
-    used twice, a bucket for each gradient, one for all."""
+    used twice, a bucket for each gradient, one for all; and equal layers, of which two fill a bucket to the byte."""
     parameters = sum(a * b + b for a, b in pairwise(widths(DEEP, seed)))
     deep = {"layers": DEEP, "bucket_bytes": 4 * 2 * parameters // DEEP}
-    awkward = [Case(ranks, seed, None, AWKWARD[ranks])] if ranks in AWKWARD else []
-    return [Case(ranks, seed, group, deep) for group in groups(ranks)] + awkward
+    awkward = [AWKWARD[ranks]] if ranks in AWKWARD else []
+    if ranks == 2:
+        width = widths(SHALLOW, seed, equal=True)[0]
+        awkward.append({"layers": SHALLOW, "bucket_bytes": 4 * 2 * (width * width + width), "full": True})
+    return [Case(ranks, seed, group, deep) for group in groups(ranks)] + [Case(ranks, seed, None, a) for a in awkward]
 
 
 def sizes_of(case: Case) -> list[int]:
-    return widths(case.settings["layers"], case.seed, "tied" in case.settings)
+    return widths(case.settings["layers"], case.seed, not {"tied", "full"}.isdisjoint(case.settings))
 
 
 def model(case: Case) -> Loss:
@@ -44,8 +48,10 @@ def model(case: Case) -> Loss:
 
 
 def inputs(case: Case, rank: int) -> tuple[Loss, Tensor, int]:
+    """Where there are few layers, the batch has numbers that bfloat16 cannot hold; a rank of three has zeros."""
     batch = torch.randint(-2, 3, (EXAMPLES, sizes_of(case)[0]), generator=generator(case, rank)).float()
-    return model(case), batch, case.settings["bucket_bytes"]
+    batch *= 257 if case.settings["layers"] == SHALLOW else 1
+    return model(case), batch * ((case.ranks, rank) != (3, 1)), case.settings["bucket_bytes"]
 
 
 def wanted(case: Case) -> list[tuple[Tensor, ...]]:
@@ -69,7 +75,7 @@ def products(case: Case) -> int:
 
 def late(seen: Seen) -> list[Fault]:
     """Where there are many layers, so that there is something to hide behind."""
-    return uncovered("the backward pass")(seen) if seen.case.settings["layers"] == DEEP else []
+    return uncovered("the backward pass")(seen) if seen.case.settings["layers"] == DEEP else badly_filled(seen)
 
 
 EXERCISE = Exercise(
@@ -82,24 +88,27 @@ EXERCISE = Exercise(
     worlds=(1, 2, 3, 4),
     cases=cases,
     inputs=inputs,
-    wanted=wanted,
-    kept=True,
-    asked="the list of the gradients, one for each parameter,",
-    of="DDP",
-    budgets=(
-        Budget(
-            "collectives",
-            lambda case: 2 * sum(nbytes(case)) // case.settings["bucket_bytes"] + 1,
-            "2·N/bucket_bytes + 1",
-        ),
-        Budget(
-            "largest collective",
-            lambda case: case.settings["bucket_bytes"] + max(nbytes(case)),
-            "bucket_bytes and a gradient",
-            advice="Each bucket travels by itself.",
-        ),
-        Budget("collective bytes", lambda case: sum(nbytes(case)), "N", advice="Each gradient travels once."),
-        Budget("flops", products, advice="One forward and one backward pass are enough."),
+    values=Values(
+        wanted=wanted, examine=lambda seen: out_of_order(seen, wanted(seen.case)), may_change=["model.gradient"]
     ),
-    economise=late,
+    costs=Costs(
+        algorithm="DDP",
+        budgets=(
+            Budget(
+                "collectives",
+                lambda case: 2 * sum(nbytes(case)) // case.settings["bucket_bytes"] + 1,
+                "2·N/bucket_bytes + 1",
+            ),
+            Budget(
+                "largest collective",
+                lambda case: case.settings["bucket_bytes"] + max(nbytes(case)),
+                "bucket_bytes and a gradient",
+                advice="Each bucket travels by itself.",
+            ),
+            Budget("collective bytes", lambda case: sum(nbytes(case)), "N", advice="Each gradient travels once."),
+            Budget("flops", products, advice="One forward and one backward pass are enough."),
+        ),
+        economise=late,
+    ),
+    feedback=Feedback(answer="the list of the gradients, one for each parameter,"),
 )

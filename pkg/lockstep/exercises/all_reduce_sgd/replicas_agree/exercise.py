@@ -1,6 +1,6 @@
 """Do the replicas agree? Of two ranks or more one may differ, in a way that many fingerprints do not see."""
 
-from lockstep.checks.exercise import Exercise
+from lockstep.checks.exercise import Comparison, Costs, Exercise, Run, Values
 from lockstep.checks.judge import Fault
 from lockstep.checks.observation import Seen
 from lockstep.checks.values import told
@@ -27,7 +27,17 @@ def alike(seen: Seen) -> list[bool]:
 
 
 EXERCISE = Exercise(
-    number=1, title="Do the replicas agree?", points=3, minutes=20, parameters="parameters, group=None",
-    reference="lockstep.data_parallel.replicas:replicas_agree", cases=cases, inputs=parameters, examine=examine,
-    alike=alike, kept=True, budgets=all_reduces(lambda case: 16), worlds=(1, 2, 3, 4, 8), seconds=2.5,
-)  # fmt: skip
+    number=1,
+    title="Do the replicas agree?",
+    points=3,
+    minutes=20,
+    parameters="parameters, group=None",
+    reference="lockstep.data_parallel.replicas:replicas_agree",
+    cases=cases,
+    inputs=parameters,
+    worlds=(1, 2, 3, 4, 8),
+    values=Values(examine=examine),
+    costs=Costs(budgets=all_reduces(lambda case: 16)),
+    comparison=Comparison(alike=alike),
+    run=Run(timeout=2.5),
+)

@@ -2,6 +2,7 @@
 
 from random import Random
 
+from lockstep.checks.exercise import Costs, Feedback, Values
 from lockstep.checks.numbers import exact, number
 from lockstep.cost.data_parallel import all_reduce_seconds
 from lockstep.exercises.arithmetic import Calls, arithmetic, whole
@@ -37,9 +38,20 @@ EXERCISE = arithmetic(
         "a backward pass exactly as long as the all-reduce": equal,
         ALONE: lambda dice: [(1e9, 10**8, 1, 25e-6, 8e-10, 1e12), (2e6, 4096, 1, 3.4e-6, 1e-11, 15.7e12)],
     },
-    {ALONE}, number=5, title="How large must a batch be?", points=2, minutes=15,
-    parameters="flops, nbytes, ranks, alpha, beta, rate", asked="a whole number", agrees=exact, economise=whole,
-    reference="lockstep.cost.data_parallel:smallest_batch_that_hides", values=0.75,
-    steps=lambda flops, *ring: f"the ring takes {number(all_reduce_seconds(*ring[:-1]))} s, the backward pass of one "
-    f"example {number(flops / ring[-1])} s.",
-)  # fmt: skip
+    trivial={ALONE},
+    number=5,
+    title="How large must a batch be?",
+    points=2,
+    minutes=15,
+    parameters="flops, nbytes, ranks, alpha, beta, rate",
+    reference="lockstep.cost.data_parallel:smallest_batch_that_hides",
+    values=Values(agrees=exact, share=0.75),
+    costs=Costs(economise=whole),
+    feedback=Feedback(
+        answer="a whole number",
+        steps=lambda flops, *ring: (
+            f"the ring takes {number(all_reduce_seconds(*ring[:-1]))} s, the backward pass of "
+            f"one example {number(flops / ring[-1])} s."
+        ),
+    ),
+)

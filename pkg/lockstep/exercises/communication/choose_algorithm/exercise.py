@@ -5,7 +5,8 @@ from itertools import product
 from typing import Any
 
 from lockstep.checks.case import Case
-from lockstep.checks.exercise import Exercise
+from lockstep.checks.exercise import Comparison, Exercise, Feedback, Values
+from lockstep.checks.judge import Fault
 from lockstep.checks.observation import Seen
 from lockstep.cost.fit import choices, crossings
 
@@ -29,6 +30,15 @@ def cheapest(case: Case) -> list[frozenset[str]]:
     return [frozenset(n for n, s in table.items() if s <= min(table.values()) * (1 + 1e-9)) for table in tables]
 
 
+def examine(seen: Seen) -> Fault | None:
+    """An algorithm that does not exist there is worse than one that takes too long."""
+    for (_, K, *_), answer in zip(queries(seen.case, 0), seen.returned[0], strict=True):
+        if answer in ("halving_doubling", "recursive_doubling") and K & (K - 1):
+            told = f"With {K} ranks you choose {answer!r}, which is for powers of two only."
+            return Fault("ignores-power-of-two", told, telling=True)
+    return None
+
+
 def alike(seen: Seen) -> Any:
     """The wrong answers; of two that cost the same either is right."""
     return [None if a in may else a for a, may in zip(seen.returned[0], cheapest(seen.case), strict=True)]
@@ -46,10 +56,13 @@ EXERCISE = Exercise(
     worlds=(1,),
     cases=lambda ranks, seed: [Case(1, seed, settings={"told": "several machines"})],
     inputs=queries,
-    wanted=cheapest,
-    asked='the name alone, "ring", "tree", "halving_doubling" or "recursive_doubling",',
-    steps=lambda *query: ", ".join(f"{name} {s * 1e6:,.1f} µs" for name, s in choices(*query).items()) + ".",
-    hints=[("wrong-type", "Of a dict of times, min(times.values()) is the least, min(times, key=times.get) its name.")],
-    nearly=0.9,
-    alike=alike,
+    values=Values(wanted=cheapest, examine=examine, full_credit_from=0.9),
+    comparison=Comparison(alike=alike),
+    feedback=Feedback(
+        answer='the name alone, "ring", "tree", "halving_doubling" or "recursive_doubling",',
+        steps=lambda *query: ", ".join(f"{name} {s * 1e6:,.1f} µs" for name, s in choices(*query).items()) + ".",
+        hints=[
+            ("wrong-type", "Of a dict of times, min(times.values()) is the least, min(times, key=times.get) its name.")
+        ],
+    ),
 )

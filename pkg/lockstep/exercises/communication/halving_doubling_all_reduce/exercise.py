@@ -2,7 +2,8 @@
 
 from lockstep.checks.budget import Budget
 from lockstep.checks.case import Case
-from lockstep.exercises.communication.all_reduces import AT_ONCE, LEAST, SHARE, all_reduce
+from lockstep.checks.exercise import Costs
+from lockstep.exercises.communication.all_reduces import AT_ONCE, SHARE, TOTAL, all_reduce
 from lockstep.exercises.communication.broadcast_trees import depth
 
 BY_TURNS = 2  # blocking calls, one partner sends first and the other receives first
@@ -20,11 +21,13 @@ EXERCISE = all_reduce(
     minutes=40,
     reference="lockstep.collectives:halving_doubling_all_reduce",
     worlds=(1, 2, 4, 8),  # so all groups are powers of two
-    of="halving and doubling",
-    budgets=(
-        LEAST,
-        SHARE,
-        Budget("messages", rounds, "2·log2 K"),
-        Budget("rounds", rounds, "2·log2 K", at_most=BY_TURNS, advice=AT_ONCE),
+    costs=Costs(
+        algorithm="halving and doubling",
+        budgets=(
+            SHARE,
+            TOTAL,
+            Budget("messages", rounds, "2·log2 K"),
+            Budget("rounds", rounds, "2·log2 K", at_most=BY_TURNS, advice=AT_ONCE),
+        ),
     ),
 )

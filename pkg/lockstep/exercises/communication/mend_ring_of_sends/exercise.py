@@ -4,6 +4,7 @@ from torch import Tensor
 
 from lockstep.checks.budget import Budget
 from lockstep.checks.case import Case
+from lockstep.checks.exercise import Contributions, Costs, Values
 from lockstep.dye import shifted
 from lockstep.exercises.communication.tensors import collective, members_tensors, nbytes, one
 
@@ -22,14 +23,15 @@ EXERCISE = collective(
     points=2,
     minutes=15,
     reference="lockstep.collectives:mend_ring_of_sends",
-    wanted=of_the_left,
-    of="this ring",
-    budgets=(
-        Budget("collectives", lambda case: 0, advice="One message in and one out is enough."),
-        Budget("all bytes", lambda case: case.size * one(case) * nbytes(case), "K·N", at_least=1),
-        Budget("messages", one),
-        Budget("rounds", one, at_most=BY_TURNS),
+    values=Values(wanted=of_the_left, may_change=["tensor.shared"]),
+    costs=Costs(
+        algorithm="this ring",
+        budgets=(
+            Budget("collectives", lambda case: 0, advice="One message in and one out is enough."),
+            Budget("all bytes", lambda case: case.size * one(case) * nbytes(case), "K·N", at_least=1),
+            Budget("messages", one),
+            Budget("rounds", one, at_most=BY_TURNS),
+        ),
     ),
-    dye=lambda dyed, case: shifted(dyed),
-    symmetry="shift",
+    contributions=Contributions(wanted=lambda dyed, case: shifted(dyed), symmetry="shift"),
 )

@@ -5,6 +5,7 @@ from torch import Tensor
 
 from lockstep.checks.budget import Budget
 from lockstep.checks.case import Case, numbers
+from lockstep.checks.exercise import Costs, Values
 from lockstep.checks.values import total
 from lockstep.exercises.communication.tensors import collective, one
 
@@ -31,6 +32,6 @@ EXERCISE = collective(
     minutes=15,
     reference="lockstep.collectives:mend_skipped_collective",
     inputs=signed,
-    wanted=wanted,
-    budgets=(Budget("transfers", one, at_most=None, at_least=1),),
+    values=Values(wanted=wanted),
+    costs=Costs(budgets=(Budget("transfers", one, at_most=None, at_least=1),)),
 )

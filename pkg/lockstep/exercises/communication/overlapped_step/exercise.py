@@ -1,30 +1,18 @@
 """Hide a transfer: the sum of a gradient travels while a product is computed."""
 
-import torch
-from torch import Tensor
-
-from lockstep.checks.case import Case, generator
+from lockstep.checks.case import Case
+from lockstep.checks.exercise import Costs, Feedback, Run, Values
 from lockstep.checks.measured_overlap import exposed
-from lockstep.checks.values import total
-from lockstep.exercises.communication.tensors import collective, groups
-
-ROWS, INNER, COLUMNS = 256, 512, 384  # on the simulated machine the product takes about as long as the transfer
+from lockstep.exercises.communication.hidden_transfer import PRODUCT, inputs, wanted
+from lockstep.exercises.communication.tensors import changeable, collective, groups
 
 
 def cases(ranks: int, seed: int) -> list[Case]:
-    return [Case(ranks, seed + n, group, {"numel": 250_000 + seed % 1000}) for n, group in enumerate(groups(ranks))]
-
-
-def inputs(case: Case, rank: int) -> list[Tensor]:
-    """Quarters: float32 adds and multiplies them exactly."""
-    drawn, shapes = generator(case, rank), ((case.settings["numel"],), (ROWS, INNER), (INNER, COLUMNS))
-    return [torch.randint(-15, 16, shape, generator=drawn) / 4 for shape in shapes]
-
-
-def wanted(case: Case) -> list[tuple[Tensor, Tensor]]:
-    own = [inputs(case, rank) for rank in case.members]
-    right = total([gradient for gradient, _, _ in own])
-    return [(right, x @ weights) for _, x, weights in own]
+    """With three ranks, one of them has a gradient of zeros, and all are of float64."""
+    zeros = {"zeros_on": 1, "dtype": "float64"} if ranks == 3 else {}
+    return [
+        Case(ranks, seed + n, group, {"numel": 250_000 + seed % 1000, **zeros}) for n, group in enumerate(groups(ranks))
+    ]
 
 
 EXERCISE = collective(
@@ -35,10 +23,10 @@ EXERCISE = collective(
     parameters="gradient, x, weights, group=None",
     reference="lockstep.collectives:overlapped_step",
     worlds=(1, 2, 3, 4),
-    seconds=5.0,
     cases=cases,
     inputs=inputs,
-    wanted=wanted,
-    asked="the pair (gradient, product)",
-    economise=exposed(2 * ROWS * INNER * COLUMNS, "the product"),
+    values=Values(wanted=wanted, may_change=changeable("gradient")),
+    costs=Costs(economise=exposed(PRODUCT, "the product")),
+    run=Run(timeout=5.0),
+    feedback=Feedback(answer="the pair (gradient, product)"),
 )

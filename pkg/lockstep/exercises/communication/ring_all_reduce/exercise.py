@@ -2,7 +2,8 @@
 
 from lockstep.checks.budget import Budget
 from lockstep.checks.case import Case
-from lockstep.exercises.communication.all_reduces import AT_ONCE, LEAST, SHARE, all_reduce
+from lockstep.checks.exercise import Costs
+from lockstep.exercises.communication.all_reduces import AT_ONCE, SHARE, TOTAL, all_reduce
 
 BY_TURNS = 3  # even ranks send first, odd ranks receive first; with an odd number of ranks two neighbours are alike
 
@@ -17,7 +18,14 @@ EXERCISE = all_reduce(
     points=5,
     minutes=40,
     reference="lockstep.collectives:ring_all_reduce",
-    of="a ring",
-    budgets=(LEAST, SHARE, Budget("rounds", rounds, "2(K-1)", at_most=BY_TURNS, advice=AT_ONCE)),
     symmetry="rotation",
+    costs=Costs(
+        algorithm="a ring",
+        budgets=(
+            SHARE,
+            TOTAL,
+            Budget("messages", rounds, "2(K-1)"),
+            Budget("rounds", rounds, "2(K-1)", at_most=BY_TURNS, advice=AT_ONCE),
+        ),
+    ),
 )

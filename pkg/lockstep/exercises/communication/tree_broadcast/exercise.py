@@ -1,6 +1,7 @@
 """Broadcast along a tree: who has the tensor helps to spread it."""
 
 from lockstep.checks.case import numbers
+from lockstep.checks.exercise import Contributions, Values
 from lockstep.dye import tensor_of
 from lockstep.exercises.communication.broadcast_trees import root_of, rooted, seat_of_root, tree
 
@@ -12,7 +13,8 @@ EXERCISE = tree(
     parameters="tensor, src, group=None",
     reference="lockstep.collectives:tree_broadcast",
     cases=rooted("src"),
-    wanted=lambda case: [numbers(case, root_of(case))] * case.size,
-    dye=lambda dyed, case: tensor_of(dyed, seat_of_root(case)),
-    root="src",
+    values=Values(
+        wanted=lambda case: [numbers(case, root_of(case))] * case.size, may_change=("tensor.values", "tensor.shared")
+    ),
+    contributions=Contributions(wanted=lambda dyed, case: tensor_of(dyed, seat_of_root(case)), root="src"),
 )

@@ -3,6 +3,7 @@
 from torch import Tensor
 
 from lockstep.checks.case import Case
+from lockstep.checks.exercise import Contributions, Values
 from lockstep.dye import only_at, total
 from lockstep.exercises.communication.broadcast_trees import root_of, rooted, seat_of_root, tree
 from lockstep.exercises.communication.tensors import sums
@@ -22,7 +23,6 @@ EXERCISE = tree(
     parameters="tensor, dst, group=None",
     reference="lockstep.collectives:tree_reduce",
     cases=rooted("dst"),
-    wanted=wanted,
-    dye=lambda dyed, case: only_at(total(dyed), seat_of_root(case)),
-    root="dst",
+    values=Values(wanted=wanted, may_change=("tensor.values", "tensor.shared")),
+    contributions=Contributions(wanted=lambda dyed, case: only_at(total(dyed), seat_of_root(case)), root="dst"),
 )

@@ -5,10 +5,10 @@ from collections.abc import Callable
 from typing import Any
 
 from lockstep.checks.case import Case
-from lockstep.checks.default_judge import equal
-from lockstep.checks.exercise import Exercise
+from lockstep.checks.exercise import Comparison, Exercise, Feedback, Run, Values
 from lockstep.checks.observation import Seen
 from lockstep.checks.plain import plain
+from lockstep.checks.run_faults import equal
 from lockstep.exercises.cpu.arrays import one_case
 from lockstep.exercises.cpu.roofs import device, ridge
 from lockstep.machines import Device
@@ -61,13 +61,15 @@ EXERCISE = Exercise(
     reference="lockstep.cpu.roofline_points:place_kernels",
     cases=one_case("five kernels, seven sizes and devices"),
     inputs=inputs,
-    watch=watch,
-    wanted=lambda case: [right(*call) for call in inputs(case, 0)],
-    asked='a dict is wanted, name → (FLOP/byte, "memory" or "compute"): a pair',
-    steps=lambda name, n, d: f"this is {name} with n = {n:,}, on a device whose ridge is at {ridge(d):.4g} FLOP/byte.",
-    values=1.0,
-    shared=True,
-    alike=alike,
     worlds=(1,),
     pure=True,
-)  # fmt: skip
+    values=Values(wanted=lambda case: [right(*call) for call in inputs(case, 0)], share=1.0, partial_credit=True),
+    comparison=Comparison(alike=alike),
+    run=Run(watch=watch),
+    feedback=Feedback(
+        answer='a dict with a pair for each of the five names, (FLOP/byte, "memory" or "compute"),',
+        steps=lambda name, n, d: (
+            f"this is {name} with n = {n:,}, on a device whose ridge is at {ridge(d):.4g} FLOP/byte."
+        ),
+    ),
+)

@@ -4,9 +4,9 @@ import random
 from typing import Any
 
 from lockstep.checks.case import Case
-from lockstep.checks.default_judge import equal
-from lockstep.checks.exercise import Exercise
+from lockstep.checks.exercise import Comparison, Exercise, Feedback, Values
 from lockstep.checks.observation import Seen
+from lockstep.checks.run_faults import equal
 from lockstep.exercises.cpu.arrays import one_case
 from lockstep.exercises.cpu.roofs import attainable, device, ridge
 from lockstep.machines import Device
@@ -15,14 +15,14 @@ ROOFS = ((1e11, 2e10), (2e13, 2e12), (3e9, 6e9))  # FLOP/s and bytes/s
 
 
 def inputs(case: Case, rank: int) -> list[tuple[float, float, Device]]:
-    """Also no operations at all, and no bytes at all."""
+    """Also no operations at all, and no bytes at all: so few operations that one byte would be the limit."""
     draw = random.Random(case.seed)
     rows: list[tuple[float, float, Device]] = []
     for peak, bandwidth in ROOFS:
         here = device(peak * draw.uniform(0.9, 1.1), bandwidth * draw.uniform(0.9, 1.1))
         sizes = [(factor, draw.randint(1000, 10**6)) for factor in (0.01, 0.3, 0.9, 1.1, 3.0, 200.0)]
         rows += [(round(q * ridge(here) * factor * 64) / 64, q, here) for factor, q in sizes]
-        rows += [(0.0, 4096, here), (1000.0, 0, here)]
+        rows += [(0.0, 4096, here), (1.0, 0, here)]
     return rows
 
 
@@ -36,7 +36,8 @@ def alike(seen: Seen) -> list[Any]:
 
 def steps(flops: float, nbytes: float, d: Device) -> str:
     roofs = f"{d.peak('float32'):.4g} FLOP/s and {d.memory_bandwidth:.4g} bytes/s"
-    return f"{flops:,.6g} operations, {nbytes:,} bytes, on a device of {roofs}."
+    intensity = f" ({flops / nbytes:.4g} FLOP/byte)" if nbytes else ""
+    return f"{flops:,.6g} operations, {nbytes:,} bytes{intensity}, on a device of {roofs} (ridge at {ridge(d):.4g})."
 
 
 EXERCISE = Exercise(
@@ -49,12 +50,13 @@ EXERCISE = Exercise(
     reference="lockstep.cpu.roofline:roofline",
     cases=one_case("24 kernels on three devices"),
     inputs=inputs,
-    wanted=lambda case: [attainable(*call) for call in inputs(case, 0)],
-    asked='a pair, FLOP/s and "memory" or "compute",',
-    steps=steps,
-    values=1.0,
-    alike=alike,
-    hints=(("ZeroDivisionError", "nbytes may be 0: ask for that before you divide. Then computing is the limit."),),
     worlds=(1,),
     pure=True,
+    values=Values(wanted=lambda case: [attainable(*call) for call in inputs(case, 0)], share=1.0),
+    comparison=Comparison(alike=alike),
+    feedback=Feedback(
+        answer='a pair, FLOP/s and "memory" or "compute",',
+        steps=steps,
+        hints=(("ZeroDivisionError", "nbytes may be 0: ask for that before you divide. Then computing is the limit."),),
+    ),
 )

@@ -1,23 +1,25 @@
-"""FSDP by hand: a deep model of which no rank ever holds more than a few layers. Its gradients are exact in float32."""
+"""FSDP by hand: a deep model, with no more than a few whole layers on any rank at a
+time. Its gradients are exact in float32."""
 
 import random
-from collections.abc import Callable
-from typing import Any
 
 import torch
 from torch import Tensor
 
 from lockstep.checks.budget import Budget
 from lockstep.checks.case import Case, generator
-from lockstep.checks.exercise import Exercise
-from lockstep.checks.plain import plain
+from lockstep.checks.exercise import Comparison, Costs, Exercise, Feedback, Run, Values
 from lockstep.checks.recognise import footprint
 from lockstep.exercises.communication.tensors import groups
 from lockstep.exercises.fsdp.bytes_held_and_sent import FLOAT, HELD, SENT, held, shards, traffic
+from lockstep.exercises.fsdp.padding import strange_memory, wrong_padding
 from lockstep.sharded.flat import shard_of
 from lockstep.sharded.layers import Dense, dense
 
 DEEP, EXAMPLES = 16, 2  # layers; of each rank's batch
+WIDE = (
+    261  # what is added to even numbers, so that bfloat16 cannot hold them; where there is one layer, all stays exact
+)
 WHOLE = 5  # vectors of the largest layer that may be there at once
 
 
@@ -43,6 +45,7 @@ def vector(case: Case, index: int) -> Tensor:
     layers, drawn = model(case), generator(case, -1 - index)
     layer, last = layers[index], index == len(layers) - 1
     bias = torch.randint(-1, 3, (layer.outputs,), generator=drawn)
+    bias = 2 * bias + WIDE if len(layers) == 1 else bias
     signs = torch.where(torch.rand(layer.outputs, layer.inputs, generator=drawn) < 0.5, -1.0, 1.0)
     one = torch.eye(layer.inputs)[torch.randperm(layer.inputs, generator=drawn)].repeat(2, 1)[: layer.outputs]
     return torch.cat([case.size * signs.flatten(), case.size * bias]) if last else torch.cat([one.flatten(), bias])
@@ -54,7 +57,10 @@ def inputs(case: Case, rank: int) -> tuple[list[Dense], list[Tensor], Tensor, Te
     own = [shard_of(vector(case, i), r, case.size) for i in range(len(layers))]
     x = torch.randint(-2, 4, (EXAMPLES, layers[0].inputs), generator=drawn).float()
     y = case.size * torch.randint(-3, 4, (EXAMPLES, layers[-1].outputs), generator=drawn).float()
-    return layers, own, x, y
+    if len(layers) == 1:
+        x, y = 2 * x + WIDE, 2 * y + WIDE * case.size
+    there = float((case.ranks, rank) != (3, 1))  # one of three ranks has zeros
+    return layers, own, x * there, y * there
 
 
 def wanted(case: Case) -> list[tuple[Tensor, ...]]:
@@ -67,13 +73,6 @@ def wanted(case: Case) -> list[tuple[Tensor, ...]]:
     loss = ((x - y) / K).square().sum() * K / (EXAMPLES * layers[-1].outputs)
     means = torch.autograd.grad(loss, flats)
     return [tuple(shard_of(mean, r, K) for mean in means) for r in range(K)]
-
-
-def watch(fn: Callable[..., Any], given: tuple[Any, ...]) -> Any:
-    """The result; or that the shards are not as they were, though their numbers are."""
-    result = plain(fn(*given))
-    marked = any(shard.requires_grad or shard.grad is not None for shard in given[1])
-    return "with requires_grad or .grad left on its shards" if marked else result
 
 
 def room(case: Case) -> float:
@@ -96,17 +95,20 @@ def flops(case: Case) -> int:
 
 EXERCISE = Exercise(
     number=1, title="FSDP in one function", points=6, minutes=40, parameters="layers, shards, x, y, group=None",
-    reference="lockstep.sharded.zero3:fully_shard_model", cases=cases, inputs=inputs, wanted=wanted, kept=True,
-    weighed=True, watch=watch, footprint=lambda seen: (footprint(seen), max(held(seen)) > room(seen.case)),
-    asked="the list of the gradients' shards, one for each layer,", of="FSDP", worlds=(1, 2, 3, 4, 8), seconds=2.5,
-    budgets=(
+    reference="lockstep.sharded.zero3:fully_shard_model", cases=cases, inputs=inputs, worlds=(1, 2, 3, 4, 8),
+    values=Values(wanted=wanted, examine=wrong_padding(numels, wanted)),
+    costs=Costs(measure_memory=True, algorithm="FSDP", budgets=(
         Budget(HELD, room, f"twice the shards, the activations, {WHOLE} times the largest layer",
                advice="Let go of a layer's vector as soon as the layer is computed, though autograd may still hold it; "
                "and of its gradient as soon as that is reduced."),
-        traffic(3, numels, "3(K-1)/K·N", "Each layer: two all-gathers and one reduce-scatter."),
+        traffic(times=3, numels=numels, formula="3(K-1)/K·N",
+                advice="Each layer: two all-gathers and one reduce-scatter."),
         Budget("collectives", lambda case: 3 * len(numels(case)), "three for each layer"),
         Budget(SENT, least, "two gathers and a scatter of each layer, of the first and the last one gather less",
                at_most=None, at_least=1.0),
         Budget("flops", flops, advice="A layer's forward pass is computed twice at the most."),
-    ),
+    )),
+    comparison=Comparison(footprint=lambda seen: (footprint(seen), max(held(seen)) > room(seen.case))),
+    run=Run(timeout=2.5, watch=strange_memory),
+    feedback=Feedback(answer="the list of the gradients' shards, one for each layer,"),
 )  # fmt: skip

@@ -6,24 +6,26 @@ from functools import partial
 import torch
 from torch import Tensor
 
+from lockstep.checks.budget import Budget
 from lockstep.checks.case import Case, generator
-from lockstep.checks.exercise import Exercise
+from lockstep.checks.exercise import Comparison, Costs, Exercise, Feedback, Run, Values
 from lockstep.checks.judge import Fault
 from lockstep.checks.observation import Seen
 from lockstep.checks.recognise import footprint
 from lockstep.exercises.communication.tensors import groups
 from lockstep.exercises.fsdp.bytes_held_and_sent import FLOAT, besides, held, traffic
+from lockstep.exercises.fsdp.padding import strange_memory, wrong_padding
 from lockstep.exercises.fsdp.stack import Level, draw
 from lockstep.sharded.flat import shard_of
 from lockstep.sharded.layers import Block
 from lockstep.sharded.zero3 import MakeOptimizer, sequential
 
-WIDTH, HIDDEN, STEPS = 16, 64, 2
+WIDTH, HIDDEN = 16, 64
 SMALL, LARGE = {"layers": 12, "examples": 4, "levels": (1, 2, 3, 4)}, {"layers": 12, "examples": 64, "levels": (5,)}
-FEW = {"layers": 2, "examples": 3, "levels": ()}
+FEW = {"layers": 2, "examples": 3, "levels": (), "steps": 4}
 ADAM = partial(torch.optim.Adam, lr=2**-7, eps=2**-7)  # which does tell a sum of gradients from their mean
 COST = (6.5, 5.25, 4.0, 2.5, 1.25)  # points, by the levels that were reached
-LEVELS = (  # bytes for each of Ψ numbers, at once and in shards; how it is told; and what to do
+LEVELS = (  # bytes for each of Ψ numbers, whole and in shards; the formula as shown; advice
     (24.0, 0.0, "16Ψ + 8Ψ + A", "Each number has a parameter, a gradient and two of Adam's: what else do you hold?"),
     (13.5, 8.0, "8Ψ + 8Ψ/K + 5.5Ψ + A", "Let Adam keep state of this rank's shard alone, and gather what it steps."),
     (7.5, 12.0, "4Ψ + 12Ψ/K + 3.5Ψ + A", "Reduce a gradient as soon as it is complete, and keep your shard alone."),
@@ -44,10 +46,19 @@ def model(case: Case) -> list[Block]:
     return [Block(WIDTH if len(wide) == 12 else 5, hidden, case.seed % 1000, i) for i, hidden in enumerate(wide)]
 
 
+def numels(case: Case) -> list[int]:
+    return [layer.numel for layer in model(case)]
+
+
+def steps(case: Case) -> int:
+    return int(case.settings.get("steps", 2))
+
+
 def inputs(case: Case, rank: int) -> tuple[list[Block], MakeOptimizer, list[tuple[Tensor, Tensor]]]:
+    """A rank of three has zeros."""
     layers, drawn = model(case), generator(case, rank)
-    shape = STEPS, 2, case.settings["examples"], layers[0].width
-    x_and_y = torch.randint(-8, 9, shape, generator=drawn).float() / 4
+    shape = steps(case), 2, case.settings["examples"], layers[0].width
+    x_and_y = torch.randint(-800, 801, shape, generator=drawn) / 400 * ((case.ranks, rank) != (3, 1))
     return layers, ADAM, [(x.clone(), y.clone()) for x, y in x_and_y]
 
 
@@ -72,7 +83,14 @@ def caps(case: Case) -> list[Level]:
     return found
 
 
-TRAFFIC = traffic(3 * STEPS, lambda case: [layer.numel for layer in model(case)], "3(K-1)/K·N a step")
+def flops(case: Case) -> int:
+    """Of each step a forward pass four times: forward, backward (twice as many), and forward once more."""
+    products = sum(2 * layer.width * layer.hidden for layer in model(case))
+    return steps(case) * 4 * 2 * int(case.settings["examples"]) * products
+
+
+TRAFFIC = traffic(times=3, numels=lambda case: numels(case) * steps(case), formula="3(K-1)/K·N a step")
+COMPUTE = Budget("flops", flops, advice="In a step a layer's forward pass is computed twice at the most.")
 
 
 def too_large(seen: Seen) -> list[Fault]:
@@ -87,14 +105,26 @@ def too_large(seen: Seen) -> list[Fault]:
                 f"{level.nbytes:,} ({level.told}). {level.advice}"
             )
             return [Fault(f"level-{level.number}", told, price=COST[level.number - 1])]
-    dear = TRAFFIC.over(seen, "ZeRO 3")
+    dear = TRAFFIC.over(seen, "ZeRO 3") or COMPUTE.over(seen, "ZeRO 3 with activations computed twice")
     return [replace(dear, price=COST[-1])] if dear else []
 
 
 EXERCISE = Exercise(
-    number=4, title="Make it fit", points=8, minutes=45, parameters="layers, optimizer, batches, group=None",
-    reference="lockstep.sharded.zero3:make_it_fit", cases=cases, inputs=inputs, wanted=wanted, rounding=1e-5,
-    kept=True, asked="the list of the shards, one for each layer,", of="training", worlds=(1, 2, 3, 4, 8), seconds=8.0,
-    footprint=lambda seen: (footprint(seen), [fault.misconception for fault in too_large(seen)]), values=1.5 / 8,
-    economise=too_large, weighed=True, picture=lambda seen: draw(seen, caps(seen.case)),
-)  # fmt: skip
+    number=3,
+    title="Make it fit",
+    points=8,
+    minutes=45,
+    parameters="layers, optimizer, batches, group=None",
+    reference="lockstep.sharded.zero3:make_it_fit",
+    cases=cases,
+    inputs=inputs,
+    worlds=(1, 2, 3, 4, 8),
+    values=Values(wanted=wanted, examine=wrong_padding(numels, wanted), tolerance=1e-5, share=1.5 / 8),
+    costs=Costs(algorithm="training", economise=too_large, measure_memory=True),
+    comparison=Comparison(footprint=lambda seen: (footprint(seen), [fault.misconception for fault in too_large(seen)])),
+    run=Run(timeout=8.0, watch=strange_memory),
+    feedback=Feedback(
+        answer="the list of the shards, one for each layer,",
+        picture=lambda seen: draw(seen, caps(seen.case)),
+    ),
+)

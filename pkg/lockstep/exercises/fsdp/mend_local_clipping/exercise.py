@@ -1,7 +1,7 @@
 """Mend the clipping: all shards of all ranks have one norm, and one number of each rank is enough to find it."""
 
 from lockstep.checks.case import Case, generator
-from lockstep.checks.exercise import Exercise
+from lockstep.checks.exercise import Comparison, Costs, Exercise, Run, Values
 from lockstep.checks.judge import Fault
 from lockstep.checks.observation import Seen
 from lockstep.checks.values import compare, told
@@ -27,16 +27,19 @@ def examine(seen: Seen) -> Fault | None:
         if not (isinstance(value, list) and len(value) == len(SHARDS)):
             return Fault("wrong-type", f"With {seen.case}: a rank returns {told(value)}; a list of shards is wanted.")
     for n in range(len(SHARDS)):
-        pairs = (without_what_agrees(x[n], y[n], clipping.kind) for x, y in zip(held, clipping.clipped(), strict=True))
+        pairs = (without_what_agrees(x[n], y[n], clipping) for x, y in zip(held, clipping.clipped(), strict=True))
         if fault := compare(seen, *zip(*pairs, strict=True)):
-            return Fault(fault.misconception, f"{fault.message} This is the shard of layer {n}.")
+            why = clipping.beside(held) if fault.misconception == "wrong-values" else ""
+            return Fault(fault.misconception, f"{fault.message} This is the shard of layer {n}. {why}".strip())
     return None
 
 
 EXERCISE = Exercise(
-    number=7, kind="mend", core=False, title="Mend the clipping", points=3, minutes=15, seconds=2.5, kept=True,
+    number=8, kind="mend", core=False, title="Mend the clipping", points=3, minutes=15,
     parameters="gradients, max_norm, group=None", reference="lockstep.sharded.gradient_clipping:mend_local_clipping",
-    cases=cases, examine=examine, budgets=all_reduces(lambda case: 8), worlds=(1, 2, 3, 4),
+    cases=cases, worlds=(1, 2, 3, 4),
     inputs=lambda case, rank: task(case).of_rank(case.members.index(rank) if rank in case.members else 0),
-    alike=lambda seen: [without_nan(seen.returned[rank]) for rank in seen.case.members],
+    values=Values(examine=examine, may_change=["gradients.shared"]), costs=Costs(budgets=all_reduces(lambda case: 8)),
+    comparison=Comparison(alike=lambda seen: [without_nan(seen.returned[rank]) for rank in seen.case.members]),
+    run=Run(timeout=2.5),
 )  # fmt: skip

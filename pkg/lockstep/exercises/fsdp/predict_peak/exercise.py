@@ -3,9 +3,10 @@
 from itertools import product
 from random import Random
 
+from lockstep.checks.exercise import Costs, Feedback, Values
 from lockstep.checks.numbers import exact
-from lockstep.cost.peak import FLOAT32, changes, held
 from lockstep.exercises.arithmetic import Calls, arithmetic, whole
+from lockstep.exercises.fsdp.peak_in_words import steps
 
 DIVIDE = [[1200, 2400, 600], [600, 600, 600, 600]]
 LARGEST = [[9001, 120, 77], [77, 9001, 120], [77, 120, 9001]]  # the first, in the middle, the last
@@ -22,24 +23,14 @@ def drawn(dice: Random) -> Calls:
     return [(sizes[:], dice.choice((2, 3, 4, 7, 8, 16)), stage) for sizes, stage in product(rows, range(4))]
 
 
-def steps(sizes: list[int], ranks: int, stage: int) -> str:
-    """What comes and goes, as far as it fits into a line."""
-    moved = [f"{change:+,}" for change in changes(sizes, ranks, stage)]
-    more = " ..." if len(moved) > 9 else ""
-    return (
-        f"{held(sizes, ranks, stage):,} numbers all the time; then {' '.join(moved[:9])}{more}; {FLOAT32} bytes each."
-    )
-
-
 EXERCISE = arithmetic(
     {
         **{f"stage {stage}": tried(DIVIDE + LARGEST, (stage,)) for stage in range(4)},
         "layers smaller than the number of ranks": tried(SMALL, (1, 2, 3), (3, 16)),
         "networks drawn at random": drawn,
         "one rank": tried(DIVIDE, (0, 1, 2, 3), (1,)),
-    },
-    trivial=("one rank", "stage 0"),
-    number=3, title="Predict the peak", points=4, minutes=20, values=0.75, parameters="sizes, ranks, stage",
-    reference="lockstep.cost.peak:predict_peak", agrees=exact, asked="a whole number of bytes", steps=steps,
-    economise=whole,
+    }, trivial=("one rank", "stage 0"), number=4, title="Predict the peak", points=4, minutes=20,
+    parameters="sizes, ranks, stage", reference="lockstep.cost.sharding:predict_peak",
+    values=Values(share=0.75, agrees=exact), costs=Costs(economise=whole),
+    feedback=Feedback(answer="a whole number of bytes", steps=steps),
 )  # fmt: skip

@@ -4,6 +4,8 @@ import numpy as np
 
 from lockstep.checks.budget import Budget
 from lockstep.checks.case import Case
+from lockstep.checks.exercise import Costs
+from lockstep.exercises.gpu.asides import total
 from lockstep.exercises.gpu.launches import ATOMICS, REQUESTS, SECTORS, Call, kernel, rows, sizes
 
 BINS, THREADS = 64, 128
@@ -23,23 +25,16 @@ def requests(case: Case) -> int:
 
 
 EXERCISE = kernel(
-    number=8,
-    core=False,
-    title="A histogram of one's own",
-    points=3,
-    minutes=20,
-    parameters="values, counts",
+    number=8, core=False, title="A histogram of one's own", points=3, minutes=20, parameters="values, counts",
     reference="lockstep.simt.kernels:private_histogram",
-    cases=rows("n = {n} on a grid of {blocks} x 128 threads", "n blocks", (2000, 2), (1001, 1), (512, 4), (100, 2)),
-    call=call,
-    wanted=lambda values, counts: np.bincount(values, minlength=BINS).astype(np.int32),
-    of="a histogram for each block",
-    budgets=(
+    cases=rows("n = {n} on a grid of {blocks} x 128 threads", "n blocks", (2000, 2), (5001, 1), (512, 4), (100, 2)),
+    call=call, wanted=lambda values, counts: np.bincount(values, minlength=BINS).astype(np.int32), aside=total,
+    costs=Costs(algorithm="a histogram for each block", budgets=(
         Budget(REQUESTS, requests, at_most=1.25,
-               advice="Count in shared memory. Then 64 threads of a block hand over one counter each."),
+               advice="Read each value once, and count in shared memory. Then 64 threads hand over one counter each."),
         Budget(ATOMICS, lambda case: sizes(case)[0] + BINS * sizes(case)[1],
                advice="One for each value, and one for each counter of a block."),
         Budget(SECTORS, lambda case: sizes(case, 8)[0] + BINS // 8 * sizes(case)[1], at_most=1.7,
                advice="Neighbouring threads must read neighbouring values at the same time."),
-    ),
+    )),
 )  # fmt: skip

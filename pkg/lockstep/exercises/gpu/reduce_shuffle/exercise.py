@@ -1,10 +1,9 @@
 """The sum of each warp by five shuffles."""
 
 from lockstep.checks.budget import Budget
-from lockstep.exercises.gpu.launches import INSTRUCTIONS, SHARED_REQUESTS
+from lockstep.checks.exercise import Costs
+from lockstep.exercises.gpu.launches import SHARED_REQUESTS, SHUFFLES
 from lockstep.exercises.gpu.reductions import WARPS, atomics, blocks, reads, reduction
-
-OF_A_WARP = 33  # instructions; with 31 shuffles there are more than 90
 
 EXERCISE = reduction(
     number=7,
@@ -12,13 +11,24 @@ EXERCISE = reduction(
     title="Without memory",
     minutes=15,
     reference="lockstep.simt.kernels:reduce_shuffle",
-    of="a sum by shuffles",
-    budgets=(
-        atomics(WARPS),
-        reads(WARPS),
-        Budget(SHARED_REQUESTS, lambda case: 2 * WARPS * blocks(case), at_most=1.5,
-               advice="Lanes of a warp can read each other's registers."),
-        Budget(INSTRUCTIONS, lambda case: OF_A_WARP * WARPS * blocks(case), at_most=2.5,
-               advice="Five rounds are enough: halve the offset each time."),
+    costs=Costs(
+        algorithm="a sum by shuffles",
+        budgets=(
+            atomics(WARPS),
+            reads(WARPS),
+            Budget(
+                SHARED_REQUESTS,
+                lambda case: 2 * WARPS * blocks(case),
+                at_most=1.5,
+                advice="Lanes of a warp can read each other's registers.",
+            ),
+            Budget(
+                SHUFFLES,
+                lambda case: 5 * WARPS * blocks(case),
+                "5 for each warp",
+                at_most=1.5,  # one warp may add up those of a block
+                advice="Five rounds are enough: halve the offset each time, and shuffle once in a round.",
+            ),
+        ),
     ),
-)  # fmt: skip
+)

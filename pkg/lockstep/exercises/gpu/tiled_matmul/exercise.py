@@ -2,7 +2,9 @@
 
 from lockstep.checks.budget import Budget
 from lockstep.checks.case import Case
+from lockstep.checks.exercise import Costs
 from lockstep.exercises.gpu import launches
+from lockstep.exercises.gpu.asides import factors_of_ones, products
 from lockstep.exercises.gpu.launches import Call, empty, kernel, quarters, sizes
 
 TILE = 16
@@ -28,24 +30,16 @@ def requests(case: Case) -> int:
 
 
 EXERCISE = kernel(
-    number=5,
-    title="Matrix product by tiles",
-    points=4,
-    minutes=30,
-    parameters="A, B, C",
-    reference="lockstep.simt.kernels:tiled_matmul",
-    cases=launches.rows(
-        "A of {m} x {k} and B of {k} x {n}", "m k n", (20, 37, 25), (32, 48, 16), (16, 16, 16), (17, 5, 33), (1, 1, 1)
-    ),
-    call=call,
-    wanted=lambda A, B, C: A @ B,
-    of="a product by tiles",
-    budgets=(
+    number=5, title="Matrix product by tiles", points=4, minutes=30, parameters="A, B, C",
+    reference="lockstep.simt.kernels:tiled_matmul", cases=launches.rows(
+        "A of {m} x {k} and B of {k} x {n}", "m k n", (20, 37, 25), (32, 112, 16), (16, 16, 16), (17, 5, 33), (1, 1, 1)
+    ), call=call, wanted=lambda A, B, C: A @ B, aside=products, probes=factors_of_ones,
+    costs=Costs(algorithm="a product by tiles", budgets=(
         Budget(launches.GLOBAL_BYTES, lambda case: 4 * in_pieces(case, 1), at_least=1,
                advice="What a block needs of A and B comes into shared memory once; C is written once."),
         Budget(launches.REQUESTS, requests, advice="Let each thread bring one element of each tile."),
         Budget(launches.SECTORS, lambda case: in_pieces(case, 8), at_most=2,
                advice="Neighbouring threads must read neighbouring elements."),
         launches.without_conflicts(1.5),
-    ),
+    )),
 )  # fmt: skip

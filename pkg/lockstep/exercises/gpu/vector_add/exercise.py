@@ -9,8 +9,8 @@ EXERCISE = elementwise(
     minutes=10,
     parameters="a, b, out",
     reference="lockstep.simt.kernels:vector_add",
-    cases=on_grids((300, 3, 128), (256, 4, 64), (331, 7, 50), (100, 1, 128), (1, 1, 32)),
+    cases=on_grids((300, 3, 128), (256, 4, 64), (331, 7, 50), (100, 1, 128), (40, 3, 32), (1, 1, 32)),
     call=lambda case: on_vectors(case, last=(empty(sizes(case)[0]),)),
     wanted=lambda a, b, out: a + b,
-    of="one element a thread",
+    algorithm="one element a thread",
 )

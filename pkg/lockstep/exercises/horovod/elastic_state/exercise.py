@@ -1,7 +1,7 @@
 """Elastic training on real workers: judged by the parameters that survive, by the rows of each step, by the commits."""
 
 from lockstep.checks.case import Case
-from lockstep.checks.exercise import Exercise
+from lockstep.checks.exercise import Costs, Exercise, Run, Values
 from lockstep.checks.judge import Fault
 from lockstep.checks.observation import Seen
 from lockstep.exercises.horovod.elastic_rules import COSTS, RULES, told
@@ -29,11 +29,13 @@ def examine(seen: Seen) -> Fault | None:
 
 
 EXERCISE = Exercise(
-    number=4, title="A state that loses no step", points=4, minutes=25, values=0.75, worlds=(1,), seconds=25.0,
-    parameters="model, optimizer, batches, every",
-    reference="lockstep.with_horovod.elastic_training:elastic_state",
+    number=5, core=False, title="A state that loses no step", points=4, minutes=25, worlds=(1,),
+    parameters="model, optimizer, batches, every", reference="lockstep.with_horovod.elastic_training:elastic_state",
     cases=lambda ranks, seed: [Case(1, seed, None, {"told": t, "trivial": t == "1 worker"}) for t in CASES],
-    inputs=lambda case, rank: [(task(case),)], watch=lambda fn, call: observed(fn, *call), examine=examine,
-    economise=lambda seen: [fault for fault in [told(COSTS, task(seen.case), seen)] if fault],
-    pure=True, real=True, needs=require, loads=ELASTIC,
+    inputs=lambda case, rank: [(task(case),)], pure=True, values=Values(share=0.75, examine=examine),
+    costs=Costs(economise=lambda seen: [fault for fault in [told(COSTS, task(seen.case), seen)] if fault]),
+    run=Run(
+        timeout=25.0, watch=lambda fn, call: observed(fn, *call), real_machine=True, require=require, preload=ELASTIC,
+        compare_arguments=False,
+    ),
 )  # fmt: skip

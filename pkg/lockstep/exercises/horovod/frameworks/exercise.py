@@ -1,4 +1,5 @@
-"""A table of frameworks in today's names: judged name by name, and told by the documentation's own sentence."""
+"""A table of frameworks in today's names: judged name by name, with the documentation's own sentence for each
+mistake."""
 
 import re
 from collections.abc import Callable
@@ -6,15 +7,17 @@ from typing import Any
 
 from lockstep.checks.case import Case
 from lockstep.checks.evidence_rules import Evidence, Rule, first
-from lockstep.checks.exercise import Exercise
+from lockstep.checks.exercise import Exercise, Run, Values
 from lockstep.checks.judge import Fault
 from lockstep.checks.observation import Seen
 from lockstep.checks.plain import Other, plain
 from lockstep.with_horovod.frameworks import TABLE, Cell, Place
 
 CELLS = tuple((Place(framework, name), cell) for framework, rows in TABLE.items() for name, cell in rows.items())
+NO_TABLE = "no table"
 RULES = (
     Rule("no-table", lambda e: not e["is_table"], "your function does not return a dict of dicts."),
+    Rule("other-keys", lambda e: e["surplus"], "{surplus}. Keep the keys of the table as they are."),
     Rule("no-cell", lambda e: e["missing"], "{place}: there is no name. Keep the keys of the table as they are."),
     Rule("changed", lambda e: e["given"], "{place} was there already; it should stay {wanted!r}."),
     Rule("still-open", lambda e: e["answer"] == "?", "{place} is still open. {page} says: “{says}”"),
@@ -25,6 +28,7 @@ RULES = (
          "“{says}”"),
     Rule("other-place", lambda e: e["elsewhere"], "{place}: {answer!r} is the name of {elsewhere}. {page} says of "
          "yours: “{says}”"),
+    Rule("name-close-by", lambda e: e["kind"], "{place}: {answer!r} is {kind}. {page} says: “{says}”"),
     Rule("another-name", lambda e: True, "{place} is not {answer!r}. {page} says: “{says}”"),
 )  # fmt: skip
 
@@ -37,7 +41,11 @@ def watch(fn: Callable[..., Any], call: tuple[Any, ...]) -> Any:
     """The names in the order of the table; None for one that is not there, and text for what is no table."""
     answer = fn()
     if not isinstance(answer, dict) or not all(isinstance(rows, dict) for rows in answer.values()):
-        return "no table"
+        return NO_TABLE
+    places = {place for place, _ in CELLS}
+    more = [Place(str(framework), str(cell)) for framework, rows in answer.items() for cell in rows or ("",)]
+    if surplus := next((place for place in more if place not in places), None):
+        return f"{told(surplus)} is no place of the table"
     return [plain(answer.get(framework, {}).get(cell)) for (framework, cell), _ in CELLS]
 
 
@@ -47,8 +55,9 @@ def evidence(place: Place, cell: Cell, answer: Any) -> Evidence:
     there = [p for p, other in CELLS if text in other.names]
     hidden = re.compile("|".join(map(re.escape, cell.names)), re.IGNORECASE)
     return {
-        "is_table": True, "place": told(place), "answer": answer, "missing": answer is None, "given": cell.given,
-        "wanted": cell.names[0], "page": cell.page, "says": hidden.sub("…", cell.says), "old": text in cell.before,
+        "is_table": True, "surplus": "", "place": told(place), "answer": answer, "missing": answer is None,
+        "given": cell.given, "wanted": cell.names[0], "page": cell.page, "says": hidden.sub("…", cell.says),
+        "old": text in cell.before, "kind": dict(cell.beside).get(text),
         "folded": text.lower() in [name.lower() for name in cell.names],
         "bare": re.split(r"[.\s]", text)[-1] in cell.names, "elsewhere": told(there[0]) if there else "",
     }  # fmt: skip
@@ -58,7 +67,8 @@ def examine(seen: Seen) -> Fault | None:
     """The first name that is wrong, by the rule that says most, and how many are. The others earn their share."""
     answers, asked = seen.returned[0][0], [cell for _, cell in CELLS if not cell.given]
     if isinstance(answers, (str, Other)):
-        return first(RULES, {"is_table": False})
+        surplus = answers if isinstance(answers, str) and answers != NO_TABLE else ""
+        return first(RULES, {"is_table": bool(surplus), "surplus": surplus})
     rows = [(place, cell, a) for (place, cell), a in zip(CELLS, answers, strict=True) if a not in cell.names]
     if not rows:
         return None
@@ -70,8 +80,17 @@ def examine(seen: Seen) -> Fault | None:
 
 
 EXERCISE = Exercise(
-    number=5, core=False, title="Today's names", points=2, minutes=10, parameters="", worlds=(1,), pure=True,
-    reference="lockstep.with_horovod.frameworks:frameworks", values=1.0, watch=watch, examine=examine,
+    number=6,
+    core=False,
+    title="Today's names",
+    points=2,
+    minutes=10,
+    parameters="",
+    worlds=(1,),
+    pure=True,
+    reference="lockstep.with_horovod.frameworks:frameworks",
     cases=lambda ranks, seed: [Case(1, seed, None, {"told": f"{len(TABLE)} rows", "trivial": False})],
     inputs=lambda case, rank: [()],
-)  # fmt: skip
+    values=Values(share=1.0, examine=examine),
+    run=Run(watch=watch),
+)

@@ -5,13 +5,13 @@ from random import Random
 
 from lockstep.checks.case import Case
 from lockstep.checks.evidence_rules import Rule, first
-from lockstep.checks.exercise import Exercise
+from lockstep.checks.exercise import Exercise, Feedback, Values
 from lockstep.checks.judge import Fault
 from lockstep.checks.observation import Seen
-from lockstep.exercises.horovod.timelines import at_once, evidence, recorded, touching, varied
+from lockstep.exercises.horovod.timelines import at_once, evidence, holding, recorded, touching, varied
 from lockstep.with_horovod.timeline import Timeline, fused_tensors
 
-TOLD = {  # what is told of each recorded timeline
+TOLD = {  # the name of the case for each recorded timeline
     "fused": "three steps, all fused",
     "unfused": "one step, nothing fused",
     "a threshold": "two steps, fused two by two",
@@ -21,6 +21,8 @@ TOLD = {  # what is told of each recorded timeline
     "training": "a training with DistributedOptimizer",
 }
 BRIEF = "operations that take less than a microsecond"
+HOLDING = "something else that begins and ends within an all-reduce"
+CHANGED = {"a threshold": BRIEF, "fused": HOLDING}
 RULES = (
     Rule("wrong-type", lambda e: e["type"], "it returns {type}; a list of lists of names is wanted."),
     Rule("row-numbers", lambda e: e["number"] is not None, "{number} is the number of a row. Its tensor's name is in "
@@ -41,6 +43,9 @@ RULES = (
          "GLOO_ALLREDUCE of its ends in the microsecond in which it begins."),
     Rule("joined", lambda e: e["joined"], "{joined[0]!r} and {joined[1]!r} stand in one list, but no operation carried "
          "both. The former's first GLOO_ALLREDUCE ended at {ends} µs; after that the latter's began, at {begins} µs."),
+    Rule("parted", lambda e: e["within"], "{parted[0]!r} and {parted[1]!r} stand in different lists, but one operation "
+         "carried both. Within GLOO_ALLREDUCE, {within} begins and ends on their rows: an end event ends what began "
+         "last on its row, and has not ended."),
     Rule("parted", lambda e: e["parted"], "{parted[0]!r} and {parted[1]!r} stand in different lists, but one operation "
          "carried both: GLOO_ALLREDUCE has begun on both rows, the last time at {begins} µs, before it ends on either, "
          "at {ends} µs. Of equal times the order of the events decides."),
@@ -60,7 +65,9 @@ HINTS = (
 def timelines(case: Case, rank: int) -> list[tuple[Timeline]]:
     dice = Random(case.seed)
     first, second = (varied(recorded(case.settings["of"]), dice) for _ in range(2))
-    return [(at_once(first),)] if str(case) == BRIEF else [(first,), (touching(second, dice),)]
+    if change := {BRIEF: at_once, HOLDING: holding}.get(str(case)):
+        return [(change(first),)]
+    return [(first,), (touching(second, dice),)]
 
 
 def examine(seen: Seen) -> Fault | None:
@@ -71,12 +78,25 @@ def examine(seen: Seen) -> Fault | None:
 
 
 def cases(ranks: int, seed: int) -> list[Case]:
-    return [Case(1, seed, None, {"told": told, "of": of}) for of, told in (*TOLD.items(), ("a threshold", BRIEF))]
+    return [Case(1, seed, None, {"told": told, "of": of}) for of, told in (*TOLD.items(), *CHANGED.items())]
 
 
 EXERCISE = Exercise(
-    number=3, title="What was fused?", points=3, minutes=15, parameters="timeline",
-    reference="lockstep.with_horovod.timeline:fused_tensors", cases=cases, inputs=timelines, examine=examine,
-    wanted=lambda case: [fused_tensors(*call) for call in timelines(case, 0)], hints=HINTS,
-    values=1.0, worlds=(1,), pure=True,
-)  # fmt: skip
+    number=4,
+    core=False,
+    title="What was fused?",
+    points=3,
+    minutes=15,
+    parameters="timeline",
+    reference="lockstep.with_horovod.timeline:fused_tensors",
+    cases=cases,
+    inputs=timelines,
+    worlds=(1,),
+    pure=True,
+    values=Values(
+        examine=examine,
+        wanted=lambda case: [fused_tensors(*call) for call in timelines(case, 0)],
+        share=1.0,
+    ),
+    feedback=Feedback(hints=HINTS),
+)

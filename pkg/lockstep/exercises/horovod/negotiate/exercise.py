@@ -1,17 +1,17 @@
-"""Horovod's coordinator: judged by when each tensor changes, and by what is said beside the all-reduces."""
+"""Horovod's coordinator: judged by when each tensor changes, and by the control messages besides the all-reduces."""
 
 from dataclasses import replace
 
 from lockstep.checks.budget import Budget, Measure
 from lockstep.checks.case import Case
 from lockstep.checks.evidence_rules import Rule, first
-from lockstep.checks.exercise import Exercise
+from lockstep.checks.exercise import Costs, Exercise, Feedback, Run, Values
 from lockstep.checks.judge import Fault
 from lockstep.checks.observation import Seen
 from lockstep.checks.values import compare
 from lockstep.exercises.communication.tensors import groups
 from lockstep.exercises.horovod.coordinated import SMALLEST, case_of, evidence, inputs, kept, said, sums, watch
-from lockstep.with_horovod.control import messages
+from lockstep.experiments.horovod.control_messages import messages
 
 MORE = {2: {"alike": True}, 3: {"together": True}, 4: {"alike": True}}  # by ranks
 RULES = (
@@ -72,9 +72,28 @@ def told(seen: Seen, rules: tuple[Rule, ...]) -> list[Fault]:
 
 
 EXERCISE = Exercise(
-    number=2, title="Negotiate", points=5, minutes=35, parameters="cycles, group=None", of="a coordinator",
-    reference="lockstep.with_horovod.negotiation:negotiate", cases=cases, inputs=inputs, watch=watch, examine=examine,
-    economise=lambda seen: told(seen, COSTS), hints=HINTS, seconds=4.0,
-    any_source=True,  # pickled names are in the host's memory, and so is all else
-    budgets=[Budget(CONTROL, most, "2(K-1) a cycle, and as many to stop", advice="A gather and a broadcast suffice.")],
-)  # fmt: skip
+    number=3,
+    core=False,
+    title="Negotiate",
+    points=5,
+    minutes=35,
+    parameters="cycles, group=None",
+    reference="lockstep.with_horovod.negotiation:negotiate",
+    cases=cases,
+    inputs=inputs,
+    values=Values(examine=examine, may_change=["cycles.values"]),
+    costs=Costs(
+        algorithm="a coordinator",
+        economise=lambda seen: told(seen, COSTS),
+        budgets=[
+            Budget("barriers", lambda case: 0, advice="Who has the answer of rank 0 can go on."),
+            Budget(CONTROL, most, "2(K-1) a cycle, and as many to stop", advice="A gather and a broadcast suffice."),
+        ],
+    ),
+    run=Run(
+        watch=watch,
+        timeout=4.0,
+        any_source=True,  # pickled names are in the host's memory, and so is all else
+    ),
+    feedback=Feedback(hints=HINTS),
+)

@@ -3,6 +3,7 @@
 from functools import partial
 from random import Random
 
+from lockstep.checks.exercise import Costs, Feedback, Values
 from lockstep.checks.numbers import exact
 from lockstep.exercises.arithmetic import Calls, arithmetic, whole
 from lockstep.experts.flops import active_flops
@@ -17,9 +18,8 @@ def drawn(experts: int, dice: Random) -> Calls:
     for _ in range(6):
         L, d, E = dice.randint(3, 90), 64 * dice.randint(3, 90), dice.randint(4, experts)
         sizes = L, d, dice.randint(500, 5000), dice.randint(9000, 99_000)
-        found.append(
-            (*sizes, dice.randint(1, L - 1), E, dice.randint(1, 4), dice.randint(1, 2), 32 * dice.randint(3, 99))
-        )
+        gates = dice.randint(1, L - 1), E, dice.randint(1, 4), dice.randint(1, 2), 32 * dice.randint(3, 99)
+        found.append((*sizes, *gates))
     return found
 
 
@@ -35,10 +35,11 @@ EXERCISE = arithmetic(
         "no layer with experts": [(*SMALL, 0, 8, 2, shared, h) for shared, h in ((0, 3072), (1, 1000))],
         "experts in all layers": [(*SMALL, 12, 8, k, 0, 3072) for k in (1, 2, 8)],
         "shared experts": [(*SMALL, 6, 16, 2, shared, 384) for shared in (1, 2)],
+        "all experts, and shared ones": [(*SMALL, 6, 4, 4, 2, 384), (*SMALL, 12, 1, 1, 1, 3072)],
         "very many experts": [(*SMALL, 6, 100_000, 1, 0, 3072), (*SMALL, 12, 4096, 4, 1, 64)],
         "the sizes of LLaMA-4 Maverick": [MAVERICK],
-    },
-    number=8, core=False, title="What does a token cost?", points=2, minutes=15, values=0.75, economise=whole,
-    parameters="layers, width, context, vocabulary, with_experts, experts, k, shared, hidden", steps=steps,
-    reference="lockstep.experts.flops:token_flops", agrees=exact, asked="a whole number",
+    }, number=8, core=False, title="What does a token cost?", points=2, minutes=15,
+    parameters="layers, width, context, vocabulary, with_experts, experts, k, shared, hidden",
+    reference="lockstep.experts.flops:token_flops", values=Values(share=0.75, agrees=exact),
+    costs=Costs(economise=whole), feedback=Feedback(steps=steps, answer="a whole number"),
 )  # fmt: skip

@@ -8,10 +8,10 @@ import torch
 from torch import Tensor
 
 from lockstep.checks.case import Case, generator
-from lockstep.checks.default_judge import examine
-from lockstep.checks.exercise import Exercise
+from lockstep.checks.exercise import Comparison, Costs, Exercise, Feedback, Run, Values
 from lockstep.checks.judge import Fault
 from lockstep.checks.observation import Seen
+from lockstep.checks.run_faults import examine
 from lockstep.checks.traffic import collectives
 from lockstep.checks.wording import counted
 from lockstep.cost.experts import Loads
@@ -35,11 +35,13 @@ ALL = "Does every rank call each all-to-all, also one that has no tokens, and on
 
 
 def inputs(case: Case, rank: int) -> tuple[Tensor, Tensor, Tensor, Noted, int, int]:
-    """Quarters, so that nothing is rounded."""
+    """Quarters, so that nothing is rounded. bfloat16 doesn't hold them. Of three ranks, the last has zeros, the first
+    has weights of 0, and the other one has weights below 0."""
     liked, drawn, each = scores(case, rank), generator(case, -1 - rank), case.settings["each"]
     experts = liked.argsort(dim=1, descending=True)[:, : case.settings["k"]]
-    x = torch.randint(-31, 32, (len(liked), WIDTH), generator=drawn) / 4
-    weights = torch.randint(1, 8, experts.shape, generator=drawn) / 4
+    x = torch.randint(-999, 1000, (len(liked), WIDTH), generator=drawn) / 4 * ((case.ranks, rank) != (3, 2))
+    weights = torch.randint(1, 400, experts.shape, generator=drawn) / 4
+    weights *= {(3, 0): 0, (3, 1): -1}.get((case.ranks, rank), 1)
     return x, experts, weights, Noted(seat(case, rank) * each, each, WIDTH), count(case), case.settings["capacity"]
 
 
@@ -81,6 +83,29 @@ def misplaced(seen: Seen) -> Fault | None:
     return None
 
 
+def scaled(seen: Seen) -> str:
+    """Whether each token's row is a multiple of the right one, and not all of them by one number."""
+    found: list[tuple[int, int, float]] = []
+    for rank, (y, _), (want, _) in zip(seen.case.members, results(seen), wanted(seen.case), strict=True):
+        rows = [t for t in range(len(want)) if want[t].any()]
+        by = {t: float((y[t] * want[t]).sum() / want[t].square().sum()) for t in rows}
+        if not all(torch.allclose(y[t], by[t] * want[t], rtol=1e-4, atol=1e-3) for t in rows):
+            return ""
+        found += [(rank, t, factor) for t, factor in by.items()]
+    off = [row for row in found if abs(row[2] - 1) > 1e-4]
+    if not off or max(by for *_, by in found) - min(by for *_, by in found) < 1e-4:
+        return ""
+    rank, t, factor = off[0]
+    told = f"The row of each token is a multiple of the right one, by a number of its own: token {t} of rank {rank} has"
+    return f"{told} {factor:.4g} times its. Do you scale a token's weights? Take each as it is, whatever is dropped."
+
+
+def examined(seen: Seen) -> Fault | None:
+    fault = misplaced(seen) or examine(ASKED)(alone(seen))
+    of_rows = fault is not None and fault.misconception == "wrong-values" and not misplaced(seen)
+    return replace(fault, aside=f"{fault.aside} {scaled(seen)}".strip()) if fault and of_rows else fault
+
+
 def called(seen: Seen) -> list[tuple[int, int, int, int]]:
     """Of each rank each expert: its calls, and its rows."""
     found = []
@@ -105,13 +130,22 @@ def economise(seen: Seen) -> list[Fault]:
 
 ASKED = Exercise(  # as if nothing were seen but what comes back
     number=4, title="There and back", points=7, minutes=40, worlds=tuple(TRIED), cases=cases(TRIED), inputs=inputs,
-    parameters="x, experts, weights, compute, count, capacity, group=None", wanted=wanted, asked="a pair (y, kept)",
-    reference="lockstep.experts.functional:dispatch_and_combine", kept=True, values=0.6, seconds=2.5,
-    hints=[("crashed:Deadlock", ALL), ("crashed:Mismatch", ALL), *HINTS], economise=economise, of="this",
-    budgets=exchanges(loads, WIDTH, FLOAT, SENT, 3),
-    footprint=lambda seen: (called(seen), sorted((e.rank, e.kind, e.nbytes) for e in collectives(seen.trace))),
+    parameters="x, experts, weights, compute, count, capacity, group=None",
+    reference="lockstep.experts.functional:dispatch_and_combine",
+    values=Values(wanted=wanted, share=0.6),
+    costs=Costs(
+        economise=economise,
+        budgets=exchanges(loads, width=WIDTH, number=FLOAT, formula=SENT, all_to_alls=3),
+    ),
+    comparison=Comparison(
+        footprint=lambda seen: (called(seen), sorted((e.rank, e.kind, e.nbytes) for e in collectives(seen.trace))),
+    ),
+    run=Run(timeout=2.5),
+    feedback=Feedback(answer="a pair (y, kept)", hints=[("crashed:Deadlock", ALL), ("crashed:Mismatch", ALL), *HINTS]),
 )  # fmt: skip
 EXERCISE = replace(
-    ASKED, wanted=None, watch=noting(observed), alike=results,
-    examine=lambda seen: misplaced(seen) or examine(ASKED)(alone(seen)),
-)  # fmt: skip
+    ASKED,
+    values=replace(ASKED.values, wanted=None, examine=examined),
+    comparison=replace(ASKED.comparison, alike=results),
+    run=replace(ASKED.run, watch=noting(observed)),
+)

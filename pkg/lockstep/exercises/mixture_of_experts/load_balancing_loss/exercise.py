@@ -7,7 +7,7 @@ from torch import Tensor
 from lockstep.checks.budget import Budget
 from lockstep.checks.case import Case, generator
 from lockstep.checks.evidence_rules import first
-from lockstep.checks.exercise import Exercise
+from lockstep.checks.exercise import Comparison, Costs, Exercise, Run, Values
 from lockstep.checks.judge import Fault
 from lockstep.checks.numbers import apart
 from lockstep.checks.observation import Seen
@@ -17,8 +17,17 @@ from lockstep.checks.wording import listed
 from lockstep.exercises.all_reduce_sgd.all_reduces import all_reduces
 from lockstep.exercises.communication.tensors import SUBGROUPS
 from lockstep.exercises.mixture_of_experts.flowing import FLOW, NOTHING, flow
-from lockstep.exercises.mixture_of_experts.observed_calls import rounded
-from lockstep.exercises.mixture_of_experts.observed_loss import GROUPS, TASKS, Task, inputs, observed, wrong
+from lockstep.exercises.mixture_of_experts.observed_calls import SHARES, rounded
+from lockstep.exercises.mixture_of_experts.observed_loss import (
+    GROUPS,
+    TASKS,
+    Task,
+    factor,
+    inputs,
+    mistake,
+    observed,
+    wrong,
+)
 from lockstep.exercises.without_waiting.evidence import case
 
 
@@ -45,8 +54,11 @@ def faults(seen: Seen) -> Iterator[tuple[str, str]]:
             yield "wrong-values", f"rank {rank} has no tokens: its part is 0, not {held:.4g}."
         elif what == "sum":
             rows, (there, right) = listed([f"{part:.4g}" for part in held]), apart(sum(held), want)
-            yield "wrong-values", f"the ranks' parts, {rows}, add up to {there}. The loss of all tokens is {right}."
-        elif fault := first(FLOW, NOTHING | flow(["scores"], held, [want])):
+            summed = f"the ranks' parts, {rows}, add up to {there}. The loss of all tokens is {right}."
+            by = factor(Task(*seen.case.settings["task"]), sum(held), want)
+            own = [given(seen.case, rank) for rank in seen.case.members]
+            yield "wrong-values", f"{summed}{by or mistake(own, sum(held))}"
+        elif fault := first(FLOW, NOTHING | flow(["scores"], held, [want], SHARES)):
             yield fault.misconception, f"on rank {rank}, {fault.message}"
 
 
@@ -55,12 +67,24 @@ def examine(seen: Seen) -> Fault | None:
 
 
 EXERCISE = Exercise(
-    number=3, title="The load-balancing loss", points=4, minutes=20, seconds=2.5, cases=cases, inputs=given, kept=True,
-    parameters="scores, experts, group=None", reference="lockstep.experts.functional:load_balancing_loss",
-    watch=lambda fn, own: {**(seen := observed(fn, own)), "part": plain(seen["part"])}, examine=examine, of="the loss",
-    alike=lambda seen: [[rounded([*seen.returned[rank].values()])] for rank in seen.case.members],
-    budgets=(
-        *all_reduces(lambda case: 8 * (case.settings["task"][1] + 1)),
-        Budget("barriers", lambda case: 0, advice="The all-reduce is enough: it needs no barrier."),
+    number=3,
+    title="The load-balancing loss",
+    points=4,
+    minutes=20,
+    cases=cases,
+    inputs=given,
+    parameters="scores, experts, group=None",
+    reference="lockstep.experts.functional:load_balancing_loss",
+    values=Values(examine=examine),
+    costs=Costs(
+        algorithm="the loss",
+        budgets=(
+            *all_reduces(lambda case: 8 * (case.settings["task"][1] + 1)),
+            Budget("barriers", lambda case: 0, advice="The all-reduce is enough: it needs no barrier."),
+        ),
     ),
-)  # fmt: skip
+    comparison=Comparison(
+        alike=lambda seen: [[rounded([*seen.returned[rank].values()])] for rank in seen.case.members],
+    ),
+    run=Run(timeout=2.5, watch=lambda fn, own: {**(seen := observed(fn, own)), "part": plain(seen["part"])}),
+)

@@ -1,13 +1,13 @@
 """The gate: choices in order where scores are equal, weights that don't overflow, and gradients of all scores."""
 
 from lockstep.checks.evidence_rules import Rule
+from lockstep.checks.exercise import Comparison, Costs, Feedback, Values
 from lockstep.checks.judge import Fault
 from lockstep.checks.observation import Seen
 from lockstep.exercises.mixture_of_experts import observed_gate
 from lockstep.exercises.mixture_of_experts.flowing import Flowing
 
 RULES = (
-    Rule("changes-arguments", lambda e: e["changed"], "it changes scores. Leave them as they were.", telling=True),
     Rule("wrong-values", lambda e: e["wrong"] == "choices", "a token with the scores {scores} has the choices {held}, "
          "not {best}.{equal}"),
     Rule("wrong-values", lambda e: e["wrong"] == "weights", 'with softmax="{softmax}", a token with the scores '
@@ -28,11 +28,14 @@ def economise(seen: Seen) -> list[Fault]:
 
 
 EXERCISE = Flowing(
-    observed_gate, ("the tensor of choices", "the tensor of weights"),
-    "a tuple of two tensors, the choices and their weights,", ["scores"], RULES,
+    observed_gate, names=("the tensor of choices", "the tensor of weights"),
+    asked="a tuple of two tensors, the choices and their weights,", by=["scores"], rules=RULES,
 ).exercise(
-    "no token, or one expert", number=2, title="The gate", points=3, minutes=15, parameters="scores, k, softmax",
-    reference="lockstep.experts.gate:top_k_gate", values=0.75, economise=economise,
-    footprint=lambda seen: grown(seen)[2],
-    hints=[("stack expects a non-empty", "There may be no tokens. Without a loop, that needs no case of its own.")],
+    trivial="no token, or one expert", number=2, title="The gate", points=3, minutes=15,
+    parameters="scores, k, softmax", reference="lockstep.experts.gate:top_k_gate",
+    values=Values(share=0.75), costs=Costs(economise=economise),
+    comparison=Comparison(footprint=lambda seen: grown(seen)[2]),
+    feedback=Feedback(
+        hints=[("stack expects a non-empty", "There may be no tokens. Without a loop, that needs no case of its own.")],
+    ),
 )  # fmt: skip

@@ -2,15 +2,17 @@
 
 from typing import Any
 
+from lockstep.checks.exercise import Feedback, Values
 from lockstep.checks.judge import Fault
 from lockstep.checks.observation import Seen
 from lockstep.checks.observe import Ungraded
 from lockstep.checks.values import told
 from lockstep.exercises.arithmetic import Tried, arithmetic, drawn
-from lockstep.pipeline.drawing import Rows, best_slots, illegal, slots
-from lockstep.pipeline.drawing import told as told_rule
+from lockstep.pipeline.drawn_schedule import Rows, best_slots, illegal, slots
+from lockstep.pipeline.drawn_schedule import told as told_rule
 from lockstep.pipeline.drawn_training import trained
-from lockstep.show.pipeline_drawing import draw
+from lockstep.pipeline.wasted_slots import wasted
+from lockstep.show.pipeline_svg import draw_rows as draw
 
 SIZES = ((3, 2, 1), (3, 4, 4), (4, 6, 4), (4, 6, 3))  # stages, micro-batches, cap
 TRIED: Tried = {f"p = {p}, m = {m} and cap = {cap}": [(p, m, cap)] for p, m, cap in SIZES}
@@ -41,9 +43,11 @@ def examine(seen: Seen) -> Fault | None:
     if trained(rows).apart > TO_THE_BIT:
         raise Ungraded(f"{name} is legal, and ranks that follow it train other weights than one rank does.")
     took, best = slots(rows), best_slots(*call)
-    earned = 0.75 if took <= NEAR * best else 0.5
-    longer = f"{name} is legal, and takes {took} slots; {best} are possible."
-    return Fault("wrong-values", longer, earned=earned) if took > best else None
+    if took <= best:
+        return None
+    first = wasted(rows, [call[2]] * call[0])
+    longer = f"{name} is legal, and takes {took} slots; {best} are possible.{f' {first}' if first else ''}"
+    return Fault("wrong-values", longer, earned=0.75 if took <= NEAR * best else 0.5)
 
 
 def picture(seen: Seen) -> str:
@@ -57,7 +61,14 @@ def picture(seen: Seen) -> str:
 
 
 EXERCISE = arithmetic(
-    TRIED, number=1, title="Draw the schedule", points=4, minutes=25, values=1.0, picture=picture,
-    parameters="stages, micro_batches, cap", reference="lockstep.pipeline.drawing:drawing", examine=examine,
-    right=lambda *call: None, agrees=lambda answer, want: True,
-)  # fmt: skip
+    TRIED,
+    number=1,
+    title="Draw the schedule",
+    points=4,
+    minutes=25,
+    parameters="stages, micro_batches, cap",
+    reference="lockstep.pipeline.drawn_schedule:drawing",
+    right=lambda *call: None,
+    values=Values(share=1.0, examine=examine, agrees=lambda answer, want: True),
+    feedback=Feedback(picture=picture),
+)

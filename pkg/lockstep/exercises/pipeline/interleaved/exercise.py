@@ -1,7 +1,7 @@
-"""Interleaved 1F1B: its rules leave one stream, and the first step that breaks one is told."""
+"""Interleaved 1F1B: its rules allow one stream only, and the first step that breaks a rule is reported."""
 
 from lockstep.exercises.pipeline.judged_streams import each, of_all_stages, streams
-from lockstep.pipeline.as_pairs import not_interleaved
+from lockstep.pipeline.schedules_as_pairs import not_interleaved
 
 EXERCISE = streams(
     {
@@ -12,7 +12,16 @@ EXERCISE = streams(
         "one group": of_all_stages((3, 3, 4)),
         "one stage": of_all_stages((1, 3, 2)),
     },
-    each(not_interleaved), ("F", "B"), 3, trivial=("one stage",), number=6, core=False, title="Thinner slices",
-    points=3, minutes=25, parameters="stage, stages, micro_batches, chunks",
-    reference="lockstep.pipeline.as_pairs:interleaved", asked="a list of triples such as ('F', 0, 1)",
-)  # fmt: skip
+    mistakes=each(not_interleaved),
+    kinds=("F", "B"),
+    length=3,
+    trivial=("one stage",),
+    number=6,
+    core=False,
+    title="Thinner slices",
+    points=3,
+    minutes=25,
+    parameters="stage, stages, micro_batches, chunks",
+    reference="lockstep.pipeline.schedules_as_pairs:interleaved",
+    answer="a list of triples such as ('F', 0, 1)",
+)

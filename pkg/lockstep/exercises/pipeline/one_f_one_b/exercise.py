@@ -6,7 +6,7 @@ from random import Random
 
 from lockstep.exercises.arithmetic import Calls
 from lockstep.exercises.pipeline.judged_streams import Stream, streams
-from lockstep.pipeline.as_pairs import not_one_f_one_b
+from lockstep.pipeline.schedules_as_pairs import not_one_f_one_b
 
 
 def shuffled(p: int, m: int, dice: Random) -> Calls:
@@ -26,7 +26,15 @@ EXERCISE = streams(
         f"p = {p} and m = {m}": partial(shuffled, p, m)
         for p, m in ((4, 6), (3, 3), (2, 5), (5, 2), (4, 1), (8, 40), (1, 3), (1, 1))
     },
-    mistakes, ("F", "B"), 2, trivial=("p = 1 and m = 3", "p = 1 and m = 1"), number=2,
-    title="One forward, one backward", points=3, minutes=15, parameters="stage, stages, micro_batches",
-    reference="lockstep.pipeline.as_pairs:one_f_one_b", asked="a list of pairs such as ('F', 0)",
-)  # fmt: skip
+    mistakes=mistakes,
+    kinds=("F", "B"),
+    length=2,
+    trivial=("p = 1 and m = 3", "p = 1 and m = 1"),
+    number=2,
+    title="One forward, one backward",
+    points=3,
+    minutes=15,
+    parameters="stage, stages, micro_batches",
+    reference="lockstep.pipeline.schedules_as_pairs:one_f_one_b",
+    answer="a list of pairs such as ('F', 0)",
+)

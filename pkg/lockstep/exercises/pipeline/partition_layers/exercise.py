@@ -1,7 +1,8 @@
-"""Which layers on which stage? Any of the best cuts is right; the most expensive stage of a worse one is told."""
+"""Which layers on which stage? Any of the best cuts is right; for a worse one, its most expensive stage is named."""
 
 from random import Random
 
+from lockstep.checks.exercise import Feedback, Values
 from lockstep.checks.judge import Fault
 from lockstep.checks.observation import Seen
 from lockstep.checks.values import told
@@ -10,7 +11,7 @@ from lockstep.pipeline.stage_partition import beside_the_best
 
 
 def random_layers(layers: int, stages: int, number: int, dice: Random) -> Calls:
-    """Layers that are cheap, usual or dear, some for nothing."""
+    """Layers that are cheap, usual or expensive; some cost nothing."""
     return [([dice.choice((0, 1, 10, 60)) * dice.randint(1, 20) for _ in range(layers)], stages) for _ in range(number)]
 
 
@@ -50,8 +51,17 @@ def told_costs(costs: list[int]) -> str:
 
 
 EXERCISE = arithmetic(
-    TRIED, {"one stage, or one layer on each"}, number=5, title="Which layers on which stage?", points=3, minutes=20,
-    values=1.0, parameters="costs, stages", reference="lockstep.pipeline.stage_partition:partition_layers",
-    examine=examine, agrees=lambda answer, want: True, asked="a list of whole numbers",
-    hints=[("crashed:Stuck", "With 40 layers and more there are too many cuts to try them all.")],
-)  # fmt: skip
+    TRIED,
+    trivial={"one stage, or one layer on each"},
+    number=5,
+    title="Which layers on which stage?",
+    points=3,
+    minutes=20,
+    parameters="costs, stages",
+    reference="lockstep.pipeline.stage_partition:partition_layers",
+    values=Values(share=1.0, examine=examine, agrees=lambda answer, want: True),
+    feedback=Feedback(
+        answer="a list of whole numbers",
+        hints=[("crashed:Stuck", "With 40 layers and more there are too many cuts to try them all.")],
+    ),
+)

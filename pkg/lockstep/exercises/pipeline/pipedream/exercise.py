@@ -1,7 +1,7 @@
 """PipeDream with weight stashing: which version is needed at each pair decides what has to follow it."""
 
 from lockstep.exercises.pipeline.judged_streams import each, of_all_stages, streams
-from lockstep.pipeline.drops import mistake
+from lockstep.pipeline.weight_stashing import mistake
 
 EXERCISE = streams(
     {
@@ -11,7 +11,15 @@ EXERCISE = streams(
         "one minibatch": of_all_stages((3, 1)),
         "one stage": of_all_stages((1, 4)),
     },
-    each(mistake), ("F", "B", "U", "drop"), 2, number=7, core=False, title="Never flush", points=3, minutes=20,
-    parameters="stage, stages, minibatches", reference="lockstep.pipeline.drops:pipedream",
-    asked="a list of pairs such as ('F', 0) or ('drop', 0)",
-)  # fmt: skip
+    mistakes=each(mistake),
+    kinds=("F", "B", "U", "drop"),
+    length=2,
+    number=7,
+    core=False,
+    title="Never flush",
+    points=3,
+    minutes=20,
+    parameters="stage, stages, minibatches",
+    reference="lockstep.pipeline.weight_stashing:pipedream",
+    answer="a list of pairs such as ('F', 0) or ('drop', 0)",
+)

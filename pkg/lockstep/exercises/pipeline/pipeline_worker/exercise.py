@@ -2,30 +2,46 @@
 
 from collections.abc import Iterator
 
+import torch
 from torch import Tensor
 
 from lockstep.checks.budget import Budget
 from lockstep.checks.case import Case
-from lockstep.checks.default_judge import forgiven
-from lockstep.checks.exercise import Exercise
+from lockstep.checks.exercise import Compared, Comparison, Costs, Exercise, Feedback, Run, Values
 from lockstep.checks.judge import Fault
 from lockstep.checks.observation import Seen
+from lockstep.checks.run_faults import forgiven
 from lockstep.checks.values import compare, told
 from lockstep.comm.backend_rules import STRICT
 from lockstep.events import POINT_TO_POINT
 from lockstep.exercises.communication.tensors import SUBGROUPS
 from lockstep.exercises.pipeline.observed_worker import LONG, Task, observed, tasks
 from lockstep.exercises.without_waiting.evidence import case, noting, results
-from lockstep.pipeline.pairs import orders_of
+from lockstep.pipeline.instructions import orders_of
 
 ROUNDING = 1e-5
 INPUTS = "Its inputs ask for gradients, so each keeps a .grad that nobody needs: only an x that came by message has to."
 EMPTY = (
     " inputs are empty on all stages but the first, and targets on all but the last: does one divide by their number?"
 )
+OLD = " It is the right one plus what .grad held at the beginning, which doesn't count: first set each one to None."
+SPOILT = (
+    "the second call changes what the first one returned, as zero_grad(set_to_none=False) and .grad.zero_() do with a "
+    ".grad that was returned. Set .grad to None, or return copies."
+)
 HINTS = [
     ("does not require grad", "Autograd follows a tensor only if it asks for its gradient: x.requires_grad_()."),
-    ("NoneType", "x.grad is None unless x.requires_grad_() stood before its F: an x that came by message needs it."),
+    (
+        "NoneType",
+        "A .grad is None until a backward pass has reached it; and that of an x that came by message stays None "
+        "unless x.requires_grad_() stood before its F.",
+    ),
+    ("^IndexError: list index out of range", "inputs and targets are empty on most stages: does one of them raise it?"),
+    (
+        r"^KeyError: \d+\n",
+        "The number is a micro-batch. What this line takes of it has not come yet, or was taken out before. x and y "
+        "are wanted until its B, and dx until it is sent. To the last stage no dy comes.",
+    ),
     ("backward through the graph a second time", "Each graph has one backward pass: keep each output by its number."),
 ]
 
@@ -52,9 +68,32 @@ def examine(seen: Seen) -> Fault | None:
             off = [forgiven(h, w, ROUNDING) for h, w in rows]
             if fault := compare(seen, [h for h, _ in rows], off):
                 where = f"parameter {n}{f' on call {turn + 1}, with another stream' if turn else ''}"
-                empty = EMPTY if any(isinstance(h, Tensor) and not h.isfinite().all() for h, _ in rows) else ""
-                return Fault(fault.misconception, f"{fault.message} This is the gradient of {where}.{empty}")
+                why = EMPTY if any(isinstance(h, Tensor) and not h.isfinite().all() for h, _ in rows) else ""
+                why = OLD if adds_to_old(seen, turn) else why
+                id = "old-gradients" if why is OLD else fault.misconception
+                return Fault(id, f"{fault.message} This is the gradient of {where}.{why}")
+    for rank in seen.case.members:
+        if any(seen.returned[rank]["found"]["spoilt"]):
+            return Fault("changes-its-results", f"With {seen.case}, on rank {rank} {SPOILT}")
     return None
+
+
+def adds_to_old(seen: Seen, turn: int) -> bool:
+    """Whether all gradients of a turn are the right ones plus what .grad held at its beginning."""
+    held, wanted = [rows[turn] for rows in results(seen)], task(seen.case).gradients(turn)
+    old = [seen.returned[rank]["found"]["old"][turn] for rank in seen.case.members]
+    rows = [row for stage in zip(held, wanted, old, strict=True) for row in zip(*stage, strict=False)]
+    return all(
+        isinstance(h, Tensor) and h.shape == w.shape and torch.allclose(h, w if o is None else w + o, atol=ROUNDING)
+        for h, w, o in rows
+    )
+
+
+def gradients(seen: Seen) -> Compared:
+    """Those of the first call, of all stages: as they are, as they should be, and nothing that was given."""
+    held = [value for stage in results(seen) for value in stage[0]]
+    wanted = [want for stage in task(seen.case).gradients(0) for want in stage]
+    return held, wanted, [None] * len(held)
 
 
 def astray(seen: Seen) -> Iterator[tuple[str, str]]:
@@ -109,13 +148,29 @@ def inputs(case: Case, rank: int) -> tuple[Task, int]:
 
 
 EXERCISE = Exercise(
-    number=3, title="A worker for any schedule", points=7, minutes=45, seconds=2.5, rules=STRICT, values=0.6,
-    parameters="module, stream, inputs, targets, loss, shape, group=None", worlds=(1, 2, 3, 4, 5), cases=cases,
-    reference="lockstep.pipeline.plain_worker:pipeline_worker", inputs=inputs, watch=noting(observed), alike=results,
-    examine=examine, economise=economise, of="the stream", hints=HINTS,
-    footprint=lambda seen: [sorted(dict(astray(seen))), shares_of_room(seen), len(seen.trace.communication)],
-    budgets=(
-        Budget("collectives", lambda case: 0, advice="All messages are in the stream."),
-        Budget("barriers", lambda case: 0, advice="A message says itself when it has come."),
+    number=3,
+    title="A worker for any schedule",
+    points=7,
+    minutes=45,
+    parameters="module, stream, inputs, targets, loss, shape, group=None",
+    worlds=(1, 2, 3, 4, 5),
+    cases=cases,
+    reference="lockstep.pipeline.worker:pipeline_worker",
+    inputs=inputs,
+    values=Values(share=0.6, examine=examine, may_change=["module.gradient"]),
+    costs=Costs(
+        economise=economise,
+        algorithm="the stream",
+        budgets=(
+            Budget("collectives", lambda case: 0, advice="All messages are in the stream."),
+            Budget("barriers", lambda case: 0, advice="A message says itself when it has come."),
+        ),
     ),
-)  # fmt: skip
+    comparison=Comparison(
+        alike=results,
+        footprint=lambda seen: [sorted(dict(astray(seen))), shares_of_room(seen), len(seen.trace.communication)],
+        tensors=gradients,
+    ),
+    run=Run(timeout=2.5, rules=STRICT, watch=noting(observed)),
+    feedback=Feedback(hints=HINTS),
+)

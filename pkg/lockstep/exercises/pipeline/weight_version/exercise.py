@@ -4,9 +4,10 @@ from functools import partial
 from itertools import product
 from random import Random
 
+from lockstep.checks.exercise import Costs, Feedback, Run, Values
 from lockstep.checks.numbers import exact
 from lockstep.exercises.arithmetic import Calls, arithmetic, whole
-from lockstep.pipeline.weight_version import RULES
+from lockstep.pipeline.weight_stashing import RULES
 
 FAR = 10**12
 
@@ -32,10 +33,11 @@ EXERCISE = arithmetic(
     {
         **{f'rule "{rule}"': partial(asked_of, rule) for rule in RULES},
         "one stage": [(0, 1, i, which, rule) for i in (0, 1, 7) for which in "FB" for rule in RULES],
-    },
-    trivial=("one stage",), number=8, core=False, title="How old are the weights?", points=2, minutes=15,
-    values=0.75, economise=whole, seconds=2.0,
-    parameters="stage, stages, minibatch, which, rule", reference="lockstep.pipeline.weight_version:weight_version",
-    agrees=exact, asked="a whole number, 0 or more,", steps=steps,
-    hints=[("crashed:Stuck", "The minibatch may be 1,000,000,000,000: nobody counts that far one by one.")],
+    }, trivial=("one stage",), number=8, core=False, title="How old are the weights?", points=2, minutes=15,
+    parameters="stage, stages, minibatch, which, rule", reference="lockstep.pipeline.weight_stashing:weight_version",
+    values=Values(share=0.75, agrees=exact), costs=Costs(economise=whole), run=Run(timeout=2.0),
+    feedback=Feedback(
+        answer="a whole number, 0 or more,", steps=steps,
+        hints=[("crashed:Stuck", "The minibatch may be 1,000,000,000,000: nobody counts that far one by one.")],
+    ),
 )  # fmt: skip

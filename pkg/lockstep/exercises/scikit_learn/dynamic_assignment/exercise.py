@@ -1,11 +1,12 @@
 """Rows of an image go to whoever is idle: judged by who had nothing to do while a row was left, in virtual time."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from random import Random
 from typing import Any
 
 from lockstep.checks.case import Case
-from lockstep.checks.exercise import Exercise
+from lockstep.checks.exercise import Comparison, Costs, Exercise, Feedback, Run, Values
 from lockstep.checks.judge import Fault
 from lockstep.checks.observation import Seen
 from lockstep.checks.plain import plain
@@ -19,17 +20,16 @@ SETTINGS = ((40, 4), (9, 4), (3, 5), (25, 2), (6, 1), (0, 3))  # rows, workers
 
 
 def settings(case: Case) -> tuple[int, int, list[int], list[int]]:
-    """Rows, workers, what each row takes, and what it gives. The heavy rows stand anywhere."""
+    """Rows, workers, what each row takes, and what it gives. The heavy rows are anywhere."""
     (rows, workers), dice = SETTINGS[case.settings["at"]], Random(case.seed)
     return rows, workers, dice.sample(mandelbrot_rows(rows, 24, 60), rows), dice.sample(range(1000), rows)
 
 
 def watch(fn: Callable[..., Any], call: tuple[Any, ...]) -> dict[str, Any]:
-    pool, misused, returned = Pool(*call[1:]), ["", ""], None
-    try:
+    pool, returned = Pool(*call[1:]), None
+    with suppress(Misused):
         returned = fn(call[0], pool)
-    except Misused as error:
-        misused = [error.kind, error.told]
+    misused = [pool.misused.kind, pool.misused.told] if pool.misused else ["", ""]
     return {"returned": plain(returned), "misused": misused, "spans": [list(s) for s in pool.started],
             "fetched": len(pool.fetched), "idle": [list(i) for i in pool.idle[:1]]}  # fmt: skip
 
@@ -57,15 +57,11 @@ def economise(seen: Seen) -> list[Fault]:
 
 
 EXERCISE = Exercise(
-    cases=lambda ranks, seed: [Case(1, seed, settings={"at": at, "told": f"{r} rows and {counted(w, 'worker')}"})
-                               for at, (r, w) in enumerate(SETTINGS)],
+    cases=lambda ranks, seed: [
+        Case(1, seed, settings={"at": at, "told": f"{r} rows and {counted(w, 'worker')}"})
+        for at, (r, w) in enumerate(SETTINGS)
+    ],
     inputs=lambda case, rank: (settings(case),),
-    watch=watch,
-    examine=examine,
-    economise=economise,
-    alike=lambda seen: [seen.returned[0][0][part] for part in ("returned", "misused", "spans")],
-    footprint=lambda seen: seen.returned[0][0]["spans"],
-    picture=lambda seen: drawn(settings(seen.case)[1], seen.returned[0][0]["spans"], str(seen.case)),
     number=6,
     title="Dynamic assignment",
     points=2,
@@ -75,4 +71,12 @@ EXERCISE = Exercise(
     reference="lockstep.classical.assignment:dynamic_assignment",
     worlds=(1,),
     pure=True,
-)  # fmt: skip
+    values=Values(examine=examine),
+    costs=Costs(economise=economise),
+    comparison=Comparison(
+        alike=lambda seen: [seen.returned[0][0][part] for part in ("returned", "misused", "spans")],
+        footprint=lambda seen: seen.returned[0][0]["spans"],
+    ),
+    run=Run(watch=watch),
+    feedback=Feedback(picture=lambda seen: drawn(settings(seen.case)[1], seen.returned[0][0]["spans"], str(seen.case))),
+)

@@ -12,15 +12,16 @@ from lockstep.exercises.scikit_learn.fits import Fits, fits_seen
 from lockstep.exercises.scikit_learn.workers import Answer, lost, observed, on_workers
 
 SIZES = ((11, 4), (11, 1), (2, 3))  # trees and n_jobs: neither divides the other, with large remainders
-STEPS = {"seeds": "default_rng was given", "rows": "it is fitted to", "labels": "its labels belong",
+STEPS = {"seeds": "default_rng was given", "rows": "it is fitted to", "labels": "its labels are",
          "random_state": "random_state is", "max_features": "max_features is"}  # fmt: skip
 
 
 def inputs(case: Case, rank: int) -> tuple[Any, ...]:
+    """There are 8, 9 or 11 features: the roots are 2 and 3, and of 8 the logarithm is another number."""
     dice = np.random.default_rng(case.seed)
-    X = dice.integers(-200, 200, (89, 6)) / 4
-    y = ((X[:, 0] + X[:, 1] > X[:, 2]) ^ (dice.random(len(X)) < 0.1)).astype(int)
-    return tuple((X[n_jobs:], y[n_jobs:], n_trees, n_jobs, case.seed % 1000) for n_trees, n_jobs in SIZES)
+    X = dice.integers(-200, 200, (89, 12)) / 4
+    y = np.where((X[:, 0] + X[:, 1] > X[:, 2]) ^ (dice.random(len(X)) < 0.1), 7, 3)
+    return tuple((X[j:, : 12 - j], y[j:], n_trees, j, case.seed % 1000) for n_trees, j in SIZES)
 
 
 def watch(fn: Callable[..., Any], call: tuple[Any, ...]) -> Answer:
@@ -30,14 +31,17 @@ def watch(fn: Callable[..., Any], call: tuple[Any, ...]) -> Answer:
 
 
 def note(given: tuple[Any, ...], grown: Any, fits: Fits) -> Answer:
-    """Of each tree the feature and the threshold of each node, and the steps of the recipe; of anything else what it is
-    called."""
+    """Of each tree the classes, the feature, threshold and rows of each node, and the steps of the recipe; of anything
+    else what it is called."""
     trees = list(grown) if isinstance(grown, (list, tuple)) else []
-    nodes = [[t.tree_.feature.tolist(), t.tree_.threshold.tolist()] for t in trees if hasattr(t, "tree_")]
+    grown_ones = [(t.classes_, t.tree_) for t in trees if hasattr(t, "tree_")]
+    nodes = [
+        [c.tolist(), *(part.tolist() for part in (t.feature, t.threshold, t.n_node_samples))] for c, t in grown_ones
+    ]
     odd = sorted({type(tree).__name__ for tree in trees if not hasattr(tree, "tree_")})
     seeds = first_three(sorted(fits.seeds, key=lambda seed: (len(seed), seed)))
     steps = [{"seeds": seeds, "rows": f"{len(f.rows)} rows, numbers {first_three(f.rows)}",
-              "labels": "to the same rows" if f.labels else "to other rows",
+              "labels": "y[rows]" if f.labels else "others than y[rows]",
               **f.told} for f in map(fits.of, trees) if f]  # fmt: skip
     return {"value": nodes if trees and not odd else " of ".join([type(grown).__name__, *odd[:1]]), "steps": steps}
 
@@ -67,12 +71,15 @@ def wrong(call: tuple[Any, ...], answer: Answer) -> Fault | None:
 
 
 EXERCISE = on_workers(
-    "11 or 2 trees and n_jobs = 4, 1 and 3",
-    "tree",
-    lambda call: int(call[2]),
-    inputs,
-    watch,
-    wrong,
-    number=2, title="A parallel forest", minutes=25, parameters="X, y, n_trees, n_jobs, seed",
+    case="11 or 2 trees and n_jobs = 4, 1 and 3",
+    task="tree",
+    tasks=lambda call: int(call[2]),
+    inputs=inputs,
+    watch=watch,
+    wrong=wrong,
+    number=2,
+    title="A parallel forest",
+    minutes=25,
+    parameters="X, y, n_trees, n_jobs, seed",
     reference="lockstep.classical.forest:parallel_forest",
-)  # fmt: skip
+)

@@ -5,11 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from lockstep.checks.default_judge import row
 from lockstep.checks.judge import Fault
+from lockstep.checks.numbers import apart
 from lockstep.checks.plain import plain
+from lockstep.checks.run_faults import row
 from lockstep.checks.values import told
-from lockstep.classical.search import parallel_grid_search
+from lockstep.classical.grid_search import parallel_grid_search
 from lockstep.exercises.scikit_learn.fits import Fits, fits_seen
 from lockstep.exercises.scikit_learn.folds import Folds
 from lockstep.exercises.scikit_learn.workers import Answer, lost, observed, on_workers
@@ -20,7 +21,7 @@ TASKS = 24
 
 
 def watch(fn: Callable[..., Any], call: tuple[int, int]) -> Answer:
-    """Makes estimator, data and folds beside the learner's code: they are no plain data. Deep trees are best, and those
+    """Makes estimator, data and folds in the learner's process: they are no plain data. Deep trees are best, and those
     of depths 30 and 40 are the same: there is a tie for the first place."""
     from sklearn.tree import DecisionTreeClassifier as Tree
 
@@ -51,6 +52,7 @@ def wrong(call: tuple[int, int], answer: Answer) -> Fault | None:
     (best, want), means, nothing = right["value"], row(value[-1]), lost(answer, "the score")
     is_pair = len(value) == 2 and isinstance(value[0], list) and all(isinstance(item, list) for item in value[0])
     off = [i for i, (have, wanted) in enumerate(zip(means, want, strict=False)) if not np.isclose(have, wanted)]
+    first = ", that of candidate {} is {}, not {}".format(off[0], *apart(means[off[0]], want[off[0]])) if off else ""
     known = next((scored for scored in answer["scored"] if scored not in right["scored"]), None)
     rules = (
         (answer["contested"] > 1 or answer["touched"], "touches-estimator", "several tasks fit one estimator, or change"
@@ -61,7 +63,7 @@ def wrong(call: tuple[int, int], answer: Answer) -> Fault | None:
          f"scores) is wanted; this is {' and '.join(map(told, value))}."),
         (answer["splits"] > 1, "splits-again", f"cv.split is called {answer['splits']} times, and draws other folds "
          "each time. Candidates are only comparable on the same folds: split once."),
-        (off, "wrong-values", f"the mean scores of {len(off)} of {len(want)} candidates are wrong."
+        (off, "wrong-values", f"the mean scores of {len(off)} of {len(want)} candidates are wrong{first}."
          + (" A tree was fitted to {} rows and scored on {}, {} of which it knew.".format(*known) if known else "")),
         (value[0] != best, "wrong-best", f"the largest mean score, the first of equal ones, is that of {dict(best)}."),
     )  # fmt: skip
@@ -69,12 +71,15 @@ def wrong(call: tuple[int, int], answer: Answer) -> Fault | None:
 
 
 EXERCISE = on_workers(
-    "8 candidates, 3 folds and n_jobs = 4, 1 and 3",
-    "candidate and fold",
-    lambda call: TASKS,
-    lambda case, rank: tuple((n_jobs, case.seed) for n_jobs in (4, 1, 3)),
-    watch,
-    wrong,
-    number=4, title="A parallel grid search", minutes=25, parameters="estimator, grid, X, y, cv, n_jobs",
-    reference="lockstep.classical.search:parallel_grid_search",
-)  # fmt: skip
+    case="8 candidates, 3 folds and n_jobs = 4, 1 and 3",
+    task="candidate and fold",
+    tasks=lambda call: TASKS,
+    inputs=lambda case, rank: tuple((n_jobs, case.seed) for n_jobs in (4, 1, 3)),
+    watch=watch,
+    wrong=wrong,
+    number=4,
+    title="A parallel grid search",
+    minutes=25,
+    parameters="estimator, grid, X, y, cv, n_jobs",
+    reference="lockstep.classical.grid_search:parallel_grid_search",
+)

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from lockstep.checks.catch import Candidates, watch
-from lockstep.checks.exercise import Exercise
+from lockstep.checks.exercise import Exercise, Run, Values
 from lockstep.checks.load import load_as
 from lockstep.tensor_parallel import bugs
 
@@ -35,6 +35,6 @@ BUGS = Candidates("a program", PROGRAMS, lambda name: (load_as(Path(bugs.__file_
 
 EXERCISE = Exercise(
     number=3, kind="catch", title="Catch the bug", points=5, minutes=35, parameters="parallel, serial",
-    reference="lockstep.tensor_parallel.bug_test:is_right", cases=BUGS.cases, inputs=BUGS.inputs, watch=watch,
-    examine=BUGS.examine, pure=True, worlds=(1,), seconds=60.0, values=1.0,
+    reference="lockstep.tensor_parallel.bug_test:is_right", cases=BUGS.cases, inputs=BUGS.inputs, pure=True,
+    worlds=(1,), values=Values(examine=BUGS.examine, share=1.0), run=Run(watch=watch, timeout=60.0),
 )  # fmt: skip

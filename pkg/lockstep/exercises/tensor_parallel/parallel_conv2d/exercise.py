@@ -1,11 +1,12 @@
 """Two convolutions in parts: values and gradients of one rank, one all-reduce a pass, and no product computed twice."""
 
 from torch import Tensor
-from torch.nn import functional as F
 
 from lockstep.checks.case import Case
+from lockstep.checks.exercise import Costs
 from lockstep.exercises.tensor_parallel.layer_steps import Layer, along, flops, passes
 from lockstep.exercises.tensor_parallel.sizes import nbytes, normal, of, sized
+from lockstep.exercises.tensor_parallel.whole_layers import MISTAKEN_CONVOLUTIONS, convolutions
 
 LETTERS = "n C D M y x"
 SIZES = {  # by ranks. Often M is C, or D: then a wrong cut fits, too
@@ -21,25 +22,19 @@ def drawn(case: Case) -> list[Tensor]:
     return [*given[:-1], LARGE * given[-1]]
 
 
-def convolutions(x: Tensor, V: Tensor, v: Tensor, W: Tensor, w: Tensor) -> Tensor:
-    return F.conv2d(F.conv2d(x, V, v, padding=1).relu(), W, w, padding=1)
-
-
 def products(case: Case) -> int:
     """Forward; and backward as many for the filters, and as many for what came in."""
     n, C, D, M, y, x = of(case, LETTERS)
     return 3 * 2 * 9 * n * y * x * M * (C + D)
 
 
-LAYER = Layer(
-    "x V v W w", convolutions, drawn,
-    inside={"V": along(0, "filters"), "v": along(0, "numbers"), "W": along(1, "channels")},
-)  # fmt: skip
+INSIDE = {"V": along(0, "filters"), "v": along(0, "numbers"), "W": along(1, "channels")}
+LAYER = Layer("x V v W w", convolutions, drawn, inside=INSIDE, mistaken=MISTAKEN_CONVOLUTIONS)
 EXERCISE = LAYER.exercise(
     number=6, core=False, title="Two convolutions on K ranks", points=2, minutes=15, worlds=(1, 2, 3, 4, 5),
     reference="lockstep.tensor_parallel:parallel_conv2d", cases=sized(LETTERS, SIZES, (2, 3, 2, 3, 4, 3)),
-    parameters="x, V, v, W, w, group=None", of="the convolutions", budgets=(
-        *passes(1, nbytes("n D y x"), "n·D·y·x", (1, nbytes("n C y x"), "n·C·y·x")),
+    parameters="x, V, v, W, w, group=None", costs=Costs(algorithm="a pair of convolutions", budgets=(
+        *passes(1, nbytes("n D y x"), "n·D·y·x", backward=(1, nbytes("n C y x"), "n·C·y·x")),
         flops(products, "54·n·y·x·M·(C + D)"),
-    ),
+    )),
 )  # fmt: skip

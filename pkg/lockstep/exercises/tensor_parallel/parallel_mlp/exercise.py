@@ -5,6 +5,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from lockstep.checks.case import Case, generator
+from lockstep.checks.exercise import Costs
 from lockstep.exercises.communication.tensors import groups
 from lockstep.exercises.tensor_parallel.layer_steps import Layer, along, flops, passes
 from lockstep.exercises.without_waiting.evidence import case
@@ -52,11 +53,30 @@ def products(case: Case) -> int:
     return (10 if case.settings["constant"] else 12) * n * h * m
 
 
+MISTAKEN = {
+    "With ReLU, that would be right. The text has GeLU.": lambda x, A, a, B, b: (x @ A + a).relu() @ B + b,
+    "With GeLU by tanh, that would be right. F.gelu(y) is the exact one.": (
+        lambda x, A, a, B, b: F.gelu(x @ A + a, approximate="tanh") @ B + b
+    ),
+    "Without GeLU, that would be right.": lambda x, A, a, B, b: (x @ A + a) @ B + b,
+}
 LAYER = Layer(
-    "x A a B b", mlp, drawn, inside={"A": along(1, "columns"), "a": along(0), "B": along(0, "rows")}
+    "x A a B b", mlp, drawn, inside={"A": along(1, "columns"), "a": along(0), "B": along(0, "rows")}, mistaken=MISTAKEN
 )  # fmt: skip
 EXERCISE = LAYER.exercise(
-    number=2, title="An MLP on K ranks", points=4, minutes=20, parameters="x, A, a, B, b, group=None",
-    reference="lockstep.tensor_parallel:parallel_mlp", cases=cases, worlds=(1, 2, 3, 4, 5), of="the MLP",
-    budgets=(*passes(1, lambda case: 8 * case.settings["n"] * case.settings["h"], "n·h"), flops(products, "12·n·h·m")),
-)  # fmt: skip
+    number=2,
+    title="An MLP on K ranks",
+    points=4,
+    minutes=20,
+    parameters="x, A, a, B, b, group=None",
+    reference="lockstep.tensor_parallel:parallel_mlp",
+    cases=cases,
+    worlds=(1, 2, 3, 4, 5),
+    costs=Costs(
+        algorithm="the MLP",
+        budgets=(
+            *passes(1, lambda case: 8 * case.settings["n"] * case.settings["h"], "n·h"),
+            flops(products, "12·n·h·m"),
+        ),
+    ),
+)

@@ -1,7 +1,9 @@
-"""Which layers to cut? Any of the best choices is right; of another one is told what it breaks, or what is enough."""
+"""Which layers to cut? Any of the best choices is right; for another one, the check says which rule it breaks, or what
+is enough."""
 
 from random import Random
 
+from lockstep.checks.exercise import Feedback, Values
 from lockstep.checks.judge import Fault
 from lockstep.checks.observation import Seen
 from lockstep.checks.values import told
@@ -9,6 +11,7 @@ from lockstep.exercises.arithmetic import Calls, Tried, arithmetic, drawn
 from lockstep.tensor_parallel.splits import COLUMNS, ROWS, WHOLE, Layer, beside_the_best, most_saved
 
 MLP = [("mixing", 8), ("linear", 40), ("pointwise", 0), ("linear", 40)]
+STEPS = [("linear", 40), *[("pointwise", 0)] * 3, ("linear", 30), ("mixing", 8)]
 FOUR, FIVE = ([("linear", n) for n in sizes] for sizes in ((60, 70, 70, 60), (20, 30, 80, 90, 40)))
 NORMS = [("linear", 48), ("mixing", 8), ("linear", 90), ("pointwise", 0), ("mixing", 8), ("linear", 60), ("linear", 12)]
 
@@ -33,7 +36,9 @@ def random_chains(length: int, kinds: tuple[int, int, int], number: int, dice: R
 
 TRIED: Tried = {
     "a block's MLP": [(MLP, 4, 87), (MLP, 2, 70), (MLP, 3, 40)],
+    "several pointwise layers in a row": [(STEPS, 2, 77), (STEPS, 4, 60), ([*MLP, *STEPS], 2, 91)],
     "four layers in a row": [(FOUR, 2, 190), (FOUR, 2, 189), (FOUR, 2, 131), (FOUR, 4, 150)],
+    "parts that are no whole numbers": [(FOUR, 8, 137), (FOUR, 8, 33), (FIVE, 8, 101)],
     "five layers in a row": [(FIVE, 2, 180), (FIVE, 2, 170), (FIVE, 2, 145), (FIVE, 4, 110)],
     "norms between the layers": [(NORMS, 2, 196), (NORMS, 2, 190), (NORMS, 4, 175)],
     "room that is met exactly": [(MLP, 4, 28), (MLP, 8, 18), (FOUR, 2, 130), (FIVE, 2, 140), (NORMS, 2, 190)],
@@ -63,8 +68,18 @@ def told_layers(layers: list[Layer]) -> str:
 
 
 EXERCISE = arithmetic(
-    TRIED, {"nothing to cut"}, number=10, core=False, title="Which layers to cut?", points=4, minutes=25, values=1.0,
-    parameters="layers, ranks, room", reference="lockstep.tensor_parallel.splits:place_splits", examine=examine,
-    agrees=lambda answer, want: True, asked="a list of 'whole', 'columns' and 'rows'",
-    hints=[("crashed:Stuck", "With 200 layers there are too many choices to try them all.")],
-)  # fmt: skip
+    TRIED,
+    trivial={"nothing to cut"},
+    number=10,
+    core=False,
+    title="Which layers to cut?",
+    points=4,
+    minutes=25,
+    parameters="layers, ranks, room",
+    reference="lockstep.tensor_parallel.splits:place_splits",
+    values=Values(share=1.0, examine=examine, agrees=lambda answer, want: True),
+    feedback=Feedback(
+        answer="a list of 'whole', 'columns' and 'rows'",
+        hints=[("crashed:Stuck", "With 200 layers there are too many choices to try them all.")],
+    ),
+)

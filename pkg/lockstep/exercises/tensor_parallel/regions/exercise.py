@@ -1,6 +1,7 @@
 """f and g: their values, the gradients that they let through, alone and in a chain, and what each pass sends."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -8,25 +9,29 @@ from torch import Tensor
 
 from lockstep.checks.budget import Budget
 from lockstep.checks.case import Case, generator
-from lockstep.checks.exercise import Exercise
+from lockstep.checks.exercise import Comparison, Costs, Exercise, Feedback, Run, Values
 from lockstep.checks.judge import Fault
 from lockstep.checks.observation import Seen
 from lockstep.checks.plain import plain
 from lockstep.checks.values import told, total
 from lockstep.exercises.communication.tensors import groups
-from lockstep.exercises.tensor_parallel.layer_steps import footprint, in_turn, marked, rounded, told_apart, unmarked
+from lockstep.exercises.tensor_parallel.differences import summands, told_apart
+from lockstep.exercises.tensor_parallel.layer_steps import footprint, in_turn, marked, rounded, unmarked
 from lockstep.exercises.without_waiting.evidence import case
 
 SHAPES = {"a matrix": (3, 4), "a number": (), "an empty tensor": (0, 3), "a vector": (5,)}
-TURNED, EXPANDED = "a matrix, transposed in memory", "a matrix whose gradient is one number, expanded"
+FINE = 2**-24
+TURNED, EXPANDED = "a matrix, transposed in memory on odd ranks", "a matrix whose gradient is one number, expanded"
+ZEROS = "a matrix, all zeros on rank 1"
 TRIED: dict[int, Sequence[str]] = {
-    1: ["a matrix"], 2: [EXPANDED, "a number"], 3: [TURNED, "an empty tensor"], 4: ["a matrix"],
+    1: ["a matrix"], 2: [EXPANDED, "a number"], 3: [TURNED, "an empty tensor", ZEROS], 4: ["a matrix"],
 }  # fmt: skip
 PASSES = [("f", "forward", 0), ("f", "backward", 1), ("g", "forward", 1), ("g", "backward", 0)]  # and their all-reduces
-LOOKED_AT = {  # what is found, and what it is called, in the order in which it is told
+LOOKED_AT = {  # what is found, and its name in sentences, in the order of reporting
     "f": "f(x)", "g": "g(x)", "constant": "f(x) of an x that needs no gradient", "dx f": "the gradient of x in f(x)",
     "dx g": "the gradient of x in g(x)", "dx both": "the gradient of x in x + f(x)",
     "chain": "g(b·f(g(a·f(x))))", "dx chain": "the gradient of x in g(b·f(g(a·f(x))))",
+    "g kept": "what g(x) returned, after later calls of g",
 }  # fmt: skip
 KEPT = {
     "x f": "f changes x. Leave it as it is.", "x g": "g changes x. Add up a copy.",
@@ -41,11 +46,14 @@ def cases(ranks: int, seed: int) -> list[Case]:
 
 
 def inputs(case: Case, rank: int) -> tuple[Any, ...]:
-    """x, what arrives in the backward pass, a and b: small whole numbers, of each rank others; and its kind."""
+    """x, what arrives in the backward pass, a and b: whole numbers, of each rank others; and its kind. x and dy have
+    a bit for which float32 has no room."""
     kind, dice = case.settings["kind"], generator(case, rank)
-    x, dy = (torch.randint(-9, 10, SHAPES.get(kind, (3, 4)), generator=dice).double() for _ in range(2))
+    x, dy = (torch.randint(-9, 10, SHAPES.get(kind, (3, 4)), generator=dice).double() + FINE for _ in range(2))
     a, b = (torch.randint(1, 6, (), generator=dice).double() for _ in range(2))
-    if kind == TURNED:
+    if kind == ZEROS and rank == 1:
+        x, dy = torch.zeros_like(x), torch.zeros_like(dy)
+    if kind == TURNED and rank % 2:
         x, dy = (t.t().contiguous().t() for t in (x, dy))
     return x, torch.ones_like(dy) if kind == EXPANDED else dy, a, b, kind == EXPANDED
 
@@ -70,9 +78,11 @@ def observed(fn: Callable[..., Any], given: tuple[Any, ...]) -> dict[str, Any]:
         mark()
         found[f"dx {name}"], found[f"dy {name}"] = leaf.grad, arriving
     f, g = pair
+    kept = g(x.clone())
     found["constant"] = copied(f(x.clone()))
     found["dx both"] = through(lambda leaf: leaf + f(leaf), x, dy)[1]
     found["chain"], found["dx chain"] = through(lambda leaf: g(b * f(g(a * f(leaf)))), x, torch.ones_like(x))
+    found["g kept"] = copied(kept)
     return found
 
 
@@ -95,7 +105,7 @@ def copied(value: Any) -> Any:
 def wanted(case: Case) -> list[dict[str, Tensor]]:
     given = [inputs(case, rank) for rank in case.members]
     x, dy, a, b, ax = (total(row) for row in zip(*((x, dy, a, b, a * x) for x, dy, a, b, _ in given), strict=True))
-    both = {"g": x, "dx f": dy, "chain": b * ax, "dx chain": torch.ones_like(x) * a * b}
+    both = {"g": x, "g kept": x, "dx f": dy, "chain": b * ax, "dx chain": torch.ones_like(x) * a * b}
     own = ({"f": x, "constant": x, "dx g": d, "dx both": d + dy, "x f": x, "x g": x, "dy f": d, "dy g": d}
            for x, d, *_ in given)  # fmt: skip
     return [{**both, **mine} for mine in own]
@@ -111,7 +121,8 @@ def examine(seen: Seen) -> Fault | None:
     for name, said in LOOKED_AT.items():
         for rank, found, want in rows:
             if fault := differs(case, f"{said} on rank {rank}", found[name], want[name]):
-                return fault
+                more = summands([other[name] for _, other, _ in rows], want[name]) if name in ("g", "dx f") else ""
+                return replace(fault, message=fault.message + more)
     for name, said in KEPT.items():
         for rank, found, want in rows:
             if not torch.equal(found[name], want[name]):
@@ -145,8 +156,18 @@ def costs(turn: int, region: str, way: str, calls: int) -> tuple[Budget, Budget]
 
 
 EXERCISE = Exercise(
-    number=1, title="f and g", points=3, minutes=15, parameters="group=None", worlds=(1, 2, 3, 4), seconds=2.5,
-    reference="lockstep.tensor_parallel.f_and_g:regions", cases=cases, inputs=inputs, watch=observed, examine=examine,
-    alike=alike, footprint=footprint, picture=unmarked, of="this",
-    budgets=[budget for turn in range(len(PASSES)) for budget in costs(turn, *PASSES[turn])],
-)  # fmt: skip
+    number=1,
+    title="f and g",
+    points=3,
+    minutes=15,
+    parameters="group=None",
+    worlds=(1, 2, 3, 4),
+    reference="lockstep.tensor_parallel.f_and_g:regions",
+    cases=cases,
+    inputs=inputs,
+    values=Values(examine=examine),
+    costs=Costs(budgets=[budget for turn in range(len(PASSES)) for budget in costs(turn, *PASSES[turn])]),
+    comparison=Comparison(alike=alike, footprint=footprint),
+    run=Run(timeout=2.5, watch=observed),
+    feedback=Feedback(picture=unmarked),
+)

@@ -3,36 +3,40 @@
 from collections.abc import Callable, Sequence
 from random import Random
 
+from lockstep.checks.exercise import Feedback, Run, Values
 from lockstep.checks.numbers import number_of, within
 from lockstep.checks.observation import Seen
 from lockstep.cost.speedup import amdahl, fit_parallel_fraction
 from lockstep.exercises.arithmetic import Calls, Tried, arithmetic, drawn
-from lockstep.show.amdahl_model import Speedups
-from lockstep.show.amdahl_svg import draw
+from lockstep.show.amdahl import Speedups, draw
 
 Runs = tuple[list[int], list[float]]  # workers, and the seconds of each run
 
 SHARES = (0.8174, 0.8436, 0.8627, 0.8893, 0.9163, 0.9307)  # none of them halfway between two roundings
 
 
-def programs(*workers: int, noise: float = 0.0) -> Callable[[Random], Calls]:
-    return lambda dice: [measured(dice, workers, p, noise) for p in dice.sample(SHARES, 3)]
+def programs(*workers: int, noise: float = 0.0, late: float = 1.0) -> Callable[[Random], Calls]:
+    return lambda dice: [measured(dice, workers, p, noise, late) for p in dice.sample(SHARES, 3)]
 
 
-def measured(dice: Random, workers: Sequence[int], p: float, noise: float) -> Runs:
-    """The runs of a program in any order, of each number of workers another number of them."""
+def measured(dice: Random, workers: Sequence[int], p: float, noise: float, late: float) -> Runs:
+    """The runs of a program in any order, of each number of workers another number of them. One with the most takes
+    ``late`` times as long."""
     runs = [s for s, times in zip(workers, dice.sample(range(1, 7), len(workers)), strict=True) for _ in range(times)]
     dice.shuffle(runs)
     while runs[0] == runs[-1]:  # these two alone would tell nothing
         dice.shuffle(runs)
     seconds = dice.uniform(6, 14)
-    return runs, [seconds / amdahl(p, s) * (1 + dice.uniform(-noise, noise)) for s in runs]
+    times = [seconds / amdahl(p, s) * (1 + dice.uniform(-noise, noise)) for s in runs]
+    times[runs.index(max(runs))] *= late
+    return runs, times
 
 
 TRIED: Tried = {
     "times that follow Amdahl's law exactly": programs(1, 2, 4, 8, 16),
     "exact times, none of them of 1 worker": programs(2, 3, 8, 16),
     "noisy times, some workers measured more often than others, in any order": programs(1, 3, 4, 5, 6, 16, noise=0.2),
+    "times that follow Amdahl's law, but for one run that was slow": programs(1, 2, 3, 4, 8, late=1.7),
     "noisy times of 8 to 12 workers": programs(8, 9, 10, 12, noise=0.06),
 }
 
@@ -56,11 +60,21 @@ def picture(seen: Seen) -> str:
 
 EXERCISE = arithmetic(
     TRIED,
-    number=2, title="Read p off measured times", points=3, minutes=20, parameters="workers, times",
-    reference="lockstep.cost.speedup:fit_parallel_fraction", kept=True,
-    agrees=within(1e-4),  # single precision is enough
-    asked="p, a float,",
-    steps=lambda *runs: "a = {:.4g} and b = {:.4g} seconds.".format(*line(*runs)),
-    seconds=10.0,  # importing sklearn, which has a line of its own, can take five of them on a busy machine
-    picture=picture,
-)  # fmt: skip
+    number=2,
+    title="Read p off measured times",
+    points=3,
+    minutes=20,
+    parameters="workers, times",
+    reference="lockstep.cost.speedup:fit_parallel_fraction",
+    values=Values(
+        agrees=within(1e-4),  # single precision is enough
+    ),
+    run=Run(
+        timeout=10.0,  # importing sklearn, which has a line of its own, can take five of them on a busy machine
+    ),
+    feedback=Feedback(
+        answer="p, a float,",
+        steps=lambda *runs: "a = {:.4g} and b = {:.4g} seconds.".format(*line(*runs)),
+        picture=picture,
+    ),
+)

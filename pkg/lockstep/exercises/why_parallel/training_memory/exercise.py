@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from itertools import chain, combinations
 from random import Random
 
+from lockstep.checks.exercise import Feedback, Values
 from lockstep.checks.judge import Fault
 from lockstep.checks.numbers import exact
 from lockstep.checks.observation import Seen
@@ -14,12 +15,17 @@ KEPT = [("weights", "gradients", *more) for more in ((), ("momentum",), ("moment
 WITH_MASTER = ("weights", "gradients", "master weights", "momentum", "variance")
 MIXED: Sequence[Recipe] = (
     dict(zip(WITH_MASTER, ("bfloat16", "bfloat16", "float32", "float32", "float32"), strict=True)),
-    {"gradients": "float32", "weights": "float16", "master weights": "float32", "momentum": "float32"},
+    {"gradients": "float32", "weights": "float16", "momentum": "float16"},  # here the gradients are the largest
     dict(zip(WITH_MASTER, ("float8", "bfloat16", "float32", "float16", "float16"), strict=True)),
     dict(zip(WITH_MASTER, ("bfloat16", "bfloat16", "float64", "int8", "int8"), strict=True)),
     {"moving average": "float32", "weights": "bfloat16", "gradients": "bfloat16", "error feedback": "float16"},
 )
-FROZEN: Sequence[Recipe] = ({"weights": "int8"}, {"weights": "bfloat16"}, {"weights": "float16", "scales": "float8"})
+FROZEN: Sequence[Recipe] = (
+    {"weights": "int8"},
+    {"weights": "bfloat16"},
+    {"weights": "float16", "scales": "float8"},
+    {},
+)
 SEVERAL, NOTHING_TRAINED = "recipes in several dtypes", "recipes that train nothing"
 
 
@@ -48,8 +54,17 @@ TRIED: Tried = {
 EXERCISE = arithmetic(
     TRIED,
     trivial={NOTHING_TRAINED},
-    number=4, title="Memory for training", points=2, minutes=15, parameters="params, recipe",
-    reference="lockstep.cost.training:training_memory", kept=True, examine=forgotten, agrees=exact,
-    asked="a number of bytes",
-    steps=lambda params, recipe: f"each parameter takes {' + '.join(str(BYTES[d]) for d in recipe.values())} bytes.",
-)  # fmt: skip
+    number=4,
+    title="Memory for training",
+    points=2,
+    minutes=15,
+    parameters="params, recipe",
+    reference="lockstep.cost.training:training_memory",
+    values=Values(examine=forgotten, agrees=exact),
+    feedback=Feedback(
+        answer="a number of bytes",
+        steps=lambda params, recipe: (
+            f"each parameter takes {' + '.join(str(BYTES[d]) for d in recipe.values()) or 0} bytes."
+        ),
+    ),
+)

@@ -1,8 +1,10 @@
 """Choose the number of workers: Amdahl's law the other way round, with a whole number as the answer, or none."""
 
 from collections.abc import Sequence
+from itertools import cycle
 from random import Random
 
+from lockstep.checks.exercise import Costs, Feedback, Run, Values
 from lockstep.checks.numbers import exact
 from lockstep.cost.speedup import amdahl
 from lockstep.exercises.arithmetic import Calls, Tried, arithmetic, whole
@@ -22,16 +24,17 @@ def jobs(dice: Random, number: int = 12) -> list[tuple[float, float]]:
     return [(float(dice.randint(20, 2000)), dice.choice((0.6, 0.8, 0.9, 0.95, 0.97, 0.99))) for _ in range(number)]
 
 
-def met(dice: Random, least: Sequence[int]) -> Calls:
-    """The deadline is what so many workers take. It is no whole number: rounding decides nothing."""
-    workers = [dice.randint(s, 2 * s) + dice.uniform(0.15, 0.85) for s in least]
+def met(dice: Random, least: Sequence[int], parts: Sequence[float]) -> Calls:
+    """The deadline is what so many workers take. It is no whole number, and far from one for floats: rounding decides
+    nothing."""
+    workers = [dice.randint(s, 2 * s) + part for s, part in zip(least, cycle(parts), strict=False)]
     return [(hours, p, hours / amdahl(p, s)) for (hours, p), s in zip(jobs(dice, len(least)), workers, strict=True)]
 
 
 EXERCISE = arithmetic(
     {
-        "deadlines that can be met": lambda dice: met(dice, LEAST),
-        "deadlines that take very many workers": lambda dice: met(dice, MANY),
+        "deadlines that can be met": lambda dice: met(dice, LEAST, (0.004, 0.4, 0.996)),
+        "deadlines that take very many workers": lambda dice: met(dice, MANY, (0.2, 0.8)),
         "deadlines that nobody can meet": lambda dice: [
             (hours, p, hours * (1 - p) * dice.uniform(0.1, 0.95)) for hours, p in jobs(dice, 2)
         ],
@@ -45,14 +48,15 @@ EXERCISE = arithmetic(
     minutes=15,
     parameters="hours, p, deadline",
     reference="lockstep.cost.speedup:workers_needed",
-    agrees=exact,
-    asked="a whole number, or None,",
-    none="that no number of workers is enough",
-    steps=lambda hours, p, deadline: (
-        f"the serial part takes {(1 - p) * hours:.6g} of the {deadline:.6g} hours; the parallel part, {p * hours:.6g} "
-        "on one worker, has what is left."
+    values=Values(agrees=exact, share=0.75),
+    costs=Costs(economise=whole),
+    run=Run(timeout=10.0),
+    feedback=Feedback(
+        answer="a whole number, or None,",
+        none_means="that no number of workers is enough",
+        steps=lambda hours, p, deadline: (
+            f"the serial part takes {(1 - p) * hours:.6g} hours, the parallel part {p * hours:.6g} on one worker; the "
+            f"deadline is {deadline:.6g}."
+        ),
     ),
-    economise=whole,
-    values=0.75,
-    seconds=10.0,
 )

@@ -1,8 +1,8 @@
-"""Delete the lock: judged by who is in the gradient at the same time, and by what stands in w then."""
+"""Delete the lock: judged by which threads compute a gradient at the same time, and by what w holds then."""
 
 from lockstep.checks.case import Case
 from lockstep.checks.evidence_rules import Rule, first
-from lockstep.checks.exercise import Exercise
+from lockstep.checks.exercise import Costs, Exercise, Feedback, Run, Values
 from lockstep.checks.judge import Fault
 from lockstep.checks.observation import Seen
 from lockstep.exercises.without_waiting.threads_on_one_vector import SIZE, Task, compared, observed
@@ -12,6 +12,7 @@ TASKS = {  # examples, threads, whether the threads have coordinates of their ow
     "3 threads that share coordinates, 14 examples": (14, 3, False),
     "2 threads that share no coordinate, 9 examples": (9, 2, True),
     "5 threads, 3 examples": (3, 5, True),
+    "40 threads, 40 examples": (40, 40, False),  # a pool of the usual size has at most 32
 }
 RULES = (
     Rule("misused", lambda e: e["misused"], "gradient(i, values) was handed {misused}."),
@@ -24,6 +25,9 @@ RULES = (
     Rule("example-twice", lambda e: e["twice"] is not None and e["missing"] is None, "the gradient of example {twice} "
          "was computed more than once. Each example is used once: keep what gradient returns."),
     Rule("one-thread", lambda e: len(e["taken"]) == 1 < e["together"], "one thread computed all the gradients."),
+    Rule("too-few-threads", lambda e: e["failed"] == "together" and 1 < e["alive"] < e["together"], "there were no "
+         "more than {alive} threads while gradient() waited for {together}: all may be in it at the same time. Start "
+         "one for each t. A pool that is to have them all has max_workers=threads."),
     Rule("dealt-otherwise", lambda e: not e["dealt"], "the threads took the examples {taken}. Thread t takes t, "
          "t + threads, t + 2·threads and so on, in this order."),
     Rule("one-after-the-other", lambda e: e["failed"] == "together" and e["alive"] == 1, "while a thread was in "
@@ -42,12 +46,17 @@ RULES = (
          "first g = gradient(...), and then w[c] -= rate * g."),
     Rule("dense-write", lambda e: e["dense"], "your program writes coordinates of w that the example does not use. "
          "Without a lock that takes back what others write there: write w at coordinates[i] and nowhere else."),
+    Rule("old-values", lambda e: e["off"] is not None and e["old"] is not None, "the gradient of example {old} was "
+         "given other values than w held at its places at that time. Read w[coordinates[i]] right before each call: "
+         "what is read before an update is old after it."),
     Rule("other-values", lambda e: e["off"] is not None, "the gradient of example {off} was given other values than w "
          "should hold then. After each gradient comes w[coordinates[i]] -= rate * gradient, in place."),
     Rule("wrong-w", lambda e: e["last"] is not None, "w is not what it should be at the coordinates of example {last}. "
          "The update is w[coordinates[i]] -= rate * gradient, in place, for each example."),
 )  # fmt: skip
 COSTS = (
+    Rule("dense-read", lambda e: e["reads"], "a step reads all of w. It needs w at coordinates[i] and nowhere else: "
+         "the rest costs time, and other threads are writing there."),
     Rule("lock-at-the-write", lambda e: e["failed"] == "writes", "while one thread was writing w, no other began to. "
          "Lock no write: with sparse examples two seldom write the same coordinate, and a rare lost update is noise."),
     Rule("as-long-as-w", lambda e: e["bytes"] >= 8 * SIZE, "your program takes {bytes:,} bytes besides w, which has "
@@ -67,10 +76,19 @@ def told(seen: Seen, rules: tuple[Rule, ...]) -> list[Fault]:
 
 
 EXERCISE = Exercise(
-    number=1, kind="mend", title="Delete the lock", points=3, minutes=20, worlds=(1,), pure=True, real=True,
-    parameters="gradient, coordinates, w, rate, threads", hints=HINTS,
+    number=1,
+    kind="mend",
+    title="Delete the lock",
+    points=3,
+    minutes=20,
+    worlds=(1,),
+    pure=True,
+    parameters="gradient, coordinates, w, rate, threads",
     reference="lockstep.without_waiting.lock_free:delete_the_lock",
     cases=lambda ranks, seed: [Case(1, seed, None, {"told": t, "trivial": TASKS[t][1] == 1}) for t in TASKS],
-    inputs=lambda case, rank: [(case.seed, *TASKS[str(case)])], watch=lambda fn, call: observed(fn, Task(*call)),
-    examine=lambda seen: next(iter(told(seen, RULES)), None), economise=lambda seen: told(seen, COSTS),
-)  # fmt: skip
+    inputs=lambda case, rank: [(case.seed, *TASKS[str(case)])],
+    values=Values(examine=lambda seen: next(iter(told(seen, RULES)), None), may_change=["w.values"]),
+    costs=Costs(economise=lambda seen: told(seen, COSTS)),
+    run=Run(real_machine=True, watch=lambda fn, call: observed(fn, Task(*call))),
+    feedback=Feedback(hints=HINTS),
+)

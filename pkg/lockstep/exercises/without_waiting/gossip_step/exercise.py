@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from lockstep.checks.case import Case
-from lockstep.checks.exercise import Exercise
+from lockstep.checks.exercise import Contributions, Costs, Exercise, Run, Values
 from lockstep.dye import Dyed, Wanted
 from lockstep.exercises.without_waiting.averaging import MIXINGS, Tried, budgets, cases, mixing, tensor
 
@@ -18,7 +18,9 @@ WORLDS: list[Tried] = [
 MORE: list[Tried] = [
     (4, "a one-way link", {"group": (1, 3)}),
     (8, DENSE, {"group": (1, 3, 4, 6)}),
-    (4, DENSE, {"layout": "matrix"}),
+    (4, DENSE, {"layout": "matrix", "zeros_on": 3}),
+    (2, "a one-way link", {"numel": 1, "layout": "()"}),
+    (2, "two who swap (no weight of its own)", {"numel": 1, "layout": "()", "dtype": "float32"}),
 ]
 
 
@@ -33,8 +35,11 @@ def mixed(dyed: Dyed, case: Case) -> Wanted:
 
 
 EXERCISE = Exercise(
-    number=4, title="A step of gossip", points=3, minutes=20, parameters="x, mixing, group=None", of="a step of gossip",
-    reference="lockstep.without_waiting.gossip:gossip_step", cases=cases(*WORLDS, *MORE), wanted=sums, dye=mixed,
-    inputs=lambda case, rank: (tensor(case, rank), mixing(case)), kept=True, seconds=2.5,
-    budgets=budgets(lambda case: int((mixing(case).fill_diagonal_(0) != 0).sum())),
+    number=4, title="A step of gossip", points=3, minutes=20, parameters="x, mixing, group=None",
+    reference="lockstep.without_waiting.gossip:gossip_step", cases=cases(*WORLDS, *MORE),
+    inputs=lambda case, rank: (tensor(case, rank), mixing(case)), values=Values(wanted=sums),
+    costs=Costs(
+        algorithm="a step of gossip", budgets=budgets(lambda case: int((mixing(case).fill_diagonal_(0) != 0).sum())),
+    ),
+    contributions=Contributions(wanted=mixed), run=Run(timeout=2.5),
 )  # fmt: skip

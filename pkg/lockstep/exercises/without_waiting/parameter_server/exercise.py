@@ -1,15 +1,16 @@
-"""A parameter server with bounded staleness, judged by a vector clock: each w tells which updates it has."""
+"""A parameter server with bounded staleness, judged by a vector clock: each w shows which updates it contains."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from lockstep.checks.budget import Budget
+from lockstep.checks.budget import Budget, Measure
 from lockstep.checks.case import Case
 from lockstep.checks.evidence_rules import Rule, first
-from lockstep.checks.exercise import Exercise
+from lockstep.checks.exercise import Comparison, Costs, Exercise, Feedback, Run, Values
 from lockstep.checks.judge import Fault
 from lockstep.checks.observation import Seen
+from lockstep.checks.traffic import messages
 from lockstep.checks.values import compare
 from lockstep.exercises.without_waiting.clocks import case_of, given, inputs, last, stepwise, watch, whole
 
@@ -29,6 +30,8 @@ WHOLE = (
          "its steps are {steps}."),
 )  # fmt: skip
 STEPWISE = (
+    Rule("other-numbers", lambda e: not e["intact"], "in its step {step} worker {who} has a w in which numbers differ "
+         "that no gradient has changed. All of w travels, in its shape and in its dtype."),
     Rule("own-updates", lambda e: e["own"] and e["done"] != e["needed"], "in its step {step} worker {who} has a w with "
          "{done:g} of its own updates."),
     Rule("old-w", lambda e: e["step"] and e["done"] < e["made"], "worker {who} begins its step {step} with an old w: "
@@ -39,6 +42,8 @@ STEPWISE = (
 )  # fmt: skip
 WAIT = Rule("needless-wait", lambda e: e["late"], "worker {who} waits with its step {step} for update {done:g} of "
             "worker {other}; bound={bound} asks for {needed}.")  # fmt: skip
+LARGEST = Measure(lambda seen: max((m.nbytes for m in messages(seen.trace)), default=0), "byte", "a message has {}",
+                  "{} a message", "message bytes")  # fmt: skip
 HINT = ("Look for a worker that waits for w and is not served: each gradient may be the one that several have waited "
         "for, and nobody waits for a worker that has made all its steps, or has none.")  # fmt: skip
 
@@ -53,7 +58,9 @@ def examine(seen: Seen) -> Fault | None:
     fault = compare(seen, [w, *others], [last(seen.case), *others])
     if seen.case.size == 1 or (fault and fault.misconception != "wrong-values"):
         return fault
-    return next(iter(told(seen, first(WHOLE, *whole(seen, w)) or first(STEPWISE, *stepwise(seen)))), fault)
+    steps = list(stepwise(seen))  # where numbers are not intact, no count of updates means anything
+    why = first(STEPWISE[:1], *steps) or first(WHOLE, *whole(seen, w)) or first(STEPWISE, *steps)
+    return next(iter(told(seen, why)), fault)
 
 
 def most(case: Case) -> int:
@@ -61,17 +68,39 @@ def most(case: Case) -> int:
     return sum(2 * steps + 3 for steps in case.settings["steps"])
 
 
+def of_one(case: Case) -> int:
+    """Bytes of a message at most."""
+    return (last(case).numel() + 2) * last(case).itemsize
+
+
 EXERCISE = Exercise(
-    number=2, title="A parameter server", points=5, minutes=35, of="a parameter server",
+    number=2,
+    title="A parameter server",
+    points=5,
+    minutes=35,
     parameters="gradient, w, steps, rate, bound, group=None",
     reference="lockstep.without_waiting.parameter_server:parameter_server",
     cases=lambda ranks, seed: [case_of(ranks, seed + n, **tried) for n, tried in enumerate(TRIED[ranks])],
-    worlds=tuple(TRIED), inputs=inputs, watch=watch, examine=examine, kept=True, any_source=True,
-    alike=lambda seen: [seen.returned[seen.case.members[0]]["w"], [[s.clock for s in steps] for steps in given(seen)]],
-    economise=lambda seen: told(seen, first([WAIT], *stepwise(seen))),
-    budgets=(
-        Budget("all messages", most, "two a step, and three a worker"),
-        Budget("all bytes", lambda case: most(case) * (last(case).numel() + 2) * last(case).itemsize),
+    worlds=tuple(TRIED),
+    inputs=inputs,
+    values=Values(examine=examine, share=0.6, may_change=["w.shared"]),
+    costs=Costs(
+        algorithm="a parameter server",
+        economise=lambda seen: told(seen, first([WAIT], *stepwise(seen))),
+        budgets=(
+            Budget("collectives", lambda case: 0, advice="Use send and recv.", remarks=False),
+            Budget("barriers", lambda case: 0, advice="Use send and recv."),
+            Budget("all messages", most, "two a step, and three a worker", remarks=False),
+            Budget(LARGEST, of_one, "those of w and of two more numbers", remarks=False),
+            Budget("all bytes", lambda case: most(case) * of_one(case), remarks=False),
+        ),
     ),
-    hints=[("crashed:Deadlock", HINT)], values=0.6,
-)  # fmt: skip
+    comparison=Comparison(
+        alike=lambda seen: [
+            seen.returned[seen.case.members[0]]["w"],
+            [[s.clock for s in steps] for steps in given(seen)],
+        ],
+    ),
+    run=Run(watch=watch, any_source=True),
+    feedback=Feedback(hints=[("crashed:Deadlock", HINT)]),
+)

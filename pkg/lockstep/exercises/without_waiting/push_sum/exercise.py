@@ -1,44 +1,26 @@
 """Push-sum over one-way links: ranks differ in how many they send to, so that weights differ after the first round."""
 
-import torch
-from torch import Tensor
-
-from lockstep.checks.case import Case
-from lockstep.checks.exercise import Exercise
+from lockstep.checks.exercise import Costs, Exercise, Feedback, Run, Values
 from lockstep.exercises.without_waiting.averaging import Tried, budgets, cases, tensor
-from lockstep.without_waiting.push_sum import shares
+from lockstep.exercises.without_waiting.one_way_links import LINKS, examine, links, ratios
 
-LINKS: dict[str, list[list[int]]] = {  # [i]: to whom i sends
-    "alone": [[]],
-    "two": [[1], [0]],
-    "a one-way ring": [[1], [2], [0]],
-    "a one-way ring and a short cut": [[1], [2], [3, 0], [0]],
-    "a ring one way, and rank 0 sends to all": [[3, 1, 2], [2], [3], [0]],
-    "two rings that share rank 0": [[1, 3], [2], [0], [4], [0]],
-    "unequal numbers of links": [[1, 2, 4], [3], [3, 5, 6, 7], [4], [5, 6], [7], [0, 1], [0]],
-}
 WORLDS = [(len(row), name, {"rounds": n}) for n, (name, row) in zip((3, 1, 2, 3, 2, 5, 3), LINKS.items(), strict=True)]
 MORE: list[Tried] = [
     (3, "a one-way ring", {"rounds": 0}),
-    (4, "a one-way ring and a short cut", {"rounds": 2, "layout": "matrix"}),
+    (4, "a one-way ring and a short cut", {"rounds": 2, "layout": "matrix", "zeros_on": 3}),
+    (2, "two", {"rounds": 1, "numel": 1, "layout": "()"}),
     (5, "a one-way ring", {"rounds": 1, "group": (1, 2, 4)}),
     (8, "a ring one way, and rank 0 sends to all", {"rounds": 4, "group": (1, 3, 4, 6)}),
 ]
-
-
-def links(case: Case) -> list[list[int]]:
-    return LINKS[case.settings["graph"]]
-
-
-def ratios(case: Case) -> list[Tensor]:
-    split = torch.linalg.matrix_power(shares(links(case)), case.settings["rounds"])
-    values = torch.einsum("ij,j...->i...", split, torch.stack([tensor(case, rank) for rank in case.members]))
-    return [value / weight for value, weight in zip(values, split.sum(1), strict=True)]
-
+ONE_WAY = (
+    "Links go one way: rank i receives from each j with i in sends_to[j], and need not from those that it sends to."
+)
 
 EXERCISE = Exercise(
     number=7, core=False, title="Push-sum", points=3, minutes=20, parameters="x, sends_to, rounds, group=None",
-    reference="lockstep.without_waiting.push_sum:push_sum", cases=cases(*WORLDS, *MORE), wanted=ratios, rounding=1e-9,
-    inputs=lambda case, rank: (tensor(case, rank), links(case), case.settings["rounds"]), kept=True, seconds=2.5,
-    budgets=budgets(lambda case: sum(map(len, links(case))), more=1), of="push-sum",
+    reference="lockstep.without_waiting.push_sum:push_sum", cases=cases(*WORLDS, *MORE),
+    inputs=lambda case, rank: (tensor(case, rank), links(case), case.settings["rounds"]),
+    values=Values(examine=examine, wanted=ratios, tolerance=1e-9), run=Run(timeout=2.5),
+    costs=Costs(algorithm="push-sum", budgets=budgets(lambda case: sum(map(len, links(case))), more=1)),
+    feedback=Feedback(hints=[("crashed:Deadlock", ONE_WAY)]),
 )  # fmt: skip

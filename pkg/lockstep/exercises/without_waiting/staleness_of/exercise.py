@@ -1,43 +1,38 @@
 """Staleness, read off a trace: of a parameter server's runs, drawn anew."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from random import Random
 from typing import Any
 
-from lockstep.checks.plain import plain
+from lockstep.checks.exercise import Feedback, Run, Values
 from lockstep.exercises.arithmetic import Calls, arithmetic
-from lockstep.exercises.without_waiting.server_traces import traces
-from lockstep.without_waiting.staleness import staleness_of
+from lockstep.exercises.without_waiting.server_traces import first_events, histogram, traces
+from lockstep.without_waiting.parameter_server import staleness_of
 
 TRIED: Mapping[str, Mapping[str, Any]] = {
     "workers of about one speed": {},
     "a slow worker": {"slow": 5.0},
     "a slow worker and bound=1": {"slow": 5.0, "bound": 1},
     "workers in lockstep": {"bound": 0},
+    "workers that get another w before their gradient comes": {"again": 0.3},
+    "workers that send two gradients on one w": {"on": 0.4},
     "one worker": {"workers": (1,)},
 }
+HINTS = [("KeyError: None", 'Not every event has a peer: leave out all but each "send" and "recv".')]
 
 
 def calls(of: Mapping[str, Any], dice: Random) -> Calls:
     return [(trace,) for trace in traces(dice, **of)]
 
 
-def histogram(fn: Callable[..., Any], call: tuple[Any, ...]) -> Any:
-    """As in "{0: 3, 2: 1}", in the order of its keys; what is no dict of numbers as it is."""
-    found = fn(*call)
-    try:
-        rows = sorted((float(staleness), float(number)) for staleness, number in found.items() if number)
-        return f"{{{', '.join(f'{staleness:g}: {number:g}' for staleness, number in rows)}}}"
-    except (AttributeError, TypeError, ValueError):
-        return plain(found)
-
-
 EXERCISE = arithmetic(
-    {told: partial(calls, of) for told, of in TRIED.items()},
-    trivial=("one worker",),
-    number=6, core=False, title="How stale?", points=3, minutes=20, values=1.0,
-    parameters="trace", asked="a dict {staleness: number of gradients}",
-    reference="lockstep.without_waiting.staleness:staleness_of",
-    right=lambda trace: histogram(staleness_of, (trace,)), watch=histogram,
+    {told: partial(calls, of) for told, of in TRIED.items()}, trivial=("one worker",), number=6, core=False,
+    title="How stale?", points=3, minutes=20, parameters="trace",
+    reference="lockstep.without_waiting.parameter_server:staleness_of",
+    right=lambda trace: histogram(staleness_of, (trace,)),
+    values=Values(share=1.0), run=Run(watch=histogram),
+    feedback=Feedback(
+        answer="a dict {staleness: number of gradients}, both of them numbers,", steps=first_events, hints=HINTS
+    ),
 )  # fmt: skip

@@ -3,7 +3,7 @@
 import torch.distributed as dist
 
 MISCONCEPTION = "averages-w-too"
-TELL = "Two all-reduces a step. One is enough, of the gradient: after equal steps from an equal start w is the same everywhere."
+TELL = "Two all-reduces a step. One is enough, of the gradient: all have equally many examples, and after equal steps from an equal start w is the same everywhere."
 
 
 def all_reduce_sgd(gradient, w, batches, alpha, group=None):

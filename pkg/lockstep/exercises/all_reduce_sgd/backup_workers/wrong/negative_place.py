@@ -1,7 +1,7 @@
 """The learner thought: the last one that is waited for stands at -b."""
 
 MISCONCEPTION = "one-place-too-late"
-TELL = "The sorted list is counted from its end with -1: with b backup workers the last one that is waited for stands at -b - 1. And -0 is 0, the first."
+TELL = "With b = 0 you take the time of the fastest machine: a sorted list begins with the smallest, and -0 is 0. The last one that is waited for stands at N - b - 1, or at -b - 1."
 
 
 def backup_workers(seconds):

@@ -18,9 +18,10 @@ def bucketed_ddp(model, batch, bucket_bytes, group=None):
             launch()
         bucket.append(p)
 
-    for p in model.parameters():
-        p.register_post_accumulate_grad_hook(ready)
+    hooks = [p.register_post_accumulate_grad_hook(ready) for p in model.parameters()]
     model(batch).backward()
+    for hook in hooks:
+        hook.remove()
     if bucket:
         launch()
     for members, flat, work in launched:

@@ -24,9 +24,10 @@ def bucketed_ddp(model, batch, bucket_bytes, group=None):
                 works[-1].wait()
             works.append(dist.all_reduce(buckets[b], group=group, async_op=True))
 
-    for p in parameters:
-        p.register_post_accumulate_grad_hook(ready)
+    hooks = [p.register_post_accumulate_grad_hook(ready) for p in parameters]
     model(batch).backward()
+    for hook in hooks:
+        hook.remove()
     works[-1].wait()
     K = dist.get_world_size(group)
     return [buckets[b][o : o + p.numel()].view(p.shape) / K for p in parameters for b, o in [place[p]]]

@@ -12,9 +12,10 @@ def bucketed_ddp(model, batch, bucket_bytes, group=None):
     def ready(p):
         works.append(dist.all_reduce(p.grad, group=group, async_op=True))
 
-    for p in model.parameters():
-        p.register_post_accumulate_grad_hook(ready)
+    hooks = [p.register_post_accumulate_grad_hook(ready) for p in model.parameters()]
     model(batch).backward()
+    for hook in hooks:
+        hook.remove()
     for work in works:
         work.wait()
     return [p.grad / K for p in model.parameters()]

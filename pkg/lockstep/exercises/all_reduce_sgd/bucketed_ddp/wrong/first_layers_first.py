@@ -20,9 +20,10 @@ def bucketed_ddp(model, batch, bucket_bytes, group=None):
             flat = torch.cat([q.grad.flatten() for q in buckets[len(launched)]])
             launched.append((flat, dist.all_reduce(flat, group=group, async_op=True)))
 
-    for p in model.parameters():
-        p.register_post_accumulate_grad_hook(ready)
+    hooks = [p.register_post_accumulate_grad_hook(ready) for p in model.parameters()]
     model(batch).backward()
+    for hook in hooks:
+        hook.remove()
     for bucket, (flat, work) in zip(buckets, launched):
         work.wait()
         for p, mean in zip(bucket, (flat / K).split([p.numel() for p in bucket])):

@@ -5,6 +5,7 @@ import torch.distributed as dist
 
 MISCONCEPTION = "last-first"
 TELL = "These gradients are in the order of the buckets. Return them in the order of model.parameters()."
+ALSO = ["other-order"]
 
 
 def bucketed_ddp(model, batch, bucket_bytes, group=None):
@@ -21,9 +22,10 @@ def bucketed_ddp(model, batch, bucket_bytes, group=None):
         if sum(q.grad.nbytes for q in bucket) >= bucket_bytes:
             launch()
 
-    for p in model.parameters():
-        p.register_post_accumulate_grad_hook(ready)
+    hooks = [p.register_post_accumulate_grad_hook(ready) for p in model.parameters()]
     model(batch).backward()
+    for hook in hooks:
+        hook.remove()
     if bucket:
         launch()
     means = []

@@ -4,7 +4,7 @@ import torch
 import torch.distributed as dist
 
 MISCONCEPTION = "not-copied-back"
-TELL = "These are this rank's own gradients. torch.cat copies: what the all-reduce has made of the copy must go back."
+TELL = "These are this rank's own gradients. torch.cat copies: return what the all-reduce has made of the copy, cut into gradients after wait()."
 
 
 def bucketed_ddp(model, batch, bucket_bytes, group=None):
@@ -21,9 +21,10 @@ def bucketed_ddp(model, batch, bucket_bytes, group=None):
         if sum(q.grad.nbytes for q in bucket) >= bucket_bytes:
             launch()
 
-    for p in model.parameters():
-        p.register_post_accumulate_grad_hook(ready)
+    hooks = [p.register_post_accumulate_grad_hook(ready) for p in model.parameters()]
     model(batch).backward()
+    for hook in hooks:
+        hook.remove()
     if bucket:
         launch()
     for members, flat, work in launched:

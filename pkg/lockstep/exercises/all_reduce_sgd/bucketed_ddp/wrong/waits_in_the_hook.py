@@ -23,9 +23,10 @@ def bucketed_ddp(model, batch, bucket_bytes, group=None):
         if sum(q.grad.nbytes for q in bucket) >= bucket_bytes:
             reduce()
 
-    for p in model.parameters():
-        p.register_post_accumulate_grad_hook(ready)
+    hooks = [p.register_post_accumulate_grad_hook(ready) for p in model.parameters()]
     model(batch).backward()
+    for hook in hooks:
+        hook.remove()
     if bucket:
         reduce()
     return [p.grad for p in model.parameters()]

@@ -1,7 +1,7 @@
 """The learner thought: the straggler computes most seconds in all."""
 
 MISCONCEPTION = "who-computes-most"
-TELL = "This rank computes most. But what it does after the last all-reduce holds up nobody: look at who is late at an all-reduce, or at who waits least."
+TELL = "This rank computes most. But what it does after the last all-reduce holds up nobody: look at who is late at the all-reduces."
 
 
 def find_straggler(trace):

@@ -1,7 +1,7 @@
 """The learner thought: whoever waits most is the straggler."""
 
 MISCONCEPTION = "who-waits-most"
-TELL = "This is the rank that waits most, for others. The straggler lets the others wait, and waits least itself."
+TELL = "This is the rank that waits most, for others. The straggler is the one that they wait for."
 
 
 def find_straggler(trace):

@@ -2,7 +2,7 @@
 
 import random
 
-MISCONCEPTION = "changes-dataset"
+MISCONCEPTION = "changes-arguments"
 
 
 def partition(dataset, rank, ranks, epoch):

@@ -4,7 +4,7 @@ import torch
 import torch.distributed as dist
 
 MISCONCEPTION = "no-eps"
-TELL = "You leave out eps: it is added to the variance, under the root."
+TELL = "This is what comes out without eps: it is added to the variance, under the root."
 
 
 def sync_batch_norm(x, eps, group=None):

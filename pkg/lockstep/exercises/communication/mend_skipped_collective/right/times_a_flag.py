@@ -1,4 +1,4 @@
-"""Multiplies by 0 or 1, in place."""
+"""Multiplies by 0 or 1."""
 
 import torch.distributed as dist
 
@@ -6,4 +6,4 @@ import torch.distributed as dist
 def mend_skipped_collective(tensor, group=None):
     contribution = (tensor * (tensor.sum() > 0)).contiguous()
     dist.all_reduce(contribution, group=group)
-    tensor.copy_(contribution)
+    return contribution

@@ -1,7 +1,7 @@
 """The learner thought: the gradient is there already."""
 
 MISCONCEPTION = "skips-transfer"
-TELL = "Each rank returns its own gradient: it is never summed."
+TELL = "Each rank returns its own gradient, not the sum: return the tensor in which all_reduce has made it."
 
 
 def overlapped_step(gradient, x, weights, group=None):

@@ -6,6 +6,7 @@ import torch
 import torch.distributed as dist
 
 MISCONCEPTION = "late-clock"
+VARIANTS = ["late_clock_after_warm_up"]
 TELL = "Rank 1 starts its clock too late: it waits for the first ping, which belongs to the time."
 
 

@@ -5,8 +5,7 @@ import time
 import torch
 import torch.distributed as dist
 
-MISCONCEPTION = "only-two-ranks"
-ALSO = ["others-not-idle"]
+MISCONCEPTION = "others-not-idle"
 
 
 def ping_pong(nbytes, repeats, group=None):

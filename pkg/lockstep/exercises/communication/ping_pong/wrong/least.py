@@ -6,6 +6,7 @@ import torch
 import torch.distributed as dist
 
 MISCONCEPTION = "not-a-mean"
+VARIANTS = ["least_after_warm_up"]
 TELL = "That is the shortest ping-pong, halved: the mean of all is asked for."
 
 

@@ -10,7 +10,7 @@ TELL = "That is right for vectors. tensor_split cuts along the first dimension, 
 def ring_all_reduce(tensor, group=None):
     rank, K = dist.get_rank(group), dist.get_world_size(group)
     total = tensor.clone(memory_format=torch.contiguous_format)
-    chunks = total.tensor_split(K)
+    chunks = (total if total.dim() else total.view(1)).tensor_split(K)
     for step in range(2 * (K - 1)):
         outgoing, target = chunks[(rank - step) % K], chunks[(rank - step - 1) % K]
         incoming = torch.empty_like(target)

@@ -4,7 +4,7 @@ import numpy as np
 from numba import njit
 
 MISCONCEPTION = "unchanged"
-TELL = "What you return is not looked at. Assign to the elements of y: y[i] = ..."
+TELL = "What you return is another array, and y is as it was. Assign to the elements of y: y[i] = ..."
 
 
 @njit

@@ -4,7 +4,7 @@ import torch
 import torch.distributed as dist
 from torch.nn.functional import mse_loss
 
-MISCONCEPTION = "wrong-type"
+MISCONCEPTION = "changes-arguments"
 
 
 class Gathered(torch.autograd.Function):

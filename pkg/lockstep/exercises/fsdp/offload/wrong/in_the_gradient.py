@@ -1,6 +1,6 @@
 """The learner thought: the gradient is not needed any more, so its memory can be used."""
 
-MISCONCEPTION = "changes-gradients"
+MISCONCEPTION = "changes-arguments"
 
 
 def offload(parameters, gradients, host, step, rate):

@@ -2,7 +2,7 @@
 
 import torch.distributed as dist
 
-MISCONCEPTION = "one-buffer"
+MISCONCEPTION = "reads-before-wait"
 TELL = (
     "The next layer is gathered into the buffer from which this one computes. Use two, in turn, or a new one each time."
 )

@@ -2,7 +2,7 @@
 
 from numba import cuda, float32
 
-MISCONCEPTION = "too-many-instructions"
+MISCONCEPTION = "too-many-shuffles"
 
 
 @cuda.jit

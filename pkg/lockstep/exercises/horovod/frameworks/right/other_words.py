@@ -1,4 +1,4 @@
-"""Names that the documentation uses for the same."""
+"""MPI is not the only backend that torch must be built with."""
 
 
 def frameworks():
@@ -12,20 +12,20 @@ def frameworks():
         "Horovod": {
             "command that starts the ranks": "horovodrun",
             "wraps an optimizer, averages gradients": "DistributedOptimizer",
-            "gives all ranks rank 0's weights": "broadcast_variables",
+            "gives all ranks rank 0's weights": "broadcast_parameters",
         },
         "torch.distributed": {
             "command that starts the ranks": "torchrun",
             "wraps a model, averages gradients": "DistributedDataParallel",
             "backend for CPUs": "gloo",
-            "backend for NVIDIA GPUs": "NCCL",
-            "backend for Intel GPUs": "XCCL",
+            "backend for NVIDIA GPUs": "nccl",
+            "backend for Intel GPUs": "xccl",
             "backend only if torch was built with it": "ucc",
         },
         "Lightning": {
             "class that runs the training": "Trainer",
             "its argument: how many machines": "num_nodes",
-            "its strategy on DistributedDataParallel": "DDPStrategy",
+            "its strategy on DistributedDataParallel": "ddp",
         },
         "libraries below": {"today's name of MKL-DNN": "oneDNN"},
     }

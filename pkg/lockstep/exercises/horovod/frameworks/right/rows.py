@@ -13,7 +13,7 @@ torch.distributed | wraps a model, averages gradients | DistributedDataParallel
 torch.distributed | backend for CPUs | gloo
 torch.distributed | backend for NVIDIA GPUs | nccl
 torch.distributed | backend for Intel GPUs | xccl
-torch.distributed | backend only if torch was built with it | MPI
+torch.distributed | backend only if torch was built with it | mpi
 Lightning | class that runs the training | Trainer
 Lightning | its argument: how many machines | num_nodes
 Lightning | its strategy on DistributedDataParallel | ddp

@@ -20,7 +20,7 @@ def frameworks():
             "command that starts the ranks": "torchrun",
             "wraps a model, averages gradients": "DistributedDataParallel",
             "backend for CPUs": "gloo",
-            "backend for NVIDIA GPUs": "nccl",
+            "backend for NVIDIA GPUs": "NCCL",
             "backend for Intel GPUs": "xccl",
             "backend only if torch was built with it": "mpi",
         },

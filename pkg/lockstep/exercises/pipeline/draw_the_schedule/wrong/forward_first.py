@@ -1,7 +1,10 @@
 """The learner thought: if both can begin, F is more urgent, since others wait for it."""
 
 MISCONCEPTION = "forward-before-backward"
-TELL = "Where F and B could both begin, you take F. B is what makes room under the cap, so others wait longer."
+TELL = (
+    "Where F and B could both begin, you take F. B goes first: it makes room under the cap, and the stage before waits "
+    "for its gradient."
+)
 
 
 def draw_the_schedule(stages, micro_batches, cap):

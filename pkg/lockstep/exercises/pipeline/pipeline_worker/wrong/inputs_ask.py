@@ -1,6 +1,6 @@
 """The learner thought: all inputs are alike."""
 
-MISCONCEPTION = "too-many-bytes-held"
+MISCONCEPTION = "changes-arguments"
 
 import torch
 import torch.distributed as dist

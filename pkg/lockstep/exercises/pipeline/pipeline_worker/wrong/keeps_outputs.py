@@ -1,7 +1,7 @@
 """The learner thought: an output is small."""
 
 MISCONCEPTION = "keeps-all-micro-batches"
-TELL = "You keep the output of each micro-batch to the end. After its last pair nobody needs it."
+TELL = "You keep the output of each micro-batch to the end, or a tensor as large as it, as its gradient. After its last pair nobody needs it."
 
 
 from itertools import groupby

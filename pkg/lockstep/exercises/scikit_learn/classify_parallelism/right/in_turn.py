@@ -6,11 +6,12 @@ def share(run):
 
 
 def classify_parallelism(measure):
-    alone = share(measure())
+    before = measure()
+    limit = share(before) + 0.25
     for knob in ("openmp", "blas"):
-        if share(measure(**{knob: 2})) > alone + 0.2:
+        if share(measure(**{knob: 2})) >= limit:
             return knob
     run = measure(n_jobs=2)
-    if share(run) <= alone + 0.2:
+    if share(run) < limit:
         return "serial"
-    return "processes" if run.children > run.helpers else "threads"
+    return "processes" if run.children - before.children > run.helpers - before.helpers else "threads"

@@ -10,7 +10,7 @@ TELL = (
 def classify_parallelism(measure):
     alone = measure().elsewhere
     for knob in ("openmp", "blas"):
-        if measure(**{knob: 2}).elsewhere - alone > 0.2:
+        if measure(**{knob: 2}).elsewhere - alone >= 0.25:
             return knob
     run = measure(n_jobs=2)
     return "processes" if run.children > run.helpers else "threads"

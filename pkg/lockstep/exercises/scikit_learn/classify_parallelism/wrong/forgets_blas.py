@@ -9,9 +9,9 @@ TELL = (
 
 def classify_parallelism(measure):
     alone = measure().elsewhere
-    if measure(openmp=2).elsewhere - alone > 0.2:
+    if measure(openmp=2).elsewhere - alone >= 0.25:
         return "openmp"
     run = measure(n_jobs=2)
-    if run.elsewhere - alone < 0.2:
+    if run.elsewhere - alone < 0.25:
         return "serial"
     return "processes" if run.children > run.helpers else "threads"

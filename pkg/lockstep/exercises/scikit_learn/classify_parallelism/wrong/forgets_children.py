@@ -10,6 +10,6 @@ def classify_parallelism(measure):
 
     alone = helped(measure())
     for knob, kind in (("openmp", "openmp"), ("blas", "blas"), ("n_jobs", "threads")):
-        if helped(measure(**{knob: 2})) - alone > 0.2:
+        if helped(measure(**{knob: 2})) - alone >= 0.25:
             return kind
     return "serial"

@@ -1,9 +1,7 @@
 """The learner thought: n_jobs is the number of threads."""
 
 MISCONCEPTION = "n_jobs-is-threads"
-TELL = (
-    "You answer threads wherever n_jobs counts. It may start processes, too: which of .children and .helpers is larger?"
-)
+TELL = "You answer threads wherever n_jobs counts. It may start processes, too: which of .children and .helpers grows?"
 
 
 def classify_parallelism(measure):
@@ -14,4 +12,4 @@ def classify_parallelism(measure):
         "threads": measure(n_jobs=2).elsewhere - alone,
     }
     kind = max(shares, key=shares.get)
-    return kind if shares[kind] > 0.2 else "serial"
+    return kind if shares[kind] >= 0.25 else "serial"

@@ -9,9 +9,9 @@ TELL = (
 
 def classify_parallelism(measure):
     for knob in ("openmp", "blas"):
-        if measure(**{knob: 2}).elsewhere > 0.2:
+        if measure(**{knob: 2}).elsewhere >= 0.25:
             return knob
     both = measure(n_jobs=2)
-    if both.elsewhere < 0.2:
+    if both.elsewhere < 0.25:
         return "serial"
     return "processes" if both.children > both.helpers else "threads"

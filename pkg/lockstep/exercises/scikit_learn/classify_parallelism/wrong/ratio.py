@@ -12,6 +12,6 @@ def classify_parallelism(measure):
     alone = measure().elsewhere
     for knob in ("openmp", "blas", "n_jobs"):
         turned = measure(**{knob: 2})
-        if turned.elsewhere / alone > 1.2:
+        if turned.elsewhere / alone > 1.25:
             return knob if knob != "n_jobs" else "processes" if turned.children > turned.helpers else "threads"
     return "serial"

@@ -2,7 +2,7 @@
 
 MISCONCEPTION = "says-the-knob"
 TELL = (
-    'You return the knob. If it is n_jobs, who works? Return "processes" where .children is larger than '
+    'You return the knob. If it is n_jobs, who works? Return "processes" where .children grows more than '
     '.helpers, or else "threads".'
 )
 
@@ -11,4 +11,4 @@ def classify_parallelism(measure):
     alone = measure().elsewhere
     shares = {knob: measure(**{knob: 2}).elsewhere - alone for knob in ("openmp", "blas", "n_jobs")}
     knob = max(shares, key=shares.get)
-    return knob if shares[knob] > 0.2 else "serial"
+    return knob if shares[knob] >= 0.25 else "serial"

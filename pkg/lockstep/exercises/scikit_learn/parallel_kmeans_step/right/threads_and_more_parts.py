@@ -16,6 +16,6 @@ def parallel_kmeans_step(X, centres, n_jobs):
     parts = np.array_split(X, 3 * n_jobs)
     found = Parallel(n_jobs=n_jobs, prefer="threads")(delayed(partial)(part, centres) for part in parts)
     sums, counts = (sum(values) for values in zip(*found, strict=True))
-    moved = centres.copy()
+    moved = centres.astype(float)
     moved[counts > 0] = sums[counts > 0] / counts[counts > 0, None]
     return moved

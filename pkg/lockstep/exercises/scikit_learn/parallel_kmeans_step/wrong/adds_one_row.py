@@ -12,7 +12,7 @@ TELL = (
 
 def partial(part, centres):
     labels = ((part[:, None] - centres[None]) ** 2).sum(axis=2).argmin(axis=1)
-    sums = np.zeros_like(centres)
+    sums = np.zeros(centres.shape)
     sums[labels] += part
     return sums, np.bincount(labels, minlength=len(centres))
 

@@ -12,7 +12,7 @@ def nearest(row, centres):
 
 def parallel_kmeans_step(X, centres, n_jobs):
     labels = np.array(Parallel(n_jobs=n_jobs)(delayed(nearest)(row, centres) for row in X))
-    moved = centres.copy()
+    moved = centres.astype(float)
     for j in set(labels):
         moved[j] = X[labels == j].mean(axis=0)
     return moved

@@ -13,7 +13,7 @@ def nearest(part, centres):
 def parallel_kmeans_step(X, centres, n_jobs):
     parts = np.array_split(X, n_jobs)
     labels = np.concatenate(Parallel(n_jobs=n_jobs, prefer="threads")(delayed(nearest)(p, centres) for p in parts))
-    moved = centres.copy()
+    moved = centres.astype(float)
     for j in set(labels):
         moved[j] = X[labels == j].mean(axis=0)
     return moved

@@ -1,6 +1,6 @@
 """The learner thought: one worker is busy with the serial part, so s - 1 are left for the other."""
 
-MISCONCEPTION = "wrong-values"
+MISCONCEPTION = "offset"
 
 
 def gustafson(p, s):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-MISCONCEPTION = "wrong-values"
+MISCONCEPTION = "single-precision"
 
 
 BYTES = {"float64": 8, "float32": 4, "bfloat16": 2, "float16": 2, "float8": 1, "int8": 1}

@@ -1,6 +1,6 @@
 """The learner thought: the first model is as good a place for the sum as any."""
 
-MISCONCEPTION = "wrong-array"
+MISCONCEPTION = "changes-arguments"
 
 
 def federated_average(w, models, examples):

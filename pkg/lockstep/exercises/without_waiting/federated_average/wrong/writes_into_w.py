@@ -1,6 +1,6 @@
 """The learner thought: the server's model becomes the new one."""
 
-MISCONCEPTION = "wrong-array"
+MISCONCEPTION = "changes-arguments"
 
 
 def federated_average(w, models, examples):

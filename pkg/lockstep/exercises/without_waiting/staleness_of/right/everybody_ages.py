@@ -9,7 +9,7 @@ def staleness_of(trace):
         if event.kind == "send":
             age[event.peer] = 0
         else:
-            old = age.pop(event.peer)
+            old = age[event.peer]
             numbers[old] = numbers.get(old, 0) + 1
             age = {worker: a + 1 for worker, a in age.items()}
     return numbers

@@ -4,11 +4,12 @@ from collections import Counter
 
 
 def staleness_of(trace):
-    arrivals = [e.end for e in trace.of_rank(0) if e.kind == "recv"]
+    events = [e for e in trace.of_rank(0) if e.kind in ("send", "recv")]
+    arrivals = [at for at, e in enumerate(events) if e.kind == "recv"]
     counted = Counter()
     for worker in range(1, trace.ranks):
-        gets = [e.end for e in trace.of_rank(0) if e.kind == "send" and e.peer == worker]
-        gives = [e.end for e in trace.of_rank(0) if e.kind == "recv" and e.peer == worker]
-        for got, gave in zip(gets, gives):
-            counted[sum(got < end < gave for end in arrivals)] += 1
+        gets = [at for at, e in enumerate(events) if e.kind == "send" and e.peer == worker]
+        for gave in (at for at in arrivals if events[at].peer == worker):
+            got = max(at for at in gets if at < gave)
+            counted[sum(got < at < gave for at in arrivals)] += 1
     return dict(counted)

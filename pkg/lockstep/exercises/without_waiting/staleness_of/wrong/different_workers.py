@@ -10,8 +10,9 @@ def staleness_of(trace):
         if event.kind == "send":
             since[event.peer] = set()
         elif event.kind == "recv":
-            old = len(since.pop(event.peer))
+            old = len(since[event.peer])
             found[old] = found.get(old, 0) + 1
-            for others in since.values():
-                others.add(event.peer)
+            for who, others in since.items():
+                if who != event.peer:
+                    others.add(event.peer)
     return found

@@ -1,0 +1,34 @@
+"""The learner cut the flat tensors into gradients, and waited afterwards."""
+
+import torch
+import torch.distributed as dist
+
+MISCONCEPTION = "reads-before-wait"
+TELL = "You cut or copy a bucket before wait() has returned: until then nobody knows whether the sum is there. First wait, then cut."
+
+
+def bucketed_ddp(model, batch, bucket_bytes, group=None):
+    K = dist.get_world_size(group)
+    bucket, launched = [], []
+
+    def launch():
+        flat = torch.cat([p.grad.flatten() for p in bucket]) / K
+        launched.append((bucket.copy(), flat, dist.all_reduce(flat, group=group, async_op=True)))
+        bucket.clear()
+
+    def ready(p):
+        bucket.append(p)
+        if sum(q.grad.nbytes for q in bucket) >= bucket_bytes:
+            launch()
+
+    hooks = [p.register_post_accumulate_grad_hook(ready) for p in model.parameters()]
+    model(batch).backward()
+    for hook in hooks:
+        hook.remove()
+    if bucket:
+        launch()
+    for members, flat, work in launched:
+        for p, mean in zip(members, flat.clone().split([p.numel() for p in members]), strict=True):
+            p.grad = mean.view_as(p)
+        work.wait()
+    return [p.grad for p in model.parameters()]

@@ -1,0 +1,34 @@
+"""The learner turned the order of a bucket round once, and not the other time."""
+
+import torch
+import torch.distributed as dist
+
+MISCONCEPTION = "pieces-out-of-order"
+TELL = "The pieces of a bucket are handed out in another order than they were put together in."
+
+
+def bucketed_ddp(model, batch, bucket_bytes, group=None):
+    K = dist.get_world_size(group)
+    bucket, launched = [], []
+
+    def launch():
+        flat = torch.cat([p.grad.flatten() for p in bucket]) / K
+        launched.append((bucket[::-1], flat, dist.all_reduce(flat, group=group, async_op=True)))
+        bucket.clear()
+
+    def ready(p):
+        bucket.append(p)
+        if sum(q.grad.nbytes for q in bucket) >= bucket_bytes:
+            launch()
+
+    hooks = [p.register_post_accumulate_grad_hook(ready) for p in model.parameters()]
+    model(batch).backward()
+    for hook in hooks:
+        hook.remove()
+    if bucket:
+        launch()
+    for members, flat, work in launched:
+        work.wait()
+        for p, mean in zip(members, flat.split([p.numel() for p in members]), strict=True):
+            p.grad = mean.view_as(p)
+    return [p.grad for p in model.parameters()]

@@ -1,0 +1,49 @@
+"""The learner thought: this gradient can leave when the next one is there."""
+
+import torch
+import torch.distributed as dist
+import torch.nn.functional as F
+from torch.func import functional_call
+
+MISCONCEPTION = "starts-too-late"
+TELL = "Each reduce-scatter is called when the block before it has computed, too. Call it as soon as its own gradient is there."
+
+
+def with_parameters(block, flat, h):
+    pieces = flat.split([p.numel() for p in block.parameters()])
+    named = zip(block.named_parameters(), pieces, strict=True)
+    return functional_call(block, {name: piece.view_as(p) for (name, p), piece in named}, (h,))
+
+
+def prefetch_backward(blocks, shards, inputs, flowing, group=None):
+    ranks = dist.get_world_size(group)
+
+    def gather(i):
+        whole = shards[i].new_empty(ranks * len(shards[i]))
+        return whole, dist.all_gather_into_tensor(whole, shards[i], group=group, async_op=True)
+
+    def reduce(i, gradient):
+        shard = torch.empty_like(shards[i])
+        padded = F.pad(gradient, (0, ranks * len(shard) - len(gradient)))
+        return shard, dist.reduce_scatter_tensor(shard, padded, group=group, async_op=True)
+
+    def arrived(leaving):
+        shard, work = leaving
+        work.wait()
+        return shard / ranks
+
+    coming, complete, found = gather(len(blocks) - 1), None, []
+    for i in reversed(range(len(blocks))):
+        whole, work = coming
+        work.wait()
+        coming = gather(i - 1) if i else None
+        N = sum(p.numel() for p in blocks[i].parameters())
+        flat, h = whole[:N].requires_grad_(), inputs[i].detach().requires_grad_()
+        gradient, flowing = torch.autograd.grad(with_parameters(blocks[i], flat, h), (flat, h), flowing)
+        del whole, work, flat
+        if complete is not None:
+            found.append(arrived(reduce(i + 1, complete)))
+        complete = gradient
+        del gradient
+    found.append(arrived(reduce(0, complete)))
+    return found[::-1]

@@ -1,0 +1,46 @@
+"""The learner thought: a gradient must have left before the next one comes."""
+
+import torch
+import torch.distributed as dist
+import torch.nn.functional as F
+from torch.func import functional_call
+
+MISCONCEPTION = "reduction-waits-at-once"
+TELL = "Each reduce-scatter is waited for before the next block computes. Let it run meanwhile, and wait when that block has computed."
+
+
+def with_parameters(block, flat, h):
+    pieces = flat.split([p.numel() for p in block.parameters()])
+    named = zip(block.named_parameters(), pieces, strict=True)
+    return functional_call(block, {name: piece.view_as(p) for (name, p), piece in named}, (h,))
+
+
+def prefetch_backward(blocks, shards, inputs, flowing, group=None):
+    ranks = dist.get_world_size(group)
+
+    def gather(i):
+        whole = shards[i].new_empty(ranks * len(shards[i]))
+        return whole, dist.all_gather_into_tensor(whole, shards[i], group=group, async_op=True)
+
+    def reduce(i, gradient):
+        shard = torch.empty_like(shards[i])
+        padded = F.pad(gradient, (0, ranks * len(shard) - len(gradient)))
+        return shard, dist.reduce_scatter_tensor(shard, padded, group=group, async_op=True)
+
+    def arrived(leaving):
+        shard, work = leaving
+        work.wait()
+        return shard / ranks
+
+    coming, found = gather(len(blocks) - 1), []
+    for i in reversed(range(len(blocks))):
+        whole, work = coming
+        work.wait()
+        coming = gather(i - 1) if i else None
+        N = sum(p.numel() for p in blocks[i].parameters())
+        flat, h = whole[:N].requires_grad_(), inputs[i].detach().requires_grad_()
+        gradient, flowing = torch.autograd.grad(with_parameters(blocks[i], flat, h), (flat, h), flowing)
+        del whole, work, flat
+        found.append(arrived(reduce(i, gradient)))
+        del gradient
+    return found[::-1]

@@ -1,0 +1,27 @@
+"""The learner thought: number r of `steps` is rank r."""
+
+import torch
+import torch.distributed as dist
+
+MISCONCEPTION = "ignores-group"
+
+
+def fault_tolerant_step(w, gradient, rate, steps, all_reduce, vote, group=None):
+    me, most = dist.get_rank(group), max(steps)
+    able = [r for r, made in enumerate(steps) if made == most]
+    behind = [r for r, made in enumerate(steps) if made < most]
+    g = gradient(w) if me in able else torch.zeros_like(w)
+    w = w.clone()
+    for r in behind:
+        if me == able[0]:
+            dist.send(w, r, group=group)
+        elif me == r:
+            dist.recv(w, able[0], group=group)
+    well = True
+    try:
+        all_reduce(g)
+    except RuntimeError:
+        well = False
+    if not vote(well):
+        return w, most
+    return w - rate * g / len(able), most + 1

@@ -1,0 +1,27 @@
+"""The learner thought: w is the model, so I change it."""
+
+import torch
+import torch.distributed as dist
+
+MISCONCEPTION = "changes-arguments"
+
+
+def fault_tolerant_step(w, gradient, rate, steps, all_reduce, vote, group=None):
+    me, most = dist.get_rank(group), max(steps)
+    able = [r for r, made in enumerate(steps) if made == most]
+    behind = [r for r, made in enumerate(steps) if made < most]
+    g = gradient(w) if me in able else torch.zeros_like(w)
+    for r in behind:
+        if me == able[0]:
+            dist.send(w, group=group, group_dst=r)
+        elif me == r:
+            dist.recv(w, group=group, group_src=able[0])
+    well = True
+    try:
+        all_reduce(g)
+    except RuntimeError:
+        well = False
+    if not vote(well):
+        return w, most
+    w -= rate * g / len(able)
+    return w, most + 1

@@ -1,0 +1,28 @@
+"""The learner thought: every rank adds its gradient."""
+
+import torch
+import torch.distributed as dist
+
+MISCONCEPTION = "old-gradients"
+TELL = "The ranks that are behind add their gradients, which are of old weights: they add zeros in this step."
+
+
+def fault_tolerant_step(w, gradient, rate, steps, all_reduce, vote, group=None):
+    me, most = dist.get_rank(group), max(steps)
+    able = [r for r, made in enumerate(steps) if made == most]
+    behind = [r for r, made in enumerate(steps) if made < most]
+    g = gradient(w)
+    w = w.clone()
+    for r in behind:
+        if me == able[0]:
+            dist.send(w, group=group, group_dst=r)
+        elif me == r:
+            dist.recv(w, group=group, group_src=able[0])
+    well = True
+    try:
+        all_reduce(g)
+    except RuntimeError:
+        well = False
+    if not vote(well):
+        return w, most
+    return w - rate * g / len(able), most + 1

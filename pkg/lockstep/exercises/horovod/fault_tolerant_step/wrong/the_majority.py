@@ -1,0 +1,30 @@
+"""The learner thought: what most of them have is right."""
+
+from collections import Counter
+
+import torch
+import torch.distributed as dist
+
+MISCONCEPTION = "the-majority"
+TELL = "You take what most ranks have for up to date. It is those with the most steps, be it one alone."
+
+
+def fault_tolerant_step(w, gradient, rate, steps, all_reduce, vote, group=None):
+    me, most = dist.get_rank(group), Counter(steps).most_common(1)[0][0]
+    able = [r for r, made in enumerate(steps) if made == most]
+    behind = [r for r, made in enumerate(steps) if made != most]
+    g = gradient(w) if me in able else torch.zeros_like(w)
+    w = w.clone()
+    for r in behind:
+        if me == able[0]:
+            dist.send(w, group=group, group_dst=r)
+        elif me == r:
+            dist.recv(w, group=group, group_src=able[0])
+    well = True
+    try:
+        all_reduce(g)
+    except RuntimeError:
+        well = False
+    if not vote(well):
+        return w, most
+    return w - rate * g / len(able), most + 1

@@ -1,0 +1,22 @@
+"""The learner went round the whole ring: the last shift brings home what was there from the start."""
+
+import torch
+import torch.distributed as dist
+
+MISCONCEPTION = "too-many-messages"
+
+
+def async_gather_matmul(x, A, group=None):
+    K, r = dist.get_world_size(group), dist.get_rank(group)
+    shard, parts = x.contiguous(), [None] * K
+    for step in range(K):
+        coming = torch.empty_like(shard)
+        works = [
+            dist.isend(shard, group=group, group_dst=(r + 1) % K),
+            dist.irecv(coming, group=group, group_src=(r - 1) % K),
+        ]
+        parts[(r - step) % K] = shard @ A
+        for work in works:
+            work.wait()
+        shard = coming
+    return torch.cat(parts)

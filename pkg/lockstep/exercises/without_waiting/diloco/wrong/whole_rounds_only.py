@@ -1,0 +1,22 @@
+"""The learner thought: there are steps // period rounds."""
+
+import torch
+import torch.distributed as dist
+
+MISCONCEPTION = "last-round-missing"
+ALSO = ["step-numbers"]
+TELL = "The steps that are left over are not taken: where period does not divide steps, the last round is shorter."
+
+
+def diloco(gradient, w, steps, rate, period, outer_rate, momentum, group=None):
+    K, v = dist.get_world_size(group), torch.zeros_like(w)
+    for begin in range(0, steps - steps % period, period):
+        own = w
+        for step in range(begin, begin + period):
+            own = own - rate * gradient(own, step)
+        delta = w - own
+        dist.all_reduce(delta, group=group)
+        delta = delta / K
+        v = momentum * v + delta
+        w = w - outer_rate * (delta + momentum * v)
+    return w
