@@ -31,7 +31,20 @@ course_map()
 #
 # <!-- units -->
 #
+# ## Where it comes from
+#
+# This course grew out of five public lecture notes. Their sentences and tables stand in the lessons as *a common claim*,
+# or as a lecture's or a slide's, beside what you count. They are:
+#
+# - Maciej Marchwiany, *Parallel ML*
+# - *A comprehensive guide to Advanced Parallelism Techniques for Machine Learning System Optimization*, 2024
+# - *Parallelism*, lectures 7 and 8 of CS6787, 2024
+# - Caspar van Leeuwen (SURF), *High Performance Machine Learning*, the day on parallel computing
+# - *Parallelism*, of EECE695D: Efficient ML Systems, 2025
+#
+# [What of them is taught where](../docs/coverage.md).
+#
 # ## If something does not work
 #
 # Open a terminal (File, New, Terminal) and type `lockstep doctor`. It examines this machine and says what is wrong and
-# how to mend it. Your points and predictions outlive a restart; `lockstep progress` lists them.
+# how to mend it. Your points and predictions outlive a restart; `lockstep progress` lists them, lessons as well as labs.

@@ -13,9 +13,10 @@
 # with many values, some of them unusual, and says what it saw and how many points that gives. Try as often as you like.
 # Each exercise has three folded hints.
 #
-# All of these are functions of plain numbers and lists. You may use Python, `math`, `numpy` and `torch`. Lockstep's own
-# answers refuse to be called: here you write them yourself. **Return** the answer. Printing it is not enough. What your
-# function is given stays as it is: others may still need it.
+# All of these are functions of plain numbers and lists. You may use Python, `math`, `numpy` and `torch`. Compute in float64,
+# as Python does; a whole number may be too large for an int64. Lockstep's own answers refuse to be called: here you write
+# them yourself. **Return** the answer. Printing it is not enough. What your function is given stays as it is: others may
+# still need it.
 #
 # In the whole lab, **p** is the parallel fraction, a share from 0 to 1 of one worker's time that can be divided; 1 − p is
 # serial. **s** is the number of workers.
@@ -173,8 +174,9 @@ check("why_parallel.training_days", training_days)
 #
 # How many bytes do the numbers take that a training keeps for every parameter? (Section 4 of the lesson.)
 #
-# - **You get** `params`, the number of parameters, an integer; and `recipe`, a dictionary. Its keys say what is kept, its
-#   values in which dtype: `{"weights": "bfloat16", "gradients": "bfloat16", "momentum": "float32", "variance": "float32"}`.
+# - **You get** `params`, the number of parameters, an integer; and `recipe`, a dictionary, perhaps an empty one. Its keys
+#   say what is kept, its values in which dtype:
+#   `{"weights": "bfloat16", "gradients": "bfloat16", "momentum": "float32", "variance": "float32"}`.
 # - **You return** bytes: not GB, and not GiB.
 # - **You may use** Python. The dtypes are float64, float32, bfloat16, float16, float8 and int8. The number in the name counts
 #   **bits**. A byte has 8 bits.
@@ -273,7 +275,7 @@ check("why_parallel.workers_needed", workers_needed)
 # ## Extra
 #
 # What follows is for those who want more. The cells of each exercise are folded: open them by the button below
-# its text. The grade stands on the exercises above; the points of these are yours alone, in `lockstep progress`.
+# its text. The grade counts only the exercises above; the points for these are yours alone, in `lockstep progress`.
 
 # %% [markdown] lab="readonly about-gustafson"
 # ## 6. Gustafson's law ({minutes} minutes, {points} points)

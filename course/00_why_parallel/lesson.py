@@ -3,15 +3,20 @@
 #
 # **What do 100 machines buy you?**
 #
+# ![](opening.svg)
+#
 # One machine needs 100 hours to train your model. You are given 100 machines. How long does it take now? Say a number
-# aloud before you read on.
+# aloud first.
 #
 # Every lesson here works like that: commit to a number, simulate it, measure it, and find out what decides it.
 #
+# **A common claim**, beside a count, is quoted from one of five public lecture notes. This course grew out of them.
+# [Its front page](../index.ipynb) names them.
+#
 # | | minutes | what |
 # |---|---|---|
-# | Whole lesson | 65 | sections 1 to 8 |
-# | Short path | 25 | sections 1, 5 and 8, the wrap-up; then `amdahl` in the lab |
+# | Whole lesson | {minutes} | sections 1 to 8 |
+# | Short path | {minutes} | sections 1, 5 and 8, the wrap-up; then `amdahl` in the lab |
 # | [Lab](../../labs/00_why_parallel/lab.ipynb) | 75 | five exercises, and one more for those who want it |
 #
 # You need some Python, and nothing else.
@@ -32,7 +37,7 @@ from lockstep.machines import Cluster, Device, Link
 from lockstep.this_machine.survey import full_survey
 
 # %% [markdown]
-# ## 1. Why not just wait? · 3 minutes · short path
+# ## 1. Why not just wait? · {minutes} minutes · short path
 #
 # For 25 years you could. Next year's processor ran the same program faster. The **clock frequency** says how many steps
 # a processor takes in a second. Look at its line: what happens after 2004?
@@ -65,7 +70,7 @@ quiz(
 )
 
 # %% [markdown]
-# ## 2. What waits for what · 9 minutes
+# ## 2. What waits for what · {minutes} minutes
 #
 # To make *one* thing faster, you must divide it. A **serial** program takes one step after another, a **parallel** one
 # several at once. That needs **divisible work**: tasks that don't wait for each other.
@@ -84,6 +89,7 @@ predict(
     "One worker needs 30 minutes for these 12 tasks. How many minutes do 100 workers need? "
     "A task is done by one worker.",
     unit="minutes",
+    answer=15,
 )
 
 # %% lesson="after why-parallel-tasks"
@@ -128,7 +134,7 @@ for name, minute in tasks.earliest_ends(tasks.TRAINING, earliest_end).items():
     print(f"{name} ends at {minute}")
 
 # %% [markdown]
-# ## 3. How long does training take? · 6 minutes
+# ## 3. How long does training take? · {minutes} minutes
 #
 # Count the arithmetic. A **FLOP** is one addition or multiplication. A **parameter** is a number that the model learns.
 # A **token** is a piece of text, about three quarters of a word.
@@ -146,7 +152,10 @@ for name, minute in tasks.earliest_ends(tasks.TRAINING, earliest_end).items():
 
 # %% lesson="predict why-parallel-gpt4"
 predict(
-    "why-parallel-gpt4", "How many years does one B200 need for GPT-4's 2e25 FLOP, at 40 % of its peak?", unit="years"
+    "why-parallel-gpt4",
+    "How many years does one B200 need for GPT-4's 2e25 FLOP, at 40 % of its peak?",
+    unit="years",
+    answer=704,
 )
 
 # %% lesson="after why-parallel-gpt4"
@@ -168,7 +177,7 @@ print(f"on 10,000 H100 at 40 %: {days:.0f} days")
 # as one. This course is about whether they are.
 
 # %% [markdown]
-# ## 4. Does it fit? · 7 minutes
+# ## 4. Does it fit? · {minutes} minutes
 #
 # Training keeps several numbers for *each* parameter. Large models are mostly trained with Adam in **mixed precision**:
 #
@@ -184,6 +193,7 @@ predict(
     "why-parallel-65b",
     "You fine-tune all of LLaMA-65B with Adam in mixed precision. How many GB do these numbers take?",
     unit="GB",
+    answer=1045,
 )
 
 # %% lesson="after why-parallel-65b"
@@ -201,9 +211,9 @@ training.recipes_table(training.LLAMA_65B, memory=192e9)
 # This is the second reason: **memory**. If a model doesn't fit, a faster machine is no help. The model must be split.
 
 # %% [markdown] lesson="after why-parallel-65b"
-# **Where we differ from the lecture notes, and why**
+# **Common claims, and what we count**
 #
-# | the notes | we count | why |
+# | a common claim | we count | why |
 # |---|---|---|
 # | GPT-4 on a B200: 282 years | 282 at the peak, 704 at 40 % | Right for a GPU that never waits. |
 # | “Fine-tuning a LLaMA-65B requires ~ 457GBs” | 457 GB is 7 bytes a parameter; Adam takes 12 (783 GB) or 16 (1,045 GB) | No recipe is named, and none of those above has 7. |
@@ -212,8 +222,8 @@ training.recipes_table(training.LLAMA_65B, memory=192e9)
 # The paper of QLoRA agrees with 12 bytes: “more than 780 GB” (arXiv:2305.14314).
 
 # %% [markdown]
-# A third reason is **data**. DBRX was trained on 12 trillion tokens. As text of about 5 bytes a token, that is the 60 TB
-# of the lecture notes behind this course. An 8-GPU server of their author's group stores 13 TB. And some data may not
+# A third reason is **data**. DBRX was trained on 12 trillion tokens. As text of about 5 bytes a token, that is 60 TB.
+# An 8-GPU server of a research group stores 13 TB. And some data may not
 # leave their place, such as patients' records. Then the training goes to the data (unit 06). [More](more.ipynb) counts
 # **energy**.
 
@@ -235,7 +245,7 @@ quiz(
 # %% [markdown]
 # **A good place for a break.** Your predictions and lines are kept.
 #
-# ## 5. Amdahl's law · 15 minutes · short path
+# ## 5. Amdahl's law · {minutes} minutes · short path
 #
 # Back to the 100 hours. One thing more: 95 % of them can be divided among any number of **workers** (cores,
 # GPUs, machines). The rest can't.
@@ -246,6 +256,7 @@ predict(
     "Of the 100 hours, 95 % can be divided among any number of machines; the rest cannot. "
     "How many hours does it take on 100 machines?",
     unit="hours",
+    answer=5.95,
 )
 
 # %% [markdown]
@@ -329,7 +340,7 @@ for s in t:
 # $$S = \frac{1}{(1-p) + p/s}$$
 #
 # This is **Amdahl's law** (1967). Each further worker brings less than the one before: **diminishing returns**.
-# [More](more.ipynb) has the green line of the figure, Gustafson's law.
+# [More](more.ipynb) has the dashed line of the figure, Gustafson's law.
 
 # %% lesson="quiz why-parallel-ceiling"
 quiz(
@@ -347,7 +358,7 @@ quiz(
 )
 
 # %% [markdown]
-# ## 6. Read p off your times · 4 minutes
+# ## 6. Read p off your times · {minutes} minutes
 #
 # You can seldom read p off a program. So measure with few workers, and find out what many would bring. Here is `job` on
 # this machine, in real processes: each number of workers five times, of which the best counts.
@@ -375,7 +386,7 @@ print(f"The program was built with p = 0.95; measured: p = {p_here:.3f}")
 show.amdahl(p=p_here, workers=100, times=measured)
 
 # %% [markdown]
-# ## 7. What Amdahl leaves out · 10 minutes
+# ## 7. What Amdahl leaves out · {minutes} minutes
 #
 # In Amdahl's law workers never talk. In machine learning they do. Below, *all* of the work can be divided: p = 1. But
 # the workers sum 1 MB, once or four times. See what is left of the speedup.
@@ -419,7 +430,7 @@ show.survey(machine)
 # - **Efficiency**: speedup divided by workers.
 # - **Contention**: several workers want the same thing, such as the memory.
 #
-# The notes name one trouble more: “7 fast GPUs and 1 slow GPU”. Eight computers divide 256 products equally, and sum
+# A slide names one trouble more: “7 fast GPUs and 1 slow GPU”. Eight computers divide 256 products equally, and sum
 # after each quarter.
 
 # %% lesson="predict why-parallel-slow"
@@ -427,6 +438,7 @@ predict(
     "why-parallel-slow",
     "One of the eight runs at half speed. How many times as long do they take as eight fast ones?",
     unit="times",
+    answer=1.99,
 )
 
 # %% lesson="after why-parallel-slow"
@@ -458,7 +470,7 @@ quiz(
 )
 
 # %% [markdown]
-# ## 8. Training is not like sorting · 8 minutes · short path
+# ## 8. Training is not like sorting · {minutes} minutes · short path
 #
 # Bubble sort needs each of its steps: nothing later repairs a forgotten exchange. Training **converges**: it repeats one
 # step that leads nearer to a good state, wherever it is:
@@ -483,6 +495,7 @@ predict(
     "why-parallel-lost",
     "What percent of the way from the first state to the best one is left after 60 steps?",
     unit="%",
+    answer=0.07,
 )
 
 # %% lesson="after why-parallel-lost"
@@ -495,11 +508,11 @@ forgiving.lost_table()
 # was a linear model. Unit 06 shows where it goes wrong.
 #
 # So machine learning may send less, wait less, round more. It also long did without **MPI**, the message passing of
-# scientific computing. The notes say why: little of it was done on such machines. [More](more.ipynb) asks how much that
+# scientific computing. A common claim says why: little of it was done on such machines. [More](more.ipynb) asks how much that
 # explains.
 
 # %% [markdown]
-# Where do you cut? Look at the orange lines: how often do all workers meet?
+# Where do you cut? Look at the upright lines: how often do all workers meet?
 
 # %%
 show.sgd_map()

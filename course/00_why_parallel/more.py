@@ -19,7 +19,7 @@ from lockstep.this_machine.measure import best_time
 #
 # With more machines you may not train the same model faster. You train a *larger* one, in the same time. Then the
 # question is how much more gets done. If s workers spend the part p of their time in parallel, one worker would need
-# S = (1 − p) + p·s times as long. This is **Gustafson's law** (1988), the green line in the lesson's figures. It has no limit.
+# S = (1 − p) + p·s times as long. This is **Gustafson's law** (1988), the dashed line in the lesson's figures. It has no limit.
 
 # %%
 for s in (10, 100, 1000):
@@ -39,7 +39,7 @@ print(f"One worker on the problem of 100: p = {alone:.5f}, and Amdahl gives {spe
 # %% [markdown]
 # ## More than s times as fast
 #
-# By Amdahl, s workers are at most s times as fast. The notes ask when that is not so. Measure: a table of 16 MiB is read
+# By Amdahl, s workers are at most s times as fast. When is that not so? Measure: a table of 16 MiB is read
 # at random places, and each read waits for the one before. Then s workers share the table and the reads. Here is one
 # worker's part, alone on this machine. Which points are above the line?
 
@@ -91,7 +91,7 @@ print(f"torch.sum is {faster:,.0f} times as fast as a loop in Python")
 # %% [markdown]
 # ## Energy
 #
-# The notes name a fourth reason beside time, memory and data. Here is Llama 3 on two numbers of GPUs, with the
+# Some name a fourth reason beside time, memory and data. Here is Llama 3 on two numbers of GPUs, with the
 # utilisation that was reached on each, and each GPU at 700 W all the time (arXiv:2407.21783, section 3.3.1 and table 4).
 
 # %%
@@ -103,7 +103,7 @@ for gpus, utilisation in ((8192, 0.43), (16384, 0.41)):
 # %% [markdown]
 # Twice as many GPUs are nearly twice as fast. In this model they take a little more energy, since the utilisation is
 # lower: a GPU that waits takes its 700 W, too. So energy is no reason to divide. But a job that can be stopped, moved and
-# split can run when there is wind or sun. Some renewable sources need such scheduling, as the notes say.
+# split can run when there is wind or sun. Some renewable sources need such scheduling.
 
 # %% [markdown]
 # ## Plan a training run
@@ -124,7 +124,7 @@ plan(params=70e9, tokens_each=20, gpus=512, utilisation=0.4, recipe="adam mixed"
 # %% [markdown]
 # ## A published number
 #
-# FourCastNet forecasts the weather. One of the notes says: training takes about an hour at scale, “compared to 40 hrs on
+# FourCastNet forecasts the weather. A slide says: training takes about an hour at scale, “compared to 40 hrs on
 # 32 nodes or >~45days on a single GPU”. Its paper (arXiv:2208.05419) says 67.4 minutes on 3,072 GPUs. Let a node have 4
 # GPUs. What do you make of it?
 
@@ -144,7 +144,7 @@ show.amdahl(p=0.999, workers=1000, times=minutes, points_are="FourCastNet")
 # %% [markdown]
 # ## Why machine learning had no MPI
 #
-# MPI has been the language of parallel scientific computing since 1994. The notes say that machine learning was
+# MPI has been the language of parallel scientific computing since 1994. You often read that machine learning was
 # traditionally *not* done there, and so its frameworks cared little for distributed learning, used parameter servers, and
 # “most AI experts probably never heard of MPI”. Two reasons more:
 #

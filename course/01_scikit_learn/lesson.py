@@ -3,6 +3,8 @@
 #
 # **Which of your estimators use more than one core?**
 #
+# ![](opening.svg)
+#
 # You have a machine with several cores, and you call `fit`. In the course's formula
 # $A_t = F(A_{t-1}, \Delta(\text{data}, A_{t-1}))$, $\Delta$ is an update computed from data, and $F$ brings it into the
 # model $A$. Here are the easy cases: whole programs side by side, many independent $\Delta$, and one $\Delta$ whose data
@@ -10,8 +12,8 @@
 #
 # | | minutes | what |
 # |---|---|---|
-# | Whole lesson | 63 | sections 1 to 8 |
-# | Short path | 20 | sections 1, 2 and 5, the wrap-up; then `parallel_forest` in the lab |
+# | Whole lesson | {minutes} | sections 1 to 8 |
+# | Short path | {minutes} | sections 1, 2 and 5, the wrap-up; then `parallel_forest` in the lab |
 # | [Lab](../../labs/01_scikit_learn/lab.ipynb) | 105 | four exercises, and more for those who want them |
 #
 # You need nothing from unit 00.
@@ -40,7 +42,7 @@ from lockstep.classical.usage import usage
 from lockstep.experiments.scikit_learn import lecture_notes, your_line
 
 # %% [markdown]
-# ## 1. Three knobs · 5 minutes · short path
+# ## 1. Three knobs · {minutes} minutes · short path
 #
 # A fit can run in parallel in three ways. Each has a knob:
 #
@@ -95,9 +97,9 @@ quiz(
 )
 
 # %% [markdown]
-# ## 2. The audit · 9 minutes · short path
+# ## 2. The audit · {minutes} minutes · short path
 #
-# The lecture notes have a table of what runs in parallel. Here it is, whole, in their words:
+# A course's slide has a table of what runs in parallel. Here it is, whole, in its words:
 #
 # | algorithm | parallel support? | notes |
 # |:--|:--|:--|
@@ -128,7 +130,7 @@ predict(
 # %% [markdown] lesson="after scikit-learn-claims"
 # `lockstep audit` measures each estimator in a fresh process, a knob at a time. Here are four lines, shown as they are
 # measured; on a quiet machine in some three seconds each. The three percentages are the share of the CPU time that was
-# spent elsewhere with that knob at 2. For all 13 write `audit([line.row for line in notes.NOTES])`.
+# spent elsewhere with that knob at 2. For all 13 write `audit([line.row for line in lecture_notes.NOTES])`.
 
 # %% lesson="after scikit-learn-claims"
 FOUR = ["RandomForestClassifier", "LinearSVC", "DBSCAN brute", "TruncatedSVD"]
@@ -149,7 +151,7 @@ show.audit(verdicts)
 Markdown(lecture_notes.beside(verdicts))
 
 # %% [markdown] lesson="after scikit-learn-claims"
-# **The notes and us.** Where no reason stands, the two agree. Where one stands, it says who does the work. Try your own
+# **Common claims, and what we count.** Where no reason stands, the two agree. Where one stands, it says who does the work. Try your own
 # estimator in a terminal: `lockstep audit sklearn.svm:SVC`.
 
 # %% lesson="quiz brute"
@@ -168,7 +170,7 @@ quiz(
 )
 
 # %% [markdown]
-# ## 3. Processes copy, threads share · 10 minutes
+# ## 3. Processes copy, threads share · {minutes} minutes
 #
 # joblib's `Parallel` hands function calls to workers. By default these are processes. Arguments travel as bytes, and so
 # do results. With `prefer="threads"` the workers are threads of this process. Who gets what is appended here?
@@ -257,7 +259,7 @@ quiz(
 )
 
 # %% [markdown]
-# ## 4. Split the data · 5 minutes
+# ## 4. Split the data · {minutes} minutes
 #
 # One step of k-means is one $\Delta$: each centre moves to the mean of its rows. Cut the rows among workers. For each
 # centre a worker returns a **sum** of its rows and their **count**. That is small, however many rows there are.
@@ -295,7 +297,7 @@ your_line.kmeans_table(mean_of_parts)
 # on that is an **all-reduce**.
 
 # %% [markdown]
-# ## 5. Whole programs side by side · 5 minutes · short path
+# ## 5. Whole programs side by side · {minutes} minutes · short path
 #
 # Tasks that need nothing of each other are the best case: the trees of a forest, the members of an ensemble, the
 # candidates of a search. Nobody communicates until the end. Look at the share in workers, and at the rows:
@@ -342,21 +344,28 @@ quiz(
 # **A good place for a break.** Your predictions and lines are kept.
 
 # %% [markdown]
-# ## 6. Who gets the next row? · 11 minutes
+# ## 6. Who gets the next row? · {minutes} minutes
 #
 # A picture of the Mandelbrot set has 64 rows. A point in the set takes 200 steps of a loop, one far outside few. The set
 # lies in the middle. Share the rows among 8 workers:
 #
-# - **Static** assignment is decided before: worker 0 gets the first 8 rows, worker 1 the next 8, and so on.
+# - **Static** assignment is decided before: worker 0 gets the first 8 rows, worker 1 the next 8, …
 # - **Dynamic** assignment: whoever is done gets the next row.
 #
-# All wait for the busiest worker. **Load balance** means that none has much more work than others.
+# All wait for the busiest. **Load balance** means: none has much more work than others. Below: six rows, two
+# workers.
+
+# %% lesson="fold"
+few = [4, 1, 1, 1, 1, 1]
+on_two = {"static": assignment.by_blocks(6, 2), "dynamic": assignment.dynamic(few, 2, assignment.first_free)}
+show.assignment(few, on_two)
 
 # %% lesson="predict blocks"
 predict(
     "blocks",
     "64 rows, 8 workers. Static assignment by blocks takes how many times as long as dynamic assignment?",
     unit="times",
+    answer=2.24,
 )
 
 # %% lesson="after blocks"
@@ -425,10 +434,10 @@ quiz(
 )
 
 # %% [markdown]
-# ## 7. Parallel inside parallel · 10 minutes
+# ## 7. Parallel inside parallel · {minutes} minutes
 #
-# The notes' own example: `cross_val_score(…, n_jobs=-1)`, and in each fold a forest of 100 trees with `n_jobs=-1`.
-# scikit-learn's manual warns of **oversubscription**: more threads than cores. You run the notes' program below, with
+# A common example: `cross_val_score(…, n_jobs=-1)`, and in each fold a forest of 100 trees with `n_jobs=-1`.
+# scikit-learn's manual warns of **oversubscription**: more threads than cores. You run that program below, with
 # fewer rows and 8 folds. First an exaggeration: 8 folds at once, on threads, and in each a forest on 8 threads.
 
 # %% lesson="predict nested-eight"
@@ -452,7 +461,7 @@ nested.nested_table(known)
 # notebook's own.)
 
 # %% [markdown] lesson="after nested-eight"
-# The row −1, −1 is the notes' program. Its folds go to other processes, which joblib protects: each gets its share of the
+# The row −1, −1 is that program. Its folds go to other processes, which joblib protects: each gets its share of the
 # cores for OpenMP and BLAS. Ask one what it may do inside. (joblib's own threads are not limited there.)
 
 
@@ -496,10 +505,10 @@ wrong = {
 well = "Right. In the lab, it mends a program that starts cores² threads."
 
 # %% [markdown]
-# ## 8. Beyond one machine · 2 minutes
+# ## 8. Beyond one machine · {minutes} minutes
 #
 # joblib's tasks can go to a cluster: `parallel_config("dask")` sends them to a scheduler of **Dask**, and the estimator
-# does not change. The notes name Dask beside **Spark**. What differs, for a fit of scikit-learn:
+# does not change. Beside Dask, people often name **Spark**. What differs, for a fit of scikit-learn:
 #
 # | | Dask | Spark |
 # |---|---|---|

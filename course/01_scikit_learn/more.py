@@ -158,7 +158,7 @@ X, y = make_classification(400, 20, n_informative=8, random_state=0)
 try:
     from dask.distributed import Client, LocalCluster
 except ImportError:
-    print('Dask is not installed here. To run this cell: pip install "lockstep[dask]"')
+    print('Dask is not installed here. To run this cell: pip install "lockstep-lab[dask]"')
 else:
     search = GridSearchCV(SVC(), {"C": [0.1, 1.0, 10.0]}, cv=3)
     two = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}

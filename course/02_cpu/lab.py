@@ -62,7 +62,7 @@ print(loop.lanes, "numbers in an instruction,", len(loop.chains), "accumulator")
 # - **You return** nothing: $y_i$ becomes $a x_i + y_i$ for every i, in place. `x` stays as it is.
 # - **You may use** `@njit`, for one core: no `parallel=True`.
 # - **It may cost** nothing but the loop: the innermost one computes in float32, several numbers in each instruction, and
-#   without another array.
+#   without another array. To return something all the same costs a quarter of a point.
 
 # %% [markdown] lab="hint saxpy"
 # Write the plain loop and run `print(inner_loop(saxpy, 2.0, x, x))` on the `x` above. Which bits do its additions have?
@@ -320,7 +320,7 @@ check("cpu.parallel_sum", parallel_sum)
 # ## Extra
 #
 # What follows is for those who want more. The cells of each exercise are folded: open them by the button below
-# its text. The grade stands on the exercises above; the points of these are yours alone, in `lockstep progress`.
+# its text. The grade counts only the exercises above; the points for these are yours alone, in `lockstep progress`.
 
 # %% [markdown] lab="readonly about-roofline"
 # ## 5. The roofline ({minutes} minutes, {points} points)

@@ -3,14 +3,16 @@
 #
 # **How much can one core do at the same time?**
 #
+# ![](opening.svg)
+#
 # All that a model learns comes down to products and sums. One core of your machine can do many of them at once, in one
 # program without threads. Most programs don't let it. In the course's formula
 # $A_t = F(A_{t-1}, \Delta(\text{data}, A_{t-1}))$, this unit is about the inside of $\Delta$.
 #
 # | | minutes | what |
 # |---|---|---|
-# | Whole lesson | 64 | sections 1 to 9 |
-# | Short path | 26 | sections 1 to 3, the wrap-up; then `dot` in the lab |
+# | Whole lesson | {minutes} | sections 1 to 9 |
+# | Short path | {minutes} | sections 1 to 3, the wrap-up; then `dot` in the lab |
 # | [Lab](../../labs/02_cpu/lab.ipynb) | 100 | four exercises, and two more for those who want them |
 #
 # You need nothing from earlier units but NumPy's arrays.
@@ -30,20 +32,22 @@ from lockstep.cpu.matmul import blocked_matmul
 from lockstep.cpu.saxpy import saxpy
 from lockstep.experiments.cpu import naive, placed, side_by_side, your_line
 from lockstep.experiments.cpu.accumulators import addition_seconds, source
-from lockstep.experiments.cpu.distances import distances_table
+from lockstep.experiments.cpu.memory_hierarchy import distances_table
 from lockstep.experiments.cpu.latency import latency
 from lockstep.experiments.cpu.numa import numa_table
 from lockstep.experiments.cpu.roofs import measure_roofs
 from lockstep.experiments.cpu.rungs import PYTHON, roof, rungs
 from lockstep.this_machine import host
 
+show.cache_walk()
+
 # %% [markdown]
-# ## 1. One sum, seven programs · 6 minutes · short path
+# ## 1. One sum, seven programs · {minutes} minutes · short path
 #
 # The **dot product** of two arrays is the sum of $x_i y_i$. Here is the loop in Python. `@njit` makes **numba** turn it
 # into machine code, when it is first called.
 #
-# Commit to a number below. A guess is fine. Then look at the two shortest bars of the figure, and at the bar of our loop,
+# Commit to a number below. A guess is fine. Then look at the two smallest values in the figure, and at that of our loop,
 # *compiled, in order*.
 
 
@@ -84,7 +88,7 @@ show.bars(ladder, "ns", "One core: time for an element")
 # The bar of `x @ y` contains a call from Python. With 2,048 elements, that is much of it.
 
 # %% [markdown]
-# ## 2. Additions that wait · 11 minutes · short path
+# ## 2. Additions that wait · {minutes} minutes · short path
 #
 # This is the innermost loop of the compiled function, as a processor runs it. Find the additions: where does each sum
 # go?
@@ -176,7 +180,7 @@ quiz(
 )
 
 # %% [markdown]
-# ## 3. One instruction, many numbers · 7 minutes · short path
+# ## 3. One instruction, many numbers · {minutes} minutes · short path
 #
 # Why doesn't the compiler take more accumulators unasked? It must not: another order is another sum. You may allow it.
 # But `@njit(fastmath=True)` also promises that no number is **NaN**, “not a number”, and the usual test for NaN is
@@ -229,13 +233,13 @@ print("512 bits hold", 512 // 32, "float32 or", 512 // 64, "float64")
 # In the second, each number is converted to 64 bits (`cvt…`), computed, and converted back. If both have as many lanes,
 # the second took registers twice as wide.
 #
-# **Where we differ from the notes, and why**
+# **Common claims, and what we count**
 #
-# | the notes | we count | why |
+# | a common claim | we count | why |
 # |---|---|---|
 # | “512-bit registers, which can hold 16 floating point numbers” | 16 float32, but 8 float64 | 16 holds for numbers of 32 bits. Python's and NumPy's own have 64. |
 #
-# What the notes say on instruction-level parallelism, on SIMD and on several cores agrees with what we measure.
+# What the same slides say on instruction-level parallelism, on SIMD and on several cores agrees with what we measure.
 
 # %% lesson="quiz under-way"
 quiz(
@@ -255,7 +259,7 @@ quiz(
 )
 
 # %% [markdown]
-# ## 4. Memory is a staircase · 5 minutes
+# ## 4. Memory is a staircase · {minutes} minutes
 #
 # So far all arrays were small. Now follow a chain of addresses through a larger one. Each step waits for the one
 # before, and nobody can foresee the next.
@@ -287,7 +291,7 @@ distances_table(measure_roofs())
 # cell again.
 
 # %% [markdown]
-# ## 5. A line at a time · 12 minutes
+# ## 5. A line at a time · {minutes} minutes
 #
 # Memory does not come in single numbers. It comes in **lines** of 64 bytes: 8 float64. Use the whole line, and you pay
 # once for all of it.
@@ -343,6 +347,7 @@ predict(
     "cpu-blocks",
     "By rows, the program above misses the cache about 5,000 times. How often does it miss if it works in blocks of 8 × 8?",
     unit="misses",
+    answer=1395,
 )
 
 # %% lesson="after cpu-blocks"
@@ -381,7 +386,7 @@ quiz(
 # %% [markdown]
 # **A good place for a break.** Your predictions and lines are kept.
 #
-# ## 6. The roofline · 3 minutes
+# ## 6. The roofline · {minutes} minutes
 #
 # A **kernel** is a small function in which a program spends its time. What is the most that it can reach? Two limits: what
 # the core computes, in billions of operations a second (GFLOP/s), and what the memory delivers. Its
@@ -419,7 +424,7 @@ quiz(
 )
 
 # %% [markdown]
-# ## 7. Several cores, one memory · 6 minutes
+# ## 7. Several cores, one memory · {minutes} minutes
 #
 # Lanes and accumulators work on one task. **Cores** work on independent ones, each a **thread**. They share one memory:
 # what one writes, the others see. Below, two threads add one to the same four counters. An increment is three steps:
@@ -463,7 +468,7 @@ well = "Right. In the lab, each worker of your parallel sum begins there."
 your_line.pieces_table(first_element)
 
 # %% [markdown]
-# ## 8. One line, four writers · 6 minutes
+# ## 8. One line, four writers · {minutes} minutes
 #
 # Each worker has numbers and a counter of its own. Now nothing is shared. Or is it? A core may write to a line only
 # while no other core has it. (**prange** is numba's `range` whose turns are divided among threads.)
@@ -487,6 +492,7 @@ predict(
     "cpu-transfers",
     "4 workers add up 400 numbers with the program above, in rounds. How often does a cache line move from core to core?",
     unit="times",
+    answer=499,
 )
 
 # %% lesson="after cpu-transfers"
@@ -495,7 +501,7 @@ for size in (4, 8, 12):
     print(f"{size} numbers: {moved} transfers")
 moved, accesses = memory_traffic.transfers(parallel_sum, 400, workers=4)
 display(reconcile("cpu-transfers", simulated=moved))
-show.lines(memory_traffic.written(accesses), moved, workers=4)
+show.lines(memory_traffic.written(accesses), moved, 4, accesses)
 
 # %% [markdown] lesson="reason cpu-transfers"
 # **Our reason.** The four counters lie in one line. Before each of 400 writes, the copies of others must go. And each time
@@ -527,7 +533,7 @@ quiz(
 )
 
 # %% [markdown]
-# ## 9. Two sockets · 2 minutes
+# ## 9. Two sockets · {minutes} minutes
 #
 # A server may have several **sockets**, each with a processor and memory of its own. The other socket's memory is
 # farther away: **non-uniform memory access**, NUMA. A socket with its memory is a **node**. Your machine may have only

@@ -17,7 +17,10 @@ from lockstep import show
 from lockstep.cpu.threads import thread_seconds
 from lockstep.experiments.cpu import naive, topology
 from lockstep.experiments.cpu.blocks import block_width, gflops, rates
-from lockstep.experiments.cpu.branches import keep_below, keep_below_without_branch
+from lockstep.experiments.cpu.branch_prediction import (
+    keep_below,
+    keep_below_without_branch,
+)
 from lockstep.experiments.cpu.roofs import kernel_time, multiply_adds
 from lockstep.this_machine import host
 
@@ -113,7 +116,7 @@ if "avx512f" not in host.simd():
 # %% [markdown]
 # ## Hyperthreads
 #
-# The notes say of two threads on one core: slower than as many cores, because resources are shared. Here both threads
+# A common claim about two threads on one core: slower than as many cores, because resources are shared. Here both threads
 # compute and never wait for memory.
 
 # %%

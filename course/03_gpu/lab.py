@@ -363,7 +363,7 @@ check("gpu.tiled_matmul", tiled_matmul)
 # ## Extra
 #
 # What follows is for those who want more. The cells of each exercise are folded: open them by the button below
-# its text. The grade stands on the exercises above; the points of these are yours alone, in `lockstep progress`.
+# its text. The grade counts only the exercises above; the points for these are yours alone, in `lockstep progress`.
 
 # %% [markdown] lab="readonly about-reduce_sequential"
 # ## 6. Let whole warps go ({minutes} minutes, {points} points)
@@ -373,7 +373,7 @@ check("gpu.tiled_matmul", tiled_matmul)
 # In the first round threads 0 to 63 add the numbers of threads 64 to 127 to their own, in the second round threads 0 to 31
 # those of 32 to 63, and so on. Now the threads at work stand side by side: warps without work have nothing to issue.
 #
-# - **You get** `values`, and `out` with one number, 0. Blocks have `THREADS` = 128 threads, and there is any number of them.
+# - **You get** `values`, and `out` with one number, 0. Blocks have `THREADS` = 128 threads; there are as many as it takes.
 # - **You return** nothing: `out[0]` becomes the sum of `values`.
 # - **You may use** shared memory, barriers, and an atomic addition.
 # - **It may cost** one atomic addition a block. Each thread reads its own element. The check counts how often your warps go
@@ -431,7 +431,7 @@ check("gpu.reduce_sequential", reduce_sequential)
 #
 # Within a warp nobody needs shared memory. (Section 6 of the lesson: `one_round`, and your `after_round`.)
 #
-# - **You get** `values`, and `out` with one number, 0. Blocks have 128 threads.
+# - **You get** `values`, and `out` with one number, 0. Blocks have 128 threads; there are as many as it takes.
 # - **You return** nothing: `out[0]` becomes the sum of `values`.
 # - **You may use** `cuda.shfl_down_sync(0xFFFFFFFF, value, offset)`; `cuda.laneid` is the lane, 0 to 31.
 # - **It may cost** five rounds of shuffles, each thread with its own element. Then an atomic addition once a warp, or once a
@@ -493,8 +493,8 @@ check("gpu.reduce_shuffle", reduce_shuffle)
 #   one-dimensional grid has blocks of 128 threads. It may have far fewer threads than there are values, or more.
 # - **You return** nothing: `counts[b]` becomes the number of values that are b.
 # - **You may use** a shared array of `BINS` counters, barriers, and atomic additions to shared and to global memory.
-# - **It may cost** n atomic additions in shared memory, and for each block 64 in `counts`: one a counter, by different
-#   threads. Each value is read once, neighbours by neighbours.
+# - **It may cost** n atomic additions in shared memory, and for each block 64 in `counts`: one a counter, by
+#   neighbouring threads. Each value is read once, neighbours by neighbours.
 #
 # A shared array holds anything at the start, and has fewer counters than the block has threads.
 
@@ -632,12 +632,13 @@ check("gpu.fragment_matmul", fragment_matmul)
 # | `lanes` | active lanes, summed over the instructions: at most 32 for each |
 # | `global_requests` | loads and stores of warps |
 # | `global_bytes`, `sectors` | bytes that their lanes asked for; sectors of 32 bytes that were moved |
-# | `shared_requests`, `wavefronts` | accesses of warps to shared memory; their wavefronts (float64: at least two) |
+# | `shared_requests`, `wavefronts` | accesses of warps to shared memory; their wavefronts (of 32 float64: at least two) |
 # | `barriers`, `atomics` | warps that came to a barrier; atomic operations of single lanes |
 # | `races` | places where a race was found |
 #
-# No kernel has two illnesses. Healthy ones are small or large, work on float32 or float64, may add atomically once a
-# warp, and their last block may not be full. Compare with your own kernels: this cell prints the counts of one.
+# No kernel has two illnesses. Healthy ones are small or large, work on float32 or float64, and may add atomically once a
+# warp. Their last block may not be full, nor the last warp of each block. Compare with your own kernels: this cell prints
+# the counts of one.
 
 # %% [markdown] lab="hint diagnose"
 # Launch your kernels of exercises 1 to 5, and the given one of exercise 3, and print `.counts()` of each. Which numbers differ
@@ -646,8 +647,8 @@ check("gpu.fragment_matmul", fragment_matmul)
 # ---
 #
 # Each illness has a ratio: atomics for each thread, bytes moved for each byte asked for, wavefronts for each request, lanes
-# for each of 32 places. What is healthy: 1, or nearly? The trap is the order. Lanes that wait for an atomic or a bank look
-# idle as well, so divergence comes last.
+# for each of 32 places. What is healthy: 1, or nearly? The trap is the word *nearly*: in a last block that is not full, or
+# where one lane adds for its warp, some lanes are idle, and nothing is ill.
 #
 # ---
 #

@@ -3,14 +3,16 @@
 #
 # **What does it cost when the 32 threads of a warp part ways?**
 #
+# ![](opening.svg)
+#
 # A GPU runs tens of thousands of threads. They do not run one by one: 32 of them share every instruction. What else do
 # they share, without being asked? In the course's formula $A_t = F(A_{t-1}, \Delta(\text{data}, A_{t-1}))$ this unit
 # looks inside $\Delta$: the arithmetic of an update, on one device.
 #
 # | | minutes | what |
 # |---|---|---|
-# | Whole lesson | 71 | sections 1 to 8 |
-# | Short path | 26 | sections 1 to 3, the wrap-up; then `saxpy_grid_stride` in the lab |
+# | Whole lesson | {minutes} | sections 1 to 8 |
+# | Short path | {minutes} | sections 1 to 3, the wrap-up; then `saxpy_grid_stride` in the lab |
 # | [Lab](../../labs/03_gpu/lab.ipynb) | 95 | five exercises, and more for those who want them |
 #
 # You need no GPU, and nothing from earlier units but loops over arrays.
@@ -27,9 +29,12 @@ from lockstep import predict, quiz, reconcile, show, your_turn
 from lockstep.experiments.gpu import your_line
 from lockstep.simt import launch, tensor_core
 from lockstep.simt.kernels import naive_transpose, reduction
+from lockstep.show.openings import gpu
+
+show.warp(gpu.recorded())
 
 # %% [markdown]
-# ## 1. Kernel, thread, block, grid · 6 minutes · short path
+# ## 1. Kernel, thread, block, grid · {minutes} minutes · short path
 #
 # A CPU core spends much of its area on making *one* program fast: large caches, branch prediction. A GPU spends more on
 # arithmetic: while some threads wait for memory, others compute. This is **stream processing**: one small program runs on
@@ -83,7 +88,7 @@ quiz(
 )
 
 # %% [markdown]
-# ## 2. The warp · 9 minutes · short path
+# ## 2. The warp · {minutes} minutes · short path
 #
 # The hardware cuts each block into **warps** of 32 threads, its **lanes**. One instruction goes to all lanes that are at
 # the same place. When lanes disagree at an `if`, the warp goes both ways, one after the other. Lanes that do not belong
@@ -136,6 +141,7 @@ predict(
     "gpu-mandelbrot-lanes",
     "A picture of 96 x 64 pixels. What share of the lanes does useful work, on average over all instructions?",
     unit="%",
+    answer=51.6,
 )
 
 # %% lesson="after gpu-mandelbrot-lanes fold"
@@ -160,7 +166,7 @@ figure.tight_layout()
 # a patch escape at more similar times than points in a row.
 
 # %% [markdown]
-# ## 3. Memory comes in sectors · 11 minutes · short path
+# ## 3. Memory comes in sectors · {minutes} minutes · short path
 #
 # A warp's load is one **request** for 32 addresses. Memory answers in **sectors** of 32 bytes; four of them make a line of
 # 128 bytes. If 32 lanes read 32 neighbouring floats, that is 128 bytes: 4 sectors, and nothing is wasted. Such an access
@@ -184,6 +190,7 @@ predict(
     "pieces",
     "For the loads of values: memory moves how many times as many bytes as the threads ask for?",
     unit="times",
+    answer=8,
 )
 
 # %% lesson="after pieces"
@@ -242,7 +249,7 @@ quiz(
 )
 
 # %% [markdown]
-# ## 4. Shared memory, and its banks · 10 minutes
+# ## 4. Shared memory, and its banks · {minutes} minutes
 #
 # Each block has some **shared memory**, faster than global memory: up to 48 KB, or on request up to 163 KB on an A100 and
 # 227 KB on an H100 (CUDA C++ Programming Guide). Who needs it? A transpose. It reads rows, and that is coalesced. It writes
@@ -266,6 +273,7 @@ predict(
     "column",
     "A tile of 32 x 32 floats, row after row. The 32 lanes of a warp read one of its columns. How many wavefronts?",
     unit="wavefronts",
+    answer=32,
 )
 
 # %% lesson="after column"
@@ -324,7 +332,7 @@ quiz(
 # %% [markdown]
 # **A good place for a break.** Your predictions and lines are kept.
 #
-# ## 5. Waiting for each other · 6 minutes
+# ## 5. Waiting for each other · {minutes} minutes
 #
 # Warps of a block run in no particular order. `cuda.syncthreads()` is a **barrier**: no thread goes on before all threads
 # of the block have come. In the first kernel it is missing. In the second, not everybody comes to it. Both should reverse
@@ -357,7 +365,7 @@ for kernel in (reverse, leaves_early):
 # %% [markdown]
 # On a GPU, such a **race** may go right a thousand times. The warp machine watches who wrote and read each word.
 #
-# And within a warp? Its threads “share an instruction stream — mostly”, say the notes. Since Volta (2017), each thread has
+# And within a warp? Its threads “share an instruction stream — mostly”, says a slide. Since Volta (2017), each thread has
 # a place of its own in the program. After an `if`, lanes may go on apart until a `cuda.syncwarp()`: **independent thread
 # scheduling** (CUDA C++ Programming Guide). The warp machine brings lanes together right behind the `if`. But it relies on
 # nothing that a GPU doesn't promise:
@@ -375,7 +383,7 @@ def hand_over(values):
 print(*launch(hand_over, 1, 32, np.arange(32, dtype=np.float32)).findings, sep="\n")
 
 # %% [markdown]
-# ## 6. Sums · 11 minutes
+# ## 6. Sums · {minutes} minutes
 #
 # Many threads want to add to one number. `count[0] += 1` reads, adds and writes. In between, another thread may do the
 # same, and one of the two additions is lost. An **atomic** addition cannot be interrupted half-way.
@@ -470,7 +478,7 @@ quiz(
 )
 
 # %% [markdown]
-# ## 7. Tiles in a loop · 9 minutes
+# ## 7. Tiles in a loop · {minutes} minutes
 #
 # Shared memory has a second use. What many threads of a block need is loaded *once*, and then read from there. This kernel
 # counts, for each number, how many are smaller. Each thread brings one number of the tile; then all read all of it. Why
@@ -510,6 +518,7 @@ predict(
     "tiles",
     "A and B are 64 x 64. The naive kernel loads how many times as many bytes of A and B as the one by tiles?",
     unit="times",
+    answer=16,
 )
 
 # %% lesson="after tiles"
@@ -539,7 +548,7 @@ quiz(
 )
 
 # %% [markdown]
-# ## 8. Tensor cores · 6 minutes
+# ## 8. Tensor cores · {minutes} minutes
 #
 # Most arithmetic of a network is matrix products. A **tensor core** computes $D = AB + C$ for small matrices of a fixed
 # size. Here, a number of A and B has 16 bits, one of C and D 32, or 16. It is an instruction of the *whole warp*: no lane holds a
@@ -553,22 +562,23 @@ print(f"this instruction: {each:,} multiply-adds; an ordinary one of a warp: 32"
 show.tensor_core()
 
 # %% [markdown]
-# **The notes and us**
+# **Common claims, and what we count**
 #
-# | the notes | we count | why |
+# | a common claim | we count | why |
 # |---|---|---|
 # | “small fixed-size matrix-matrix multiply, e.g. 16x16, 8x32, 32x8” | 16 x 16 times 16 x 8 in one instruction | Those are sizes that CUDA C++ offers, 16 deep. PTX, NVIDIA's assembly, has this smaller one. |
 # | “a collaborative operation of all the threads in a warp” | 32 lanes, 8 numbers of A each | It agrees. |
 # | “Or else runs asynchronously from the CUDA cores” | not counted here | An H100 has that, too: `wgmma`. Four warps issue it together, go on, and wait for it later (PTX ISA). |
 #
 # How is the *sum* kept? Half precision has 11 binary digits. From 1,024 to 2,048, neighbours are 1 apart; up to 4,096, 2; and
-# from 32,768 on, 32. What falls half-way goes to the even neighbour. Take two vectors of 60,000 ones. Our tensor core adds 16
+# so on: with each doubling, twice as far. What falls half-way goes to the even neighbour. Take two vectors of 60,000 ones. Our tensor core adds 16
 # products at a time. (NVIDIA does not say how a real one rounds in between.)
 
 # %% lesson="predict half-sum"
 predict(
     "half-sum",
     "The sum is kept in half precision. What is the dot product of the two vectors?",
+    answer=32768,
 )
 
 # %% lesson="after half-sum"

@@ -10,8 +10,8 @@ import numpy as np
 
 from lockstep.errors import WorldUnavailable
 from lockstep.experiments.gpu import your_line
-from lockstep.experiments.gpu.gpu import beside, on_gpu, on_tensor_cores
 from lockstep.experiments.gpu.machine_code import machine_code
+from lockstep.experiments.gpu.on_gpu import beside, on_gpu, on_tensor_cores
 from lockstep.simt import launch, tensor_core
 from lockstep.simt.kernels import naive_transpose, transpose, vector_add
 from lockstep.simt.occupancy import occupancy
@@ -72,7 +72,7 @@ for threads, registers, shared in ((256, 32, 0), (256, 64, 0), (32, 32, 0), (128
 # ## What the compiler makes of it
 #
 # `numba.cuda` compiles the same source for a GPU, and you can read the result without having one. **PTX** is NVIDIA's
-# portable assembly, **SASS** is what one GPU executes. Both need `pip install "lockstep[gpu]"`.
+# portable assembly, **SASS** is what one GPU executes. Both need `pip install "lockstep-lab[gpu]"`.
 
 # %%
 try:
@@ -121,7 +121,7 @@ except WorldUnavailable as nothing:
 # %% [markdown]
 # ## Other machines for the same work
 #
-# The notes expect “many new accelerators for ML with different parallel structures and resources”. “Some will look like
+# A slide expects “many new accelerators for ML with different parallel structures and resources”. “Some will look like
 # FPGAs: e.g. CGRAs”, and “some will just speed up one particular operation, such as matrix-matrix multiply”. What becomes of
 # a thread there?
 #

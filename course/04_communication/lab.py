@@ -1,7 +1,7 @@
 # %% [markdown] lab="readonly title"
 # # Lab 04: Communication
 #
-# You write the algorithms that every large training run stands on: broadcast, reduce and all-reduce, from nothing but
+# You write the algorithms that every large training run is built on: broadcast, reduce and all-reduce, from nothing but
 # send and receive. Then you mend programs that hang, and hide a transfer behind a computation.
 #
 # [The lesson](../../course/04_communication/lesson.ipynb) explains what you need. Each exercise names its section.
@@ -24,13 +24,18 @@
 #
 # **One rank.** A group of one rank has no neighbour: there is nothing to send.
 #
+# **Tensors** are contiguous, of any dtype and shape, `()` too. On some rank all elements may be 0.
+#
 # **Wait** for all that `isend`, `irecv` and `async_op=True` return, before you use the tensor again.
 #
-# **On GPUs** there is one trap more. NCCL carries out the messages between two ranks one after the other, in the order
+# **Your arguments stay as they are**, unless the text says otherwise: values, order, `requires_grad`, `.grad`, hooks.
+# What you return is new: whoever changes it later must not change them.
+#
+# **On GPUs** there is one more trap. NCCL carries out the messages between two ranks one after the other, in the order
 # in which they were posted. If both ranks post the receive first, or a long send, both wait for ever.
 # `dist.batch_isend_irecv` posts several at once, and is right everywhere. NCCL also ignores tags. The checks ask for neither; `run(..., rules="nccl")` shows both.
 #
-# `check` shows nothing of what you print. To look inside, call `run` on your function, as here:
+# `check` doesn't show what you print. To look inside, call `run` on your function, as here:
 
 # %% lab="readonly imports"
 import math
@@ -60,18 +65,19 @@ result.show()
 #
 # - **You get** `nbytes` and `repeats`. One repeat: rank 0 sends `nbytes` bytes to rank 1, and rank 1 sends them back.
 # - **You return** the mean time of **one way**, in seconds, over all repeats, on ranks 0 and 1 of the group. All others
-#   stay idle and return 0.0. So does a rank that is alone.
+#   stay idle and return 0.0 (a barrier before you start the clock is fine). So does a rank that is alone.
 # - **You may use** `time.perf_counter()`, send and receive, and `torch.zeros(nbytes, dtype=torch.uint8)`.
 # - **It may cost** 2·`repeats` messages, and one more ping-pong before you start the clock: on real machines the first
 #   message is slow.
 
 # %% [markdown] lab="hint ping_pong"
-# Draw two lanes, rank 0 and rank 1, and `repeats = 2`. How many arrows are there? How many of them is the time of one way?
+# Draw two lanes, rank 0 and rank 1, and `repeats = 2`. How many arrows are there? How many of them make up one way?
 #
 # ---
 #
 # Ranks 0 and 1 do the same things in opposite order: one sends first, the other receives first. Start the clock before the
-# loop and stop it after. The loop holds `2 * repeats` ways. What do the other ranks do, and a rank that is alone?
+# loop and stop it after. The loop holds `2 * repeats` one-way trips. What do the other ranks do, and a rank that is
+# alone?
 #
 # ---
 #
@@ -173,10 +179,10 @@ check("communication.tree_broadcast", tree_broadcast)
 # %% [markdown] lab="readonly about-ring_all_reduce"
 # ## 3. The ring all-reduce ({minutes} minutes, {points} points)
 #
-# Every rank needs the sum. The ring gets there with the fewest bytes that are possible. (Section 5 of the lesson. Your
+# Every rank needs the sum. The ring gets there with the fewest bytes possible. (Section 5 of the lesson. Your
 # `chunk_to_send` is its heart; `show.ring(ranks=4)` steps through it.)
 #
-# - **You get** a tensor of any dtype and shape, with any number of elements: fewer than K, or none.
+# - **You get** a tensor of any dtype and shape, `()` too, with any number of elements: fewer than K, or none.
 # - **You return** the sum over the ranks, in place or returned.
 # - **You may use** send and receive, `isend` and `irecv`. `tensor_split(K)` cuts sizes that do not divide, along the
 #   first dimension.
@@ -186,8 +192,8 @@ check("communication.tree_broadcast", tree_broadcast)
 # all ranks send first, all wait for ever: let `dist.isend` send while you receive, and `wait()` on what it returns.
 
 # %% [markdown] lab="hint ring_all_reduce"
-# Take K = 3 and paper. Write a row for each rank and a column for each chunk. Which chunk does rank 0 send in steps 0, 1,
-# 2, 3? `show.ring(ranks=3)` shows it. Which chunk arrives?
+# Take K = 3 and a sheet of paper. Write a row for each rank and a column for each chunk. Which chunk does rank 0 send
+# in steps 0, 1, 2, 3? `show.ring(ranks=3)` shows it. Which chunk arrives?
 #
 # ---
 #
@@ -246,8 +252,8 @@ check("communication.ring_all_reduce", ring_all_reduce)
 # %% [markdown] lab="readonly about-mend_ring_of_sends"
 # ## 4. Mend: a ring of sends ({minutes} minutes, {points} points)
 #
-# Each rank wants the tensor of its left neighbour. This program hangs. Run the check as it is first: read who waits for
-# whom. Then mend it. (Section 8 of the lesson.)
+# Each rank wants the tensor of its left neighbour. This program hangs. First run the check on it as it is, and read who
+# waits for whom. Then mend it. (Section 8 of the lesson.)
 #
 # - **You get** a tensor on each rank.
 # - **You return** the tensor of rank − 1; rank 0 returns that of the last rank. A rank that is alone returns its own.
@@ -312,7 +318,7 @@ check("communication.mend_ring_of_sends", mend_ring_of_sends)
 # lesson.)
 #
 # - **You get** a gradient, and two matrices, `x` and `weights`.
-# - **You return** the pair: the summed gradient, and `x @ weights`.
+# - **You return** the pair: the summed gradient, in place or in a new tensor, and `x @ weights`.
 # - **You may use** `dist.all_reduce`. With `async_op=True` it returns at once, and what it returns has a `wait()`.
 # - **It may cost** the time of the longer of the two, not their sum.
 
@@ -354,13 +360,13 @@ check("communication.overlapped_step", overlapped_step)
 # ## Extra
 #
 # What follows is for those who want more. The cells of each exercise are folded: open them by the button below
-# its text. The grade stands on the exercises above; the points of these are yours alone, in `lockstep progress`.
+# its text. The grade counts only the exercises above; the points for these are yours alone, in `lockstep progress`.
 
 # %% [markdown] lab="readonly about-tree_reduce"
 # ## 6. Reduce along a tree ({minutes} minutes, {points} points)
 #
-# The other way round: every rank has a tensor, and rank `dst` needs their **sum** in its own, in place. What is in
-# the tensors of the other ranks afterwards does not matter.
+# The other way round: every rank has a tensor, and rank `dst`, a **global** rank, needs their **sum**: in place, or
+# returned. What the other ranks hold or return does not matter.
 #
 # The same tree serves, from the leaves to the root: K−1 messages, at most ⌈log₂ K⌉ rounds. A rank adds what it
 # receives, and then sends the sum on.
@@ -368,7 +374,7 @@ check("communication.overlapped_step", overlapped_step)
 
 # %% lab="answer tree_reduce"
 def tree_reduce(tensor, dst, group=None):
-    """Rank dst's tensor becomes the sum over the ranks, in place."""
+    """Rank dst's tensor becomes the sum over the ranks (in place, or returned)."""
     ### BEGIN SOLUTION
     rank, K = dist.get_rank(group), dist.get_world_size(group)
     root = dist.get_group_rank(group or dist.group.WORLD, dst)
@@ -397,7 +403,7 @@ check("communication.tree_reduce", tree_reduce)
 # seconds, and beta, in seconds per byte, by least squares over all measurements.
 #
 # `nbytes` and `seconds` are two lists of the same length. Return the pair `(alpha, beta)`. Compute in float64: sizes
-# reach millions, and times are microseconds.
+# reach millions, times are microseconds, and the sizes may lie close together.
 
 
 # %% lab="answer fit_alpha_beta"
@@ -466,8 +472,8 @@ check("communication.halving_doubling_all_reduce", halving_doubling_all_reduce)
 # %% [markdown] lab="readonly about-recursive_doubling_all_reduce"
 # ## 9. Recursive doubling ({minutes} minutes, {points} points)
 #
-# For a short message only rounds count. Nothing takes fewer than this. (Section 6 of the lesson, where your `partner`
-# drives it.)
+# For a short message only rounds count. Nothing takes fewer rounds than this. (Section 6 of the lesson, where your
+# `partner` drives it.)
 #
 # - **You get** a tensor on each of K ranks, K a power of two.
 # - **You return** the sum over the ranks, in place or returned.
@@ -568,8 +574,9 @@ check("communication.mend_skipped_collective", mend_skipped_collective)
 # ## 12. Mend: tags out of order ({minutes} minutes, {points} points)
 #
 # Rank 0 has two tensors for rank 1. It sends the first one first; rank 1 asks for the second one first. A tag names a
-# message, it does not let it overtake. Mend the program: rank 1 returns rank 0's `(first, second)`, every other rank
-# returns its own arguments unchanged. Two messages are enough, from rank 0 to rank 1.
+# message; it does not let it overtake another. Mend the program: rank 1 returns rank 0's `(first, second)`, every other
+# rank returns its own arguments unchanged. The messages may arrive in `first` and `second` of rank 1, or in new
+# tensors. Two messages are enough, from rank 0 to rank 1.
 
 
 # %% lab="given mend_out_of_order_tags"
@@ -613,12 +620,15 @@ check("communication.mend_out_of_order_tags", mend_out_of_order_tags)
 #
 # - Call `run` in your test, as you do in a cell. In the check all of its runs are on a virtual cluster.
 # - An all-reduce may be wrong in one place only: for some numbers of ranks, some sizes, some ranks, or in a group that
-#   is not the world. Up to 5 ranks and 12 elements show all that is wrong with those of the check. About ten runs are
-#   enough.
-# - One that hangs or fails is no all-reduce: `run` raises a `RunError`, from `lockstep.errors`.
-# - One that sends too much is right all the same.
+#   is not the world, such as [1, 3] of 4. Up to 4 ranks and 12 elements are enough to show all that is wrong with the
+#   check's functions.
+# - The check tries your test on some fifteen functions, one after another, and has 40 seconds for all of them. Make at
+#   most six runs for each: in one run you may call it several times.
+# - A function that hangs or fails is no all-reduce: `run` raises a `RunError`, from `lockstep.errors`.
+# - One that sends too much, or adds in another order, is still right. Use whole numbers: floats would be
+#   rounded.
 #
-# Hint: give each rank other numbers, such that no other mixture of them has the same sum.
+# Hint: give each rank different numbers, such that no other mixture of them has the same sum.
 
 
 # %% lab="answer is_all_reduce"

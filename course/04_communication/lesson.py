@@ -3,14 +3,16 @@
 #
 # **How long until every rank has the sum?**
 #
+# ![](opening.svg)
+#
 # Several machines learn one model. Each computes a gradient on its own data. Before anyone can take a step, all of them
 # need the sum. In the course's formula $A_t = F(A_{t-1}, \Delta(\text{data}, A_{t-1}))$, every rank computes its own
 # $\Delta$. This unit is about $F$: bringing the updates together.
 #
 # | | minutes | what |
 # |---|---|---|
-# | Whole lesson | 69 | sections 1 to 9 |
-# | Short path | 26 | sections 1, 5 and 8, the wrap-up; then `ring_all_reduce` in the lab |
+# | Whole lesson | {minutes} | sections 1 to 9 |
+# | Short path | {minutes} | sections 1, 5 and 8, the wrap-up; then `ring_all_reduce` in the lab |
 # | [Lab](../../labs/04_communication/lab.ipynb) | 120 | five exercises, and more for those who want them |
 #
 # You need nothing from earlier units but a function and a tensor.
@@ -30,8 +32,10 @@ from lockstep.experiments.communication.all_reduce_costs import timed
 from lockstep.experiments.communication.lecture_notes import all_reduce_table
 from lockstep.experiments.communication.patterns import patterns
 
+show.xray(dye(collectives.star_all_reduce, ranks=4, steps=True))
+
 # %% [markdown]
-# ## 1. Ranks share nothing · 6 minutes · short path
+# ## 1. Ranks share nothing · {minutes} minutes · short path
 #
 # Threads of one program share their memory: what one writes, the others read. Machines do not. A **rank** is one of
 # `world size` programs that run the same function, each with memory of its own. `run` starts them.
@@ -84,7 +88,7 @@ result.show()
 # [How it works](../../docs/virtual-cluster.md).
 
 # %% [markdown]
-# ## 2. Patterns with a name · 3 minutes
+# ## 2. Patterns with a name · {minutes} minutes
 #
 # The same few patterns come back in every distributed program. They are called **collectives**: all ranks of a group
 # call them, in the same order. Their names come from **MPI**, the language of scientific computing since 1994. It says
@@ -104,7 +108,7 @@ patterns(ranks=3)
 # %% [markdown]
 # Two pairs do: a reduce, then a broadcast; and a reduce-scatter, then an all-gather. You will build the second.
 #
-# Look at *reduce to 0*: 10 + 20 + 30 = 60. A reduce **sums**. The notes behind this unit let it average: that is 20.
+# Look at *reduce to 0*: 10 + 20 + 30 = 60. A reduce **sums**. Some slides let it average: that is 20.
 #
 # `dist.barrier()` moves nothing: it waits until every rank has come to it. With `async_op=True` a collective returns at
 # once, with something that has a `wait()`. Until `wait()` has returned, leave the tensor alone. `isend` and `irecv`
@@ -126,7 +130,7 @@ quiz(
 )
 
 # %% [markdown]
-# ## 3. What does a message cost? · 7 minutes
+# ## 3. What does a message cost? · {minutes} minutes
 #
 # Rank 0's clock can't tell when a message arrives at rank 1. So send it there and back, many times, and divide by two.
 # That is a **ping-pong**. You will write one in the lab.
@@ -186,7 +190,7 @@ quiz(
 )
 
 # %% [markdown]
-# ## 4. From one to all · 9 minutes
+# ## 4. From one to all · {minutes} minutes
 #
 # Rank 0 has a tensor that 63 others need. Two ways come to mind:
 #
@@ -201,6 +205,7 @@ predict(
     "star-over-tree",
     "64 ranks, 1 MB, 10 Gbit/s. How many times as long as the tree does the star take?",
     unit="times",
+    answer=10.5,
 )
 
 
@@ -260,7 +265,7 @@ quiz(
 )
 
 # %% [markdown]
-# ## 5. Everybody wants the sum · 14 minutes · short path
+# ## 5. Everybody wants the sum · {minutes} minutes · short path
 #
 # Now each rank has a gradient of N bytes, and each wants the sum: an **all-reduce**. You could send everything to rank
 # 0, add, and broadcast. Then rank 0 receives (K−1)·N bytes, and most cards idle.
@@ -276,6 +281,7 @@ predict(
     "ring-bytes",
     "64 ranks, 100 MB each. How many MB does one rank send, until everyone has the whole sum?",
     unit="MB",
+    answer=196.9,
 )
 
 
@@ -359,7 +365,7 @@ quiz(
 # **A good place for a break.** Your predictions and lines are kept.
 
 # %% [markdown]
-# ## 6. Fewer rounds · 12 minutes
+# ## 6. Fewer rounds · {minutes} minutes
 #
 # The ring sends few bytes, but takes 2(K−1) rounds. **Halving-doubling** sends as few in 2·log₂ K rounds. You exchange
 # half of your tensor with the rank at distance K/2, then a quarter with the one at K/4, until each rank has the sum of
@@ -375,7 +381,8 @@ def halving_doubling():
     collectives.halving_doubling_all_reduce(torch.ones(2_000_000))
 
 
-run(halving_doubling, ranks=8, on="commodity-10g").show()
+display(run(halving_doubling, ranks=8, on="commodity-10g").show())
+show.xray(dye(collectives.halving_doubling_all_reduce, ranks=4, steps=True))
 
 # %% [markdown]
 # **Your turn.** You and your partner exchange, so you are your partner's partner. With distance 4, ranks 0 and 4 are a
@@ -413,6 +420,7 @@ predict(
     "doubling-or-halving",
     "16 ranks, 16 MB, 10 Gbit/s. How many times as long as halving-doubling does recursive doubling take?",
     unit="times",
+    answer=2.13,
 )
 
 
@@ -437,7 +445,7 @@ reconcile("doubling-or-halving", simulated=long)
 # No way is the best for every size.
 
 # %% [markdown]
-# ## 7. Which way is best? · 10 minutes
+# ## 7. Which way is best? · {minutes} minutes
 #
 # Short messages want few rounds, long ones few bytes. Where do the lowest two curves cross with 16 ranks? Then set the
 # ranks to 12: which curves vanish?
@@ -454,16 +462,16 @@ show.costs(alpha=25e-6, beta=0.8e-9, ranks=16, algorithms=ways)
 # %% [markdown] lesson="after doubling-or-halving"
 # With 16 ranks the two doublings are the lowest curves. With 12, both vanish.
 #
-# Here is the table of the lecture notes, in their words, beside what we count. Each row is a program; the counts come
+# Here is a lecture's table, in its words, beside what we count. Each row is a program; the counts come
 # from its trace, with 4 ranks and with 16. See how each count grows. It takes about five seconds.
 
 # %% lesson="after doubling-or-halving"
 all_reduce_table(4, 16)
 
 # %% [markdown] lesson="after doubling-or-halving"
-# **Where we differ from the notes, and why**
+# **Common claims, and what we count**
 #
-# | the notes | we count | why |
+# | a common claim | we count | why |
 # |---|---|---|
 # | One-to-many takes O(1) | 6 → 30 rounds: O(K) | O(1) needs a master with K−1 cards. A rank here has one. |
 # | Naïve takes O(K) | 11 → 191 rounds: O(K²) | The same: each of its K reduces takes O(1) only with K−1 cards. |
@@ -514,7 +522,7 @@ quiz(
 )
 
 # %% [markdown]
-# ## 8. Programs that hang · 5 minutes · short path
+# ## 8. Programs that hang · {minutes} minutes · short path
 #
 # Every rank wants its left neighbour's tensor. So every rank sends to the right, then receives from the left. Read it.
 # What can go wrong?
@@ -560,7 +568,7 @@ hang(skipped_by_rank_2, torch.ones(2), on="virtual")
 hang(collectives.out_of_order_tags, torch.ones(2), torch.ones(2), on="virtual")
 
 # %% [markdown]
-# ## 9. Hide it · 4 minutes
+# ## 9. Hide it · {minutes} minutes
 #
 # The cheapest communication is the one that nobody waits for. A GPU's links carry messages while the GPU computes.
 # Here are four GPUs that sum a gradient, then compute a product which does not need it; and below, the two at once.
@@ -578,7 +586,7 @@ def step(way):
 ways = collectives.one_after_the_other, collectives.overlapped_step
 apart, together = (run(step, way, ranks=4, on="dgx-a100") for way in ways)
 print(f"{1e6 * apart.time:.0f} µs apart, {1e6 * together.time:.0f} µs together")
-display(apart.show(), together.show())
+show.compared({"one after the other": apart, "overlapped": together})
 
 # %% [markdown]
 # ## Wrap-up

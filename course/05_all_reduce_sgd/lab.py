@@ -1,8 +1,8 @@
 # %% [markdown] lab="readonly title"
 # # Lab 05: All-reduce SGD
 #
-# You write data-parallel training: Algorithm 1 of the notes, the data that each rank gets, and an all-reduce that hides
-# behind the backward pass. And you catch a rank that has left the others, though its loss looks healthy.
+# You write data-parallel training: Algorithm 1 of the lesson, the data that each rank gets, and an all-reduce that hides
+# behind the backward pass. And you catch a rank that has gone its own way, though its loss looks healthy.
 #
 # [The lesson](../../course/05_all_reduce_sgd/lesson.ipynb) explains what you need. Each exercise names its section.
 
@@ -10,7 +10,7 @@
 # ## How to work
 #
 # Write each function in its cell, in place of `raise NotImplementedError()`. Run the cell below it: it runs your
-# function, on 1 to 8 ranks of a virtual cluster where ranks take part. It looks at the results *and* at what was sent,
+# function (a distributed one on 1 to 8 ranks of a virtual cluster). It looks at the results *and* at what was sent,
 # and says what it saw. Try as often as you like. Each exercise has three folded hints. A program that hangs is stopped.
 #
 # **Groups.** `group` is a process group; `None` means all ranks. Only the ranks of the group call your function. Hand
@@ -19,9 +19,10 @@
 #
 # **One rank.** K may be 1. Then there is nobody to talk to, and what you return is still right.
 #
-# **Wait** for all that `async_op=True` returns, before you use the tensor again.
+# **Wait** for everything that `async_op=True` returns before you use the tensor again.
 #
-# **Your arguments stay as they are**, unless the text says otherwise.
+# **Your arguments stay as they are**, unless the text says otherwise: values, order, `requires_grad`, `.grad`, hooks.
+# What you return is new: whoever changes it later must not change them.
 
 # %% lab="readonly imports"
 import hashlib
@@ -48,20 +49,20 @@ from lockstep import check, run
 #   Python, `hashlib`, `zlib` or `torch` that works on this rank's own tensors.
 # - **It may cost** one all-reduce of two numbers, 16 bytes.
 #
-# Bits count: 0.0 and −0.0 differ, and a NaN agrees with the same NaN. Two elements that changed places differ, and so do
-# two changes that cancel in a sum. You may rely on a fingerprint of 32 bits or more that mixes all bits. Each rank is a
-# Python process of its own.
+# Bits count: 0.0 and −0.0 differ, and a NaN agrees with the same NaN. Two elements that have swapped places are a
+# difference, and so are two changes that cancel in a sum. You may rely on a fingerprint of 32 bits or more that mixes
+# all bits. Each rank is a Python process of its own.
 
 # %% [markdown] lab="hint replicas_agree"
-# Three ranks have made one number each out of their parameters: 5, 7 and 5. They all-reduce it. From which result
+# Three ranks have each made one number out of their parameters: 5, 7 and 5. They all-reduce it. From which result
 # can *each* of them tell that somebody differs: from the sum, the smallest, the largest? Try 5, 6 and 7 as well.
 #
 # ---
 #
 # Two steps. First, make one whole number of all bits of this rank: a fingerprint. Then compare: all fingerprints are equal
 # exactly if the largest equals the smallest. One all-reduce by MAX gives the largest of h, and with −h beside it the
-# smallest too. The trap is the fingerprint: a sum doesn't see elements that changed places, a float rounds, and Python's
-# `hash` of bytes has another secret in each process.
+# smallest too. The trap is the fingerprint: a sum doesn't see elements that have swapped places, a float rounds, and
+# Python's `hash` of bytes has a different secret in each process.
 #
 # ---
 #
@@ -75,7 +76,7 @@ from lockstep import check, run
 # return ...
 # ```
 #
-# The check tells you which difference no rank saw, and which ranks answered something else than the others.
+# The check tells you which difference no rank saw, and which ranks gave a different answer from the others.
 
 
 # %% lab="answer replicas_agree"
@@ -119,8 +120,8 @@ check("all_reduce_sgd.replicas_agree", replicas_agree)
 # ---
 #
 # In each step: the gradient of this rank's batch at the *current* w, the sum over the ranks, the mean, the update. All
-# ranks begin with the same w and subtract the same number, so nothing else needs to travel. The traps: the sum in place of
-# the mean, `range` that begins with 0, and `w -= …`, which changes the caller's tensor.
+# ranks begin with the same w and subtract the same number, so nothing else needs to travel. The traps: the sum in place
+# of the mean, a `range` that begins with 0, and `w -= …`, which changes the caller's tensor.
 #
 # ---
 #
@@ -163,9 +164,9 @@ check("all_reduce_sgd.all_reduce_sgd", all_reduce_sgd)
 #   them. The calls of all ranks with the same `ranks` and `epoch` must fit together:
 #     1. each example is on exactly one rank, exactly once;
 #     2. the longest and the shortest list differ by one example at most;
-#     3. all examples are shuffled before they are dealt out, in epoch 0 too: any example may come to any rank, and to
-#        any place in its list;
-#     4. each epoch is shuffled anew, ranks and places alike: rotating the order of the epoch before is not enough, nor
+#     3. all examples are shuffled before they are dealt out, in epoch 0 too: any example may end up on any rank, and in
+#        any place of its list;
+#     4. each epoch is shuffled anew, both ranks and places: rotating the order of the epoch before is not enough, nor
 #        is handing its lists on to other ranks.
 # - **You may use** any source of random numbers in Python, `torch` or NumPy, but no communication. The same call gives
 #   the same list at any time, in every process and on every machine.
@@ -175,14 +176,15 @@ check("all_reduce_sgd.all_reduce_sgd", all_reduce_sgd)
 # There may be fewer examples than ranks. `dataset` stays as it was.
 
 # %% [markdown] lab="hint partition"
-# Seven examples, three ranks. Write down who gets what in epoch 0, and again in epoch 1. On what must the ranks agree before
-# they take their shares, if nobody may talk?
+# Seven examples, three ranks. Write down who gets what in epoch 0, and again in epoch 1. What must the ranks agree on
+# before they take their shares, if nobody may talk?
 #
 # ---
 #
-# All ranks shuffle the whole list *alike*, each for itself; then each takes its own part of it. A shuffle is the same
-# everywhere if its seed is. The trap is the seed: one that holds the rank makes lists that don't fit together, one without
-# the epoch makes the same lists for ever. And seeding the program's own generator changes what the program draws next.
+# All ranks shuffle the whole list *in the same way*, each for itself; then each takes its own part of it. A shuffle is
+# the same everywhere if its seed is. The trap is the seed: one that contains the rank makes lists that don't fit
+# together, one without the epoch makes the same lists for ever. And seeding the program's own generator changes what
+# the program draws next.
 #
 # ---
 #
@@ -212,7 +214,7 @@ check("all_reduce_sgd.partition", partition)
 # %% [markdown] lab="readonly about-bucketed_ddp"
 # ## 4. Hide the all-reduce behind the backward pass ({minutes} minutes, {points} points)
 #
-# The gradients of the last layers are there long before those of the first. Send them while the others are computed.
+# The gradients of the last layers are ready long before those of the first. Send them while the others are computed.
 # (Section 5 of the lesson.)
 #
 # - **You get** `model`, this rank's replica: its parameters are float32, the same on every rank, and every `.grad` is
@@ -221,14 +223,14 @@ check("all_reduce_sgd.partition", partition)
 #   **mean** over the ranks. What `.grad` holds afterwards does not matter.
 # - **You may use** one forward and one backward pass, `dist.all_reduce` with `async_op=True`, and
 #   `p.register_post_accumulate_grad_hook(f)`: the backward pass calls `f(p)` as soon as `p.grad` is complete.
-#   `DistributedDataParallel` is what you write here.
+#   Remove your hooks afterwards: it returns a handle with `remove()`. `DistributedDataParallel` is what you write here.
 # - **It may cost** at most 2·N/`bucket_bytes` + 1 all-reduces, where all gradients together have N bytes, and each
 #   gradient travels once. Each bucket is under way while the backward pass works on earlier layers: post it as soon as its
 #   gradients are complete, or at the latest with the next gradient. The last bucket takes what is left, if anything.
 #
 # A bucket takes whole gradients, last layers first. Close it when it holds `bucket_bytes` or more, or before the
 # gradient that would take it over `bucket_bytes`: either rule is right. `model.parameters()` lists the layers in the
-# order of the forward pass. Every parameter gets a gradient. One may be used twice.
+# order of the forward pass. Every parameter gets a gradient. A parameter may be used twice.
 
 # %% [markdown] lab="hint bucketed_ddp"
 # Draw two lanes for one rank: its processor, and its link. Into the first go the backward passes of layers 4, 3, 2, 1. Each
@@ -307,7 +309,7 @@ check("all_reduce_sgd.bucketed_ddp", bucketed_ddp)
 # %% [markdown] lab="readonly about-smallest_batch_that_hides"
 # ## 5. How large must a batch be? ({minutes} minutes, {points} points)
 #
-# An all-reduce takes as long for one example as for a thousand. From which batch on can it hide? (Section 5 of the
+# An all-reduce takes as long for one example as for a thousand. From what batch size on can it hide? (Section 5 of the
 # lesson.)
 #
 # - **You get** `flops`, the floating-point operations of the backward pass for **one** example; `nbytes`, the bytes of
@@ -327,7 +329,7 @@ check("all_reduce_sgd.bucketed_ddp", bucketed_ddp)
 #
 # ---
 #
-# The backward pass of b examples takes b·`flops`/`rate` seconds. Put it equal to the time of the ring, solve for b, and
+# The backward pass of b examples takes b·`flops`/`rate` seconds. Set it equal to the time of the ring, solve for b, and
 # round. In which direction? And what comes out for one rank?
 #
 # ---
@@ -338,7 +340,7 @@ check("all_reduce_sgd.bucketed_ddp", bucketed_ddp)
 # return max(..., math.ceil(...))
 # ```
 #
-# The check tells you for which numbers you are off, and what the right batch is there.
+# The check tells you for which numbers you are off, and what the right batch is for them.
 
 
 # %% lab="answer smallest_batch_that_hides"
@@ -368,7 +370,7 @@ confirm(smallest_batch_that_hides)
 # ## Extra
 #
 # What follows is for those who want more. The cells of each exercise are folded: open them by the button below
-# its text. The grade stands on the exercises above; the points of these are yours alone, in `lockstep progress`.
+# its text. The grade rests on the exercises above; the points of these are yours alone, in `lockstep progress`.
 
 # %% [markdown] lab="readonly about-mend_mean_of_means"
 # ## 6. Mend: the mean of means ({minutes} minutes, {points} points)
@@ -409,7 +411,7 @@ check("all_reduce_sgd.mend_mean_of_means", mend_mean_of_means)
 # ## 7. Batch normalisation over all ranks ({minutes} minutes, {points} points)
 #
 # Batch norm mixes the examples of a batch, so K ranks with K small batches don't compute what one rank with the large
-# batch computes. Unless they share the statistics. (Section 3 of the lesson.)
+# batch computes, unless they share the statistics. (Section 3 of the lesson.)
 #
 # - **You get** `x`, a float64 tensor of n rows and C columns, and `eps`. C is the same on every rank, n is not. It may
 #   be 0 on some ranks, but not on all.
@@ -439,22 +441,23 @@ check("all_reduce_sgd.sync_batch_norm", sync_batch_norm)
 #
 # Small buckets start early, large ones pay α less often. (Section 5 of the lesson.)
 #
-# - **You get** `gradients`, a list of pairs `(seconds, nbytes)`, last layer first: `seconds` after the beginning of the
-#   backward pass the gradient is ready, and it has `nbytes` bytes. Then the number of `ranks` K, `alpha` in seconds a
-#   message, and `beta` in seconds a byte.
-# - **You return** an `int`: the bucket size in bytes, at least 1, with which the step ends first. At most 2 % later than
-#   with the best size is good enough.
+# - **You get** `gradients`, a list of pairs `(seconds, nbytes)`, last layer first: the gradient is ready `seconds`
+#   after the beginning of the backward pass, and it has `nbytes` bytes. Then the number of `ranks` K, `alpha` in
+#   seconds a message, and `beta` in seconds a byte.
+# - **You return** an `int`: the bucket size in bytes, at least 1, with which the step ends soonest. At most 2 % later
+#   than with the best size is good enough.
 # - **You may use** arithmetic: nothing runs, nothing is sent.
 # - **It may cost** nothing.
 #
-# Gradients go into buckets in the order of the list. The gradient with which a bucket holds the bucket size or more
-# closes it; the last bucket takes what is left. A bucket's all-reduce begins when its last gradient is ready and the
-# all-reduce before it has ended. It takes 2(K−1)·α + 2(K−1)/K·n·β seconds for n bytes. The step ends with the last one.
+# Gradients go into buckets in the order of the list. The gradient that brings a bucket up to the bucket size, or over
+# it, closes it; the last bucket takes what is left. A bucket's all-reduce begins when its last gradient is ready and
+# the all-reduce before it has ended. It takes 2(K−1)·α + 2(K−1)/K·n·β seconds for n bytes. The step ends with the last
+# one.
 
 
 # %% lab="answer bucket_bytes"
 def bucket_bytes(gradients, ranks, alpha, beta):
-    """The bucket size in bytes with which the step ends first."""
+    """The bucket size in bytes with which the step ends soonest."""
 
     ### BEGIN SOLUTION
     def step_seconds(size):
@@ -481,20 +484,20 @@ check("all_reduce_sgd.bucket_bytes", bucket_bytes)
 # A step waits for the slowest machine. With b backup workers it does not wait for the slowest b, and throws their
 # gradients away. (Section 7 of the lesson.)
 #
-# - **You get** `seconds`, a list of lists: `seconds[t][m]` is what machine m took in step t. There are N machines, the same
-#   number in each step.
-# - **You return** b, from 0 to N − 1: the number of backup workers with which most gradients a second were used, over all
-#   steps together. If several numbers use equally many, return the smallest of them.
+# - **You get** `seconds`, a list of lists: `seconds[t][m]` is how long machine m took in step t. There are N machines,
+#   the same number in each step.
+# - **You return** b, from 0 to N − 1: the number of backup workers with which the most gradients a second were used,
+#   over all steps together. If several numbers are equally good, return the smallest of them.
 # - **You may use** arithmetic: nothing runs, nothing is sent.
 # - **It may cost** nothing.
 #
-# A step with b backup workers ends when all but its slowest b machines are done, and uses N − b gradients. The slowest may
-# be others in each step. All machines begin the next step together.
+# A step with b backup workers ends when all but its slowest b machines are done, and uses N − b gradients. The slowest
+# may be different ones in each step. All machines begin the next step together.
 
 
 # %% lab="answer backup_workers"
 def backup_workers(seconds):
-    """The number of backup workers with which most gradients a second are used."""
+    """The number of backup workers with which the most gradients a second are used."""
     ### BEGIN SOLUTION
     N = len(seconds[0])
 
@@ -513,15 +516,18 @@ check("all_reduce_sgd.backup_workers", backup_workers)
 #
 # Every step takes longer than it should, on all ranks. Which of them do you look at first? (Section 7 of the lesson.)
 #
-# - **You get** `trace`, what `run(...)` has recorded of a training on `trace.ranks` ranks. In each step every rank computes
-#   and then joins one all-reduce. `trace.of_rank(r)` are the events of rank r, in their order. Each has a `kind`
-#   (`"compute"` or `"all_reduce"`), `posted` (when the rank asked for it), `start` and `end`, and `wait`: for how long the
-#   rank stood still for it, all in seconds. `message` is a number that all ranks have for the same all-reduce.
-# - **You return** an `int`: the rank for which the others wait longest, over all steps together.
+# - **You get** `trace`, what `run(...)` has recorded of a training run on `trace.ranks` ranks. In each step every rank
+#   computes and then joins one all-reduce. `trace.of_rank(r)` are the events of rank r, in their order. Each has a
+#   `kind` (`"compute"` or `"all_reduce"`), `posted` (when the rank asked for it), `start` and `end`, and `wait`: how
+#   long the rank stood still for it, all in seconds. `message` is a number that is the same on all ranks for the same
+#   all-reduce.
+# - **You return** an `int`: the rank for which the others wait longest, over all steps together. In each all-reduce they
+#   wait for the rank that comes last, each of them from when it has come itself.
 # - **You may use** arithmetic: nothing runs, nothing is sent.
 # - **It may cost** nothing.
 #
-# It need not be the rank that computes longest: nobody may wait for that work. Nor the one that is late in a single step.
+# It need not be the rank that computes longest: nobody may wait for that work. Nor need it be the one that is late in a
+# single step, that is last most often, or that waits least itself.
 
 
 # %% lab="answer find_straggler"
@@ -542,8 +548,8 @@ check("all_reduce_sgd.find_straggler", find_straggler)
 # network on handwritten digits twice, from the same start and with the same shares. First with `partition` and
 # `bucketed_ddp` (the library's; yours do the same), then with DDP. Compare the losses of rank 0, step by step.
 #
-# torch's `DistributedSampler` is the professionals' `partition`. It repeats some examples where the ranks don't divide
-# them, and it shuffles anew only if you call `set_epoch(epoch)` before each epoch.
+# torch's `DistributedSampler` is the professionals' `partition`. It repeats some examples where the number of ranks
+# doesn't divide that of examples, and it shuffles anew only if you call `set_epoch(epoch)` before each epoch.
 
 # %% lab="readonly digits"
 from torch import nn

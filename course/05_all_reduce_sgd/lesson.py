@@ -3,14 +3,16 @@
 #
 # **When is SGD on K ranks the same SGD?**
 #
+# ![](opening.svg)
+#
 # In unit 04 every rank got the sum. Now you train with it: K ranks, one model, one step at a time. In the course's
 # formula $A_t = F(A_{t-1}, \Delta(\text{data}, A_{t-1}))$, each rank computes $\Delta$ on examples of its own. $F$ is an
 # all-reduce and a step.
 #
 # | | minutes | what |
 # |---|---|---|
-# | Whole lesson | 70 | sections 1 to 8 |
-# | Short path | 21 | sections 1, 2 and 8, the wrap-up; then `all_reduce_sgd` in the lab |
+# | Whole lesson | {minutes} | sections 1 to 8 |
+# | Short path | {minutes} | sections 1, 2 and 8, the wrap-up; then `all_reduce_sgd` in the lab |
 # | [Lab](../../labs/05_all_reduce_sgd/lab.ipynb) | 125 | five exercises, and more for those who want them |
 #
 # From unit 04 you need `run`, and what an all-reduce is.
@@ -29,19 +31,21 @@ from lockstep import datasets, machines, models, predict, quiz, reconcile, run, 
 from lockstep import your_turn
 from lockstep.cost import data_parallel as cost
 from lockstep.data_parallel import ddp, replicas, sampler, stragglers
-from lockstep.experiments.all_reduce_sgd import equivalence, learning_rate, resnet50
-from lockstep.experiments.all_reduce_sgd import torch_data_parallel as torch_dp
-from lockstep.experiments.all_reduce_sgd import your_line
+from lockstep.experiments.all_reduce_sgd import ddp_switches, equivalence, learning_rate
+from lockstep.experiments.all_reduce_sgd import resnet50, under_way, your_line
+
+show.buckets(under_way.bucket_run())
 
 # %% [markdown]
-# ## 1. What a step is · 5 minutes · short path
+# ## 1. What a step is · {minutes} minutes · short path
 #
-# A **loss** is one number: how wrong the model is. While it is computed, PyTorch writes down each operation: the
-# **computational graph**. `backward()` walks it back to the **parameters**, and multiplies derivatives on its way: the
-# chain rule. What arrives at a parameter is its **gradient**. Then PyTorch calls your **hook**, a function.
+# A **loss** is one number: how wrong the model is. While you compute it, PyTorch records each operation in the
+# **computational graph**. `backward()` walks the graph back to the **parameters**, the numbers to train, and multiplies
+# derivatives: the chain rule. What arrives at a parameter is its **gradient**. Then PyTorch calls your **hook**: a
+# function of yours.
 #
-# Here is the graph of (2w − 10)². Below it, a model has three layers: 0, 2 and 4. In which order do their gradients
-# arrive?
+# Here is the graph of (2w − 10)². Below it is a model with three layers, numbered 0, 2 and 4. Which gradient arrives
+# first?
 
 # %%
 w = torch.tensor(3.0, requires_grad=True)
@@ -61,21 +65,21 @@ model(torch.ones(1, 4)).sum().backward()
 # %% [markdown]
 # By hand: 2·(2w − 10)·2 = −16. The last layer's gradient is ready first. Section 5 uses that.
 #
-# An **optimizer** makes a step from the gradient g. It may keep numbers of its own, as many as there are parameters, or
-# twice as many:
+# An **optimizer** turns the gradient g into a step; the learning rate α sets how long it is. An optimizer may keep
+# numbers of its own: as many as there are parameters, or twice as many.
 #
 # | | it keeps | its step |
 # |---|---|---|
 # | SGD | nothing | w ← w − α·g |
 # | momentum | v | v ← μ·v + g, then w ← w − α·v |
-# | Adam | m and s: running means of g and g² | w ← w − α·m / (√s + ε), with m and s corrected for their start at 0 |
+# | Adam (Kingma & Ba, *Adam*, arXiv:1412.6980) | m and s: running means of g and g² | w ← w − α·m / (√s + ε), with m and s corrected for their start at 0 |
 #
-# Only g comes from the data. So ranks that begin alike and use the same g stay alike.
+# Only g comes from the data. So ranks that begin with the same w and use the same g go on having the same w.
 
 # %% [markdown]
-# ## 2. Algorithm 1 · 10 minutes · short path
+# ## 2. Algorithm 1 · {minutes} minutes · short path
 #
-# Here is the algorithm, as the lecture notes print it; only the numbers in front are ours. M machines share the
+# Here is the algorithm, as a lecture prints it; only the numbers in front are ours. M machines share the
 # minibatch: each has B′ of its examples.
 #
 # | | Algorithm 1: Distributed SGD with All-Reduce |
@@ -146,13 +150,13 @@ for M in show.progress((2, 4, 8), "Running"):
     print(f"{M} ranks: {mine:g} times one rank's step, and {summed:g} with the sum")
 
 # %% [markdown] lesson="after update"
-# Another set of notes leaves the division out:
+# Another lecture leaves the division out:
 #
-# | the notes | we count | why |
+# | a common claim | we count | why |
 # |---|---|---|
 # | $\nabla Q(w) = \sum_j \nabla Q_j(w)$, then $w = w - \eta \nabla Q(w)$ | 2, 4 and 8 times the step with 2, 4 and 8 ranks | The sum is right where each $Q_j$ is a share of *one* loss, divided by the whole minibatch. PyTorch's losses are means over a rank's own examples. |
 #
-# With 8 ranks that program learns at 8η, and says η.
+# With 8 ranks, that program says η and learns at 8η.
 
 # %% lesson="quiz summed"
 quiz(
@@ -163,25 +167,26 @@ quiz(
     because="Its sum is 8 times the mean, so 0.4 / 8.",
     wrong={
         0.4: "Then each of its steps is 8 times as long.",
-        3.2: "That goes further from Algorithm 1: its steps are too long already.",
+        3.2: "That moves further away from Algorithm 1: its steps are too long already.",
         0.1414: "The square root comes in section 6. Here the step is exactly 8 times as long.",
     },
 )
 
 # %% [markdown]
-# ## 3. The same as one rank? · 7 minutes
+# ## 3. The same as one rank? · {minutes} minutes
 #
-# The notes say: “Statistically equivalent to sequential SGD!” Ask for more: the same *bits*.
+# A common claim: “Statistically equivalent to sequential SGD!” Ask for more: the same *bits*.
 #
-# Only rounding can make a difference: K ranks add in another order. So take numbers that need no rounding. Below, inputs
-# are halves, the learning rate is 1/4, and a minibatch has 64 examples. Each step multiplies w by two inputs (2 more
-# bits behind the binary point), by 1/4 (2 bits) and by 1/64 (6 bits). A float64 holds 53 bits in a row.
+# Only rounding can make a difference: K ranks add in a different order. So take numbers that need no rounding. Below,
+# inputs are multiples of 1/2, the learning rate is 1/4, and a minibatch has 64 examples. Each step multiplies w by two inputs (2
+# more bits after the binary point), by 1/4 (2 bits) and by 1/64 (6 bits). A float64 holds 53 bits in a row.
 
 # %% lesson="predict bits-part"
 predict(
     "bits-part",
     "The weights begin at zero. After how many steps do those on 4 ranks first differ from those on one rank?",
     unit="steps",
+    answer=6,
 )
 
 # %% lesson="after bits-part"
@@ -193,16 +198,17 @@ equivalence.bits_table(steps=8, ranks=4)
 # %% [markdown] lesson="reason bits-part"
 # **Our reason.** Each step needs about 10 bits more. Five steps fit into 53 bits: nothing is rounded, and any order of
 # adding gives the same bits. In the sixth, sums are rounded, and the order decides the last bits. The difference stays
-# there: see the column on the right. Adam divides and takes roots. So its first step ends with rounded
+# in the last bits: see the column on the right. Adam divides and takes roots. So its first step ends with rounded
 # weights, the same on 4 ranks and on one. In the second step the sums are rounded, too.
 
 # %% [markdown] lesson="after bits-part"
-# Now the whole question: three optimizers, 1 to 8 ranks, minibatches that don't divide, a matrix that is used twice.
-# Which row does not agree? (A difference of 1e-16 is in the last bits.)
+# Now the question: three optimizers, 1 to 8 ranks, minibatches that don't divide evenly, a matrix used twice.
+# One row does not agree: why? (A difference of 1e-16 is in the last bits.)
 #
-# **Batch normalisation** subtracts the mean of the examples that it sees. A rank sees its own only, so K ranks train
-# another model. *Synchronised*, it sums over the ranks first: an extra of the lab. And where K does not divide the
-# minibatch, each rank's gradient counts by its number of examples.
+# **Batch normalisation** subtracts the mean of the examples that it sees (Ioffe & Szegedy, *Batch Normalization*,
+# arXiv:1502.03167). A rank sees only its own, so K ranks train a different model. The *synchronised* kind sums over
+# ranks first: an extra in the lab. Where K does not divide the minibatch, gradients are weighted by each rank's number
+# of examples.
 
 # %% lesson="after bits-part"
 equivalence.equality_table()
@@ -222,19 +228,19 @@ quiz(
 )
 
 # %% [markdown]
-# All ranks hold the same model: nobody sends w, and nobody has to. And nobody looks. Here are 8 ranks that have trained
-# for 100 steps. One of them has trained a model of its own: it never used the sum. Can you tell which one from the
-# losses? `replicas_agree`, in the lab, tells whether all are alike, with one all-reduce of two numbers.
+# All ranks hold the same model. Nobody sends w, and nobody has to. But nobody checks, either. Here 8 ranks have trained
+# for 100 steps. One has trained a model of its own: it never used the sum. Can you tell which one from the losses?
+# `replicas_agree`, in the lab, notices that something is wrong, with one all-reduce of two numbers.
 
 # %%
 replicas.one_alone(ranks=8, steps=100)
 
 # %% [markdown]
-# ## 4. Whose examples? · 7 minutes
+# ## 4. Whose examples? · {minutes} minutes
 #
-# The notes name two sources of examples. **Data servers** are ranks that train nothing: they store the examples, and the
-# others load theirs from there ([more](more.ipynb) runs one). A **partitioned dataset** lies with the ranks that train.
-# Other notes name three ways to split it:
+# There are two sources of examples. **Data servers** are ranks that train nothing: they store the examples, and
+# the others load theirs from there ([more](more.ipynb) runs one). A **partitioned dataset** is spread over the ranks
+# that train. There are three ways to split it:
 #
 # - **even**: each example on one rank; shares differ by one at most;
 # - **overlapping**: shares have examples in common;
@@ -246,9 +252,9 @@ replicas.one_alone(ranks=8, steps=100)
 sampler.splits_table()
 
 # %% [markdown]
-# A fixed share has a flaw: a rank sees the same examples together in every epoch. So the **sampler** shuffles all
-# examples anew in each epoch, then deals them out. No rank sends its order to another. Each makes it alone:
-# the seed of its generator is the *epoch*, so all get the same one.
+# A fixed share has a flaw: a rank sees the same examples together in every epoch (pass over the data). So the
+# **sampler** shuffles all examples again each epoch, then deals them out. No rank sends its order. Each works it out
+# alone: its random seed is the *epoch*, so all get the same order.
 #
 # **Your turn.** Deal them out like cards: the first to rank 0, the second to rank 1, and so on. Below, your line deals
 # out two epochs: the shares of the second should be new.
@@ -289,14 +295,14 @@ your_line.driven_epochs(examples=10, ranks=3, epochs=2, share=share)
 quiz(
     "own-order",
     "8 ranks share 50,000 examples. Somebody seeds the generator with the epoch and the rank, so each rank cuts its "
-    "share from an order of its own. About how many percent of the examples does nobody see in an epoch?",
+    "share from an order of its own. About what percentage of the examples does nobody see in an epoch?",
     unit="%",
     answer=34.4,
     within=0.03,
     because="Each rank misses an example with probability 7/8, so all 8 miss it with (7/8)⁸ = 0.344.",
     wrong={
         0: "Then each example would be in one share. Here the orders differ: shares overlap, and leave gaps.",
-        0.344: "That is the fraction. How many percent is it?",
+        0.344: "That is the fraction. What percentage is it?",
         12.5: "That is what one rank sees.",
         87.5: "That is what one rank does not see. The other 7 look elsewhere.",
     },
@@ -305,12 +311,12 @@ quiz(
 # %% [markdown]
 # **A good place for a break.** Your predictions and lines are kept.
 #
-# ## 5. Hide the all-reduce · 17 minutes
+# ## 5. Hide the all-reduce · {minutes} minutes
 #
-# The notes count what communication adds, for a **master** that sends the model to all workers and receives all
+# A slide counts what communication adds, for a **master** that sends the model to all workers and receives all
 # gradients:
 #
-# | the notes: Training a ResNet-50 with V100s | |
+# | Training a ResNet-50 with V100s | |
 # |---|---|
 # | Model parameters (or gradients) are | ≈ 0.1GB |
 # | Suppose that we have | 256 workers |
@@ -318,13 +324,15 @@ quiz(
 # | Communication. Adds (Assuming using 300GB/s bandwidth NVLink) | ≈ 0.16 sec/step |
 # | ⇒ | Communication adds 50% of the time! |
 #
-# One of NVIDIA's published runs of ResNet-50 in fp32 trains 384 images a second on a V100. Take that for computing.
+# One of NVIDIA's published runs of ResNet-50 in fp32 trains 384 images a second on a V100 (NVIDIA/DeepLearningExamples,
+# MxNet, RN50v1.5). Take that as the speed of computing.
 
 # %% lesson="predict resnet-added"
 predict(
     "resnet-added",
-    "32 images a worker, and the master of the notes: how many percent of the computing time does communication add?",
+    "32 images a worker, and the slide's master: what percentage of the computing time does communication add?",
     unit="%",
+    answer=205,
 )
 
 # %% lesson="after resnet-added"
@@ -333,39 +341,41 @@ display(reconcile("resnet-added", simulated=100 * example.shared_link / (32 / 38
 resnet50.resnet50_table()
 
 # %% [markdown] lesson="reason resnet-added"
-# **Our reason.** 32 images take 32/384 = 0.083 s. The master sends 256 · 0.1 GB and receives as much: 51.2 GB, at
-# 300 GB/s 0.171 s. That is 205 % of 0.083 s. The notes' 0.33 s are what 128 images take: for them, 50 % is right. The
-# table has all of NVIDIA's runs, so its rows are spans.
+# **Our reason.** 32 images take 32/384 = 0.083 s. The master sends 256 · 0.1 GB and receives as much: 51.2 GB, which
+# takes 0.171 s at 300 GB/s. That is 205 % of 0.083 s. The slide's 0.33 s is what 128 images take: for them, 50 % is
+# right. The table has all of NVIDIA's runs, so each row gives a range.
 
 # %% lesson="quiz larger-batch"
 quiz(
     "larger-batch",
-    "The same master and 256 V100, now with 512 images a worker. How many percent does communication add?",
+    "The same master and 256 V100s, now with 512 images a worker. What percentage does communication add?",
     unit="%",
     answer=12.8,
     within=0.03,
-    because="The 0.171 s stay, and computing takes 512/384 = 1.33 s.",
+    because="The 0.171 s stays, and computing takes 512/384 = 1.33 s.",
     wrong={
         205: "Communication does not depend on the batch. Computing does.",
-        51: "That is batch 128.",
+        51: "That is for a batch of 128.",
         6.4: "That is one direction only.",
-        3277: "More images take longer. The same 0.171 s are then a smaller part.",
+        3277: "More images take longer. The same 0.171 s is then a smaller part.",
     },
 )
 
 # %% [markdown]
 # The time of an all-reduce does not depend on the batch. The time of computing does. So with enough examples, computing
-# lasts as long, and can **hide** the all-reduce.
+# takes as long as the all-reduce, and can **hide** it.
 #
-# But a gradient must be computed before it travels. So gradients travel in **buckets**: the last layers' first, each in
-# an all-reduce of its own (`async_op=True`), as soon as its last gradient is there. The hooks of section 1 tell when.
+# But a gradient must be computed before it travels. So gradients travel in **buckets**, the last layers' first. Each
+# bucket has an all-reduce of its own (`async_op=True`). It starts as soon as the bucket's last gradient is ready: the
+# hooks of section 1 say when.
 
 # %% lesson="predict last-bucket"
 predict(
     "last-bucket",
     "8 equal layers, a bucket for each. Computing all gradients takes as long as summing them all, one bucket after "
-    "another. How many percent of the all-reduce does the step still wait for?",
+    "another. What percentage of the all-reduce does the step still wait for?",
     unit="%",
+    answer=12.5,
 )
 
 # %% lesson="after last-bucket"
@@ -376,20 +386,20 @@ reconcile("last-bucket", simulated=100 * (took - 8) / 8)
 
 # %% [markdown] lesson="reason last-bucket"
 # **Our reason.** Each bucket hides behind the next layer's gradient. Only the last one has nothing left to hide behind:
-# 1/8 = 12.5 %. One bucket for all waits for 100 %. Small buckets make the rest smaller, but pay α more often:
-# `bucket_bytes` in the lab finds the best size.
+# 1/8 = 12.5 %. One bucket for all waits for 100 %. Smaller buckets leave less to wait for, but pay the latency α more
+# often: `bucket_bytes` in the lab finds the best size.
 
 # %% [markdown]
 # **Your turn.** How many examples are enough to hide an all-reduce? Below, four servers train eight layers with as many
-# as you say: first with one bucket, then with eight. Look at the grey bars: what is computed while a bucket travels?
-# (Nobody asks for the gradient of the *data*. So the first layer computes half as long, and more than 12.5 % is
-# left over.)
+# examples as you say: first with one bucket, then with eight. Look at the upper bars: what is computed while a bucket
+# travels? (Nobody needs the gradient of the *data*. So the first layer computes for only half as long, and a little
+# more is left over than you have just counted.)
 
 
 # %% lesson="turn enough"
 def enough(seconds, flops, rate):
     """The all-reduce takes `seconds`, one example `flops`, and a rank computes `rate`
-    FLOP per second. How many examples (1 at least) last as long as the all-reduce?"""
+    FLOP per second. How many examples (at least 1) take as long as the all-reduce?"""
     ### BEGIN SOLUTION
     return max(1, math.ceil(seconds * rate / flops))
     ### END SOLUTION
@@ -430,55 +440,58 @@ link, rate = servers.between, servers.device.peak("float32")
 weights = 8 * 1024**2  # each has 4 bytes, and takes 4 FLOP in a backward pass
 seconds = cost.all_reduce_seconds(4 * weights, 4, link.alpha, link.beta)
 examples = enough(seconds, flops=4 * weights, rate=rate)
-for size in (math.inf, 4 * 1024**2):
-    result = run(step, size, examples, ranks=4, on=servers, fake=True)
-    print(f"{examples:,} examples on each rank, {1e3 * result.time:.1f} ms")
-    display(result.show())
+runs = {
+    name: run(step, size, examples, ranks=4, on=servers, fake=True)
+    for name, size in {"one bucket": math.inf, "eight buckets": 4 * 1024**2}.items()
+}
+print(f"{examples:,} examples on each rank")
+show.compared(runs)
 
 # %% [markdown]
-# ## 6. Bigger batches · 12 minutes
+# ## 6. Bigger batches · {minutes} minutes
 #
-# K ranks with B′ examples each make steps with K·B′ examples. What is that good for? One set of the notes says both:
+# K ranks with B′ examples each make steps with K·B′ examples. What is that good for? One lecture says both:
 #
 # - “Larger batches lead to more accurate gradient estimates and faster convergence.”
 # - Use data parallelism “when you want fast convergence with a smaller batch size.”
 #
-# So measure. A small network learns handwritten digits until 95 % of the test digits are right, for each batch with the
-# best of several learning rates.
+# So measure. A small network learns handwritten digits until it gets 95 % of the test digits right. Each batch size
+# gets the best of several learning rates.
 
 # %% lesson="predict fewer-steps"
 predict(
     "fewer-steps",
-    "A batch of 512 instead of 8. How many times fewer steps does it take?",
+    "With a batch of 512 instead of 8, how many times fewer steps does it take?",
     unit="times",
 )
 
 # %% lesson="after fewer-steps"
 reached = learning_rate.convergence()
 display(reconcile("fewer-steps", measured=reached[8].steps / reached[512].steps))
-learning_rate.convergence_table(reached)
+display(learning_rate.convergence_chart(reached))
+learning_rate.convergence_table(reached).folded()
 
 # %% [markdown] lesson="reason fewer-steps"
 # **Our reason.** The mean of 64 times the examples is 8 times as accurate, not 64. And the path has a length: no step
-# may be so long that the gradient at its end is another one. So 64 times the batch saves far fewer steps than 63 of 64,
-# and each step sees 64 times the examples.
+# may be so long that the gradient is a different one at its end. So with 64 times the batch you need far more than
+# 1/64 of the steps, and each of them sees 64 times the examples.
 
 # %% [markdown] lesson="after fewer-steps"
-# | the notes | we count | why |
+# | a common claim | we count | why |
 # |---|---|---|
 # | Larger batches: faster convergence | fewer *steps* with a larger batch | Right for many ranks: the step of a larger batch takes no longer. |
 # | Fast convergence with a smaller batch | fewer *examples* with a smaller batch | Right for one rank: it pays for each example. |
 #
-# Both are right: the last two columns of the table above count the one and the other.
+# Both are right: one line of the figure counts steps, the other examples.
 
 # %% [markdown]
-# With K times the batch, an epoch has 1/K of the steps. To come as far, each must be longer. The notes name two rules:
+# With K times the batch, an epoch has 1/K of the steps. So each must be longer. Two rules are in use:
 #
-# - **linear**: K times the learning rate. One step for K: right while w hardly changes meanwhile.
-# - **square root**: √K times. The mean has 1/√K of the noise, so a step keeps its noise.
+# - **linear**: K times the learning rate. One step replaces K: right while w hardly changes.
+# - **square root**: √K times. The mean has 1/√K of the noise: a step is as noisy as before.
 #
-# At the beginning w changes fast. So Goyal et al. (2017) begin with the small rate, and raise it in each step by the
-# same amount: gradual **warm-up**.
+# At the beginning w changes fast. So Goyal et al. begin with the small rate, and raise it evenly, step by step: gradual
+# **warm-up** (*Accurate, Large Minibatch SGD*, arXiv:1706.02677).
 #
 # **Your turn.** Write it.
 
@@ -503,22 +516,22 @@ wrong = {
     ): "That is a constant warm-up: it jumps. Goyal et al. tried it, and it was worse than none.",
     lambda t, steps, rate, K: rate * K ** min(t / steps, 1): "That is a curve: each step multiplies. Here each adds.",
 }
-well = "Right. Below, your line warms up the digits."
+well = "Right. Below, the digits are trained with your warm-up."
 
 # %% [markdown] lesson="after warm_up"
-# Now the sweep: the digits here with 20 epochs for each batch, ImageNet as Goyal et al. have published it. Which rule
+# Now the sweep: the digits, with 20 epochs for each batch size, and ImageNet, as Goyal et al. published it. Which rule
 # stays flat longest? And where does it break?
 
 # %% lesson="after warm_up"
 show.batch_and_rate(learning_rate.sweep(warm_up=warm_up), learning_rate.goyal())
 
 # %% [markdown] lesson="after warm_up"
-# Goyal's error stays between 23.5 and 23.7 % up to 8,192 examples; with the rate of the small batch it is 41.7 % there.
-# At 65,536 it is 34.0 %. On the digits, warm-up makes the linear rule hold longer. Where it fails, the square root is
-# the best of the four. “No exact science!” say the notes. “Experiment!”
+# With warm-up, Goyal's error stays between 23.5 and 23.7 % up to 8,192 examples, and is 34.0 % at 65,536. With the
+# small batch's rate it is 41.7 % at 8,192. On the digits, warm-up makes the linear rule hold longer. Where it fails,
+# the square root is the best of the four. “No exact science!” says a slide. “Experiment!”
 #
-# You need no more ranks for a larger batch: **accumulation** adds up the gradients of k backward passes and steps once.
-# With DDP's `no_sync()`, that is one all-reduce instead of k: [more](more.ipynb) counts them.
+# A larger batch does not need more ranks: **accumulation** adds up the gradients of k backward passes, then steps once.
+# With `no_sync()`, that is one all-reduce instead of k: section 8 counts.
 
 # %% lesson="quiz square-root"
 quiz(
@@ -533,21 +546,22 @@ quiz(
         3.2: "That is the linear rule.",
         0.1: "That is the rate of the small batch.",
         0.0177: "A larger batch takes longer steps, not shorter ones.",
-        9.05: "The root of 8,192 is no factor: the batch grows 32 times.",
+        9.05: "That takes the root of 8,192. But the batch grows 32-fold: take the root of 32.",
     },
 )
 
 # %% [markdown]
-# ## 7. Who is slow? · 6 minutes
+# ## 7. Who is slow? · {minutes} minutes
 #
-# The notes: “you have to wait for the slowest worker”. “Make sure all workers are equally fast!” What if one is not?
+# A common claim: “you have to wait for the slowest worker”. “Make sure all workers are equally fast!” What if one is not?
 
 # %% lesson="predict one-slow-rank"
 predict(
     "one-slow-rank",
-    "8 GPUs with equal shares. One begins to compute at half its speed. How many percent of their examples per second "
-    "are left? (Computing is nearly all of a step.)",
-    unit="%",
+    "8 GPUs with equal shares. One begins to compute at half its speed. How many healthy GPUs alone would train as many "
+    "examples per second as these 8? (Computing is nearly all of a step.)",
+    unit="GPUs",
+    answer=4,
 )
 
 # %% lesson="after one-slow-rank"
@@ -563,28 +577,30 @@ def work():
 
 
 fast, slow = (run(work, ranks=8, on=m, fake=True) for m in (healthy, limping))
-display(reconcile("one-slow-rank", simulated=100 * fast.time / slow.time))
-slow.show()
+display(reconcile("one-slow-rank", simulated=8 * fast.time / slow.time))
+show.compared({"all alike": fast, "one slow": slow})
 
 # %% [markdown] lesson="reason one-slow-rank"
-# **Our reason.** Each step lasts as long as rank 3's share: twice as long. So all 8 do half of their work, though only
-# 1/16 of their speed is lost. The other seven wait: the pale parts of the timeline.
+# **Our reason.** Each step lasts as long as rank 3's share: twice as long. So 8 GPUs do the work of 4, though only 1/16 of
+# their speed is lost: you might as well send rank 3 and three others home. The other seven wait: the pale parts of the timeline.
 #
-# If you know who is slow, give it fewer examples. With half a share for rank 3, 7.5/8 = 94 % are left.
+# If you know which rank is slow, give it fewer examples. With half a share for rank 3, you keep 7.5/8 = 94 % of the
+# speed.
 
 # %% [markdown] lesson="after one-slow-rank"
-# If it is another one each time: **backup workers** (Chen et al., 2016). Start N ranks, and step as soon as N − b
-# gradients are there. The last b are thrown away. Which b gives the most gradients a second?
+# If a different one is slow each time, **backup workers** help (Chen et al., *Revisiting Distributed Synchronous SGD*,
+# arXiv:1604.00981). Start N ranks, and step as soon as N − b gradients are there. The last b are thrown away. Which b
+# gives the most gradients a second?
 
 # %% lesson="after one-slow-rank"
 stragglers.backup_table()
 
 # %% [markdown]
-# ## 8. The professionals' tools · 5 minutes · short path
+# ## 8. The professionals' tools · {minutes} minutes · short path
 #
-# PyTorch has all of it in one line: `DistributedDataParallel`, **DDP**. It broadcasts the model, fills buckets of up to
-# 25 MiB and averages. Below, two ranks train on the digits, first with the library's `BucketedDDP`, then with DDP.
-# Compare the losses of rank 0.
+# PyTorch has all of this in one line: `DistributedDataParallel`, **DDP** (Li et al., *PyTorch Distributed*,
+# arXiv:2006.15704). It broadcasts the model, fills buckets of up to 25 MiB and averages. Below, two ranks train on the
+# digits, first with the library's `BucketedDDP`, then with DDP. Compare the losses of rank 0.
 
 
 # %%
@@ -607,20 +623,24 @@ for wrap in show.progress((ddp.BucketedDDP, DistributedDataParallel), "Training"
     print(f"{wrap.__name__:<24}", run(train, wrap, ranks=2).values[0])
 
 # %% [markdown]
-# Some notes use the older `nn.DataParallel`: one process, which copies the model to all GPUs *in each step*, splits the
-# batch, and gathers the outputs. Below is what their program does, just as they print it. Then come the bytes of one
-# step: what else do the GPUs do meanwhile? PyTorch's documentation recommends DDP, on one machine, too.
+# Three switches. In `no_sync()`, gradients add up, and only the last part of a batch sends them. `torch.autocast`
+# computes in bfloat16, with weights in float32: **mixed precision**. A *hook* rounds each bucket to bfloat16 on its way.
+# Which of them save bytes?
+#
+# A fourth, `torch.compile`, makes one function of the backward pass. By itself, that has all gradients ready at once: at
+# the end, where no all-reduce can hide. So wrap first, then compile: `torch.compile(DistributedDataParallel(model))`. Then
+# torch's `DDPOptimizer` cuts the graph where a bucket ends.
 
 # %%
-display(torch_dp.data_parallel_table())
-torch_dp.first_gpu_table()
+print(inspect.getsource(ddp_switches.backward))
+ddp_switches.switches_table()
 
 # %% [markdown]
 # ## Wrap-up
 #
 # You can now say:
 #
-# - when K ranks compute the same bits as one, and what parts them;
+# - when K ranks compute the same bits as one, and when they don't;
 # - why gradients are averaged, and what the sum does;
 # - how many examples hide an all-reduce, and what is left over;
 # - what a larger batch saves, and what it costs;

@@ -3,14 +3,16 @@
 #
 # **What does a stale gradient cost, and what does it save?**
 #
-# In unit 05 every rank waited for all others, in every step: $A_t = F(A_{t-1}, \Delta(\text{data}, A_{t-1}))$. Here
+# ![](opening.svg)
+#
+# In unit 05 every rank waited for all the others, in every step: $A_t = F(A_{t-1}, \Delta(\text{data}, A_{t-1}))$. Here
 # nobody has to. A rank may use an older $A$, or its own, or send less. You measure what that costs.
 #
 # | | minutes | what |
 # |---|---|---|
-# | Whole lesson | 57 | sections 1 to 8 |
-# | Short path | 15 | sections 1, 5 and 8, the wrap-up; then `local_sgd` in the lab |
-# | [Lab](../../labs/06_without_waiting/lab.ipynb) | 115 | five exercises, and more for those who want them |
+# | Whole lesson | {minutes} | sections 1 to 8 |
+# | Short path | {minutes} | sections 1, 5 and 8, the wrap-up; then `diloco` in the lab |
+# | [Lab](../../labs/06_without_waiting/lab.ipynb) | 120 | five exercises, and more for those who want them |
 #
 # From units 04 and 05 you need `run`, the all-reduce, and Algorithm 1.
 
@@ -22,29 +24,30 @@ import torch
 from IPython.display import display
 
 from lockstep import predict, quiz, reconcile, run, show, your_turn
-from lockstep.experiments.without_waiting import advice, conflict, consensus
+from lockstep.experiments.without_waiting import backup_workers, conflict, consensus
 from lockstep.experiments.without_waiting import fewer_bytes, ingress, lecture_notes
-from lockstep.experiments.without_waiting import lost_updates, published, schedules
-from lockstep.experiments.without_waiting import schemes, waiting, your_line
-from lockstep.without_waiting import compression_with_error_feedback, hogwild, push_sum
+from lockstep.experiments.without_waiting import interleavings, lost_updates
+from lockstep.experiments.without_waiting import outer_optimizer, published, schemes
+from lockstep.experiments.without_waiting import waiting, your_line
+from lockstep.without_waiting import compression_with_error_feedback, hogwild
 
 # %% [markdown]
-# ## 1. What waiting costs · 3 minutes · short path
+# ## 1. What waiting costs · {minutes} minutes · short path
 #
-# “Synchronization can be very expensive”, say the notes. All “wait for the slowest one”, and “for several round-trip
+# “Synchronization can be very expensive”: a common claim. All “wait for the slowest one”, and “for several round-trip
 # times”. Those are two prices: a slow *rank*, and a slow *link*.
 #
-# **Delayed-synchronous** SGD avoids one: while the gradient of step t − 1 is being summed, each rank computes that of step
-# t. So each gradient is **stale**: it knows nothing of the last update. Look at the all-reduces below, without the delay and
-# with it: what does rank 0 do meanwhile?
+# **Delayed-synchronous** SGD avoids one: while the gradient of step t − 1 is being summed, each rank already computes
+# that of step t. So each gradient is **stale**: it knows nothing of the last update. Look at the all-reduces below,
+# without the delay and with it: what does rank 0 do meanwhile?
 
 # %%
-for delay in (False, True):
-    display(schemes.delayed_run(delay=delay).show())
+delays = {"without the delay": False, "with it": True}
+show.compared({name: schemes.delayed_run(delay=d) for name, d in delays.items()})
 
 # %% [markdown]
-# Now a whole training. Its model learns digits: 650 parameters, and one gradient takes 1 ms, exactly. One rank is 4 times
-# slower, or the link is 100 times slower. Which price does the delay save?
+# Now a whole training run. A model with 650 parameters learns digits, and one gradient takes exactly 1 ms. One rank is
+# 4 times slower, or the link is 100 times slower. Which price does the delay save?
 
 # %%
 waiting.waiting_table()
@@ -52,37 +55,40 @@ waiting.waiting_table()
 # %% [markdown]
 # The delay hides the link. It does not hide the slow rank: all still meet in each step.
 #
-# ## 2. Delete the lock · 7 minutes
+# ## 2. Delete the lock · {minutes} minutes
 #
-# “Idea: Just Don’t Synchronize.” That “adds errors due to race conditions”, say the notes; “but our methods were already
+# “Idea: Just Don’t Synchronize.” That “adds errors due to race conditions”, says a lecture; “but our methods were already
 # noisy – maybe these errors are fine”. Begin on one machine: its threads share one vector w in one memory.
 #
-# `w[v] -= x` is three things: load a number, subtract, store it. Another thread may come in between. A **lock** forbids
-# that: one thread at a time.
+# `w[v] -= x` is three things: load a number, subtract, store the result. Another thread may get in between. A **lock**
+# forbids that: one thread at a time.
 
 # %% lesson="predict survivors"
 predict(
     "survivors",
-    "Two threads add 1 to one counter that begins at 0, a thousand times each, without a lock. What is the smallest "
-    "number that can be there at the end?",
+    "Without a lock, two threads each add 1 a thousand times to one counter, which begins at 0. What is the smallest "
+    "number that it can hold at the end?",
+    answer=2,
 )
 
 # %% lesson="after survivors"
 n = 1000  # A, A is a load and a store of thread A
 worst = "A" + "BB" * (n - 1) + "A" + "B" + "AA" * (n - 1) + "B"
-display(reconcile("survivors", simulated=schedules.played(worst)))
+display(reconcile("survivors", simulated=interleavings.played(worst)))
 lost_updates.survivors()
 
 # %% [markdown] lesson="reason survivors"
 # **Our reason.** A loads 0, and sleeps. B adds 999 times. A wakes up and stores its 1: 999 additions are gone. B loads
-# that 1 for its last addition, and sleeps, too. A adds 999 times. B stores 2. Real threads seldom sleep so unluckily: the
-# table counts what this machine loses. Atomic additions lose nothing. Threads that take turns lose next to nothing, too: on
-# a single core, or a busy machine.
+# that 1 for its last addition, and sleeps, too. A adds its other 999. B wakes up and stores 2. Real threads seldom
+# sleep at such bad moments: the table counts what this machine loses. Atomic additions lose nothing. Threads that take
+# turns, on a single core or a busy machine, lose next to nothing.
 
 # %% [markdown] lesson="after survivors"
-# **HOGWILD!** (Niu et al., 2011) is SGD like that: threads, one w, no lock. It counts on **sparse** data: an example uses
-# few of the coordinates of w, and writes only those. Look at the last columns: how often do two examples meet, and how
-# often was a step really overtaken? Then compare the losses of the racy rows with those of one thread.
+# **HOGWILD!** is SGD like that: threads, one w, no lock (Niu et al., *HOGWILD!: A Lock-Free Approach to Parallelizing
+# Stochastic Gradient Descent*, arXiv:1106.5730). It relies on **sparse** data: an example uses few of the coordinates
+# of w, and writes only those. A step is *overtaken* if another thread writes one of those meanwhile. Look at the last
+# columns: how often do two examples meet in a coordinate, and how often was a step really overtaken? Then compare the
+# losses of the racy rows with those of one thread.
 
 # %% lesson="after survivors"
 display(conflict.conflict_table())
@@ -91,7 +97,7 @@ hogwild.loss_table()
 # %% lesson="quiz meeting"
 quiz(
     "meeting",
-    "w has 10,000 coordinates, and each example uses 20 of them, at random. About how many percent of all pairs of "
+    "w has 10,000 coordinates, and each example uses 20 of them, at random. About what percentage of all pairs of "
     "examples share a coordinate?",
     unit="%",
     answer=3.92,
@@ -100,7 +106,7 @@ quiz(
     wrong={
         0.2: "That is one coordinate's chance. The example has 20 of them.",
         0.4: "That is what the table's 100,000 coordinates give. How does it grow with fewer?",
-        0.04: "That is the order of the fraction. How many percent is it?",
+        0.04: "That is about the fraction. What percentage is it?",
     },
 )
 
@@ -109,15 +115,16 @@ display(hogwild.speed_table())
 published.hogwild_table()
 
 # %% [markdown]
-# | the notes | we count | why |
+# | a common claim | we count | why |
 # |---|---|---|
 # | If we don't synchronize, get almost perfect parallel speedup | the column *racy*, above; the paper’s own 3 to 9 times with 10 threads | Right where examples seldom meet, and each thread has a core of its own. |
 #
-# The first table is of processor time: where far fewer than 2 threads ran at once, that is no speed-up. In the lab you delete a lock.
+# The first table counts processor time. Where *threads at once* is far below 2, it measures no speed-up. In the lab you
+# delete a lock.
 #
-# ## 3. The parameter server · 11 minutes
+# ## 3. The parameter server · {minutes} minutes
 #
-# Over a network there is no shared w. So what is “the value of the parameters”, ask the notes. Their answer: a
+# Over a network there is no shared w. So what is “the value of the parameters”? One answer: a
 # **parameter server** has it. The others are **workers**: they get w, compute a gradient and send it. The server applies
 # each gradient when it arrives: *asynchronously*.
 #
@@ -128,28 +135,32 @@ print(inspect.getsource(your_line.driven_server))
 
 # %% [markdown]
 # A worker's w is old: while it computes, the server goes on. The **staleness** of a gradient is the number of updates that
-# the server made between sending the w and receiving the gradient that was computed on it.
+# the server made between sending w and receiving the gradient computed on it.
 
 # %% lesson="predict stale"
 predict(
     "stale",
     "A server and 8 workers, all equally fast; nobody waits for anybody. How stale is a gradient, on average?",
     unit="updates",
+    answer=7,
 )
 
 # %% lesson="after stale"
 found = waiting.asynchronous_staleness(workers=8)
 mean = sum(age * number for age, number in found.items()) / sum(found.values())
 print("staleness: gradients", dict(sorted(found.items())))
-reconcile("stale", simulated=mean)
+display(reconcile("stale", simulated=mean))
+waiting.asynchronous_run(workers=4).show()
 
 # %% [markdown] lesson="reason stale"
 # **Our reason.** While one worker computes, each of the other 7 delivers a gradient. So nearly all gradients are 7 updates
-# old; only the first few find a fresh server. In general it is K − 1 for K workers: more workers, older gradients. A
-# slow worker's are older still, and the others' are younger.
+# old; only the first few are fresher. In general it is K − 1 for K workers: more workers, older gradients. A
+# slow worker's are older still, and the others' are younger. Play the run of four workers: how many gradients reach
+# rank 0 while rank 1 computes?
 
 # %% [markdown]
-# The cure is a **bound** (Ho et al., 2013). A worker may be at most so many steps ahead of the slowest of the others.
+# The cure is a **bound**: the most steps that a worker may be ahead of the slowest of the others (Ho et al., *More
+# Effective Distributed ML via a Stale Synchronous Parallel Parameter Server*, NeurIPS 2013).
 #
 # **Your turn.** Below, your line decides in a run where one of four workers takes 4 times as long.
 
@@ -170,19 +181,19 @@ cases += [(6, [1, 9, 9], 4), (7, [], 0), (1000, [0], inf), (2, [5], 0), (4, [2, 
 wrong = {
     lambda step, others, bound: any(
         done >= step - bound for done in others
-    ): "That asks for one of them. Each must be there.",
+    ): "That asks for one of them. All must have come that far.",
     lambda step, others, bound: all(
         done > step - bound for done in others
     ): "With a bound of 0 that asks the others to be a step ahead. Then nobody begins.",
     lambda step, others, bound: all(done >= step for done in others): "Where is the bound? That is lockstep.",
     lambda step, others, bound: (
         max(others, default=step) >= step - bound
-    ): "The fastest is no worry. Who is the slowest?",
+    ): "The fastest is not the problem. Which one is the slowest?",
     lambda step, others, bound: all(
         done - step <= bound for done in others
-    ): "That holds back who is behind. Hold back who is ahead.",
+    ): "That holds back whoever is behind. Hold back whoever is ahead.",
 }
-well = "Right. If no other is at work any more, each of none is far enough: it may."
+well = "Right. If nobody else is at work any more, there is nobody to wait for: it may begin."
 
 # %% lesson="after may_begin"
 your_line.bounds_table(may_begin)
@@ -195,22 +206,22 @@ your_line.bounds_table(may_begin)
 # %% lesson="quiz ahead"
 quiz(
     "ahead",
-    "The bound is 3. A worker has done 5 steps, the slowest of the others 4, and there it stays. How many more steps may "
+    "The bound is 3. A worker has done 5 steps, the slowest of the others 4, and it stays there. How many more steps may "
     "this worker begin?",
     answer=3,
     because="It may begin step c while 4 ≥ c − 3: steps 5, 6 and 7.",
     wrong={
         2: "Try c = 7: is 4 at least 7 − 3?",
-        4: "Step 8 needs 5 steps of each other worker.",
+        4: "Step 8 needs 5 steps from each of the others.",
         1: "Steps are counted from 0: the worker that has done 5 begins step 5 next.",
         7: "That is the number of its last step. How many does it begin?",
     },
 )
 
 # %% [markdown]
-# ## 4. Does it scale? · 7 minutes
+# ## 4. Does it scale? · {minutes} minutes
 #
-# Two pages of the notes disagree. “Centralized approach does not scale well: parameter servers create a communication
+# Two claims disagree. “Centralized approach does not scale well: parameter servers create a communication
 # bottleneck”, says one. “Generally scales well, because there is no ‘barrier’ that induces wait time”, says the next, of
 # asynchronous SGD.
 
@@ -218,8 +229,9 @@ quiz(
 predict(
     "ingress",
     "A gradient takes a worker 40 ms. A message, w or gradient, takes 4 ms; a port can send one and receive one at a time. "
-    "How many times the gradients per second of 1 worker do 64 asynchronous workers deliver?",
+    "64 asynchronous workers deliver how many times the gradients per second of 1 worker?",
     unit="times",
+    answer=11.9,
 )
 
 # %% lesson="after ingress"
@@ -228,14 +240,14 @@ display(reconcile("ingress", simulated=many / one))
 ingress.ingress_table()
 
 # %% [markdown] lesson="reason ingress"
-# **Our reason.** Each gradient must come in through the server's port, and each takes 4 ms there: 250 a second at most, from
-# any number of workers. One worker alone takes 40 + 8 ms: 21 a second. So 12 times is the end, and 12 workers reach it.
-# There is no barrier; there is a queue. A ring all-reduce has a barrier and no queue: its time hardly grows.
+# **Our reason.** Each gradient must come in through the server's port, and each takes 4 ms there: 250 a second at most,
+# from any number of workers. One worker alone takes 40 + 8 ms: 21 a second. So 12 times is the limit, and 12 workers
+# reach it. There is no barrier; there is a queue. A ring all-reduce has a barrier and no queue: its time hardly grows.
 
 # %% lesson="quiz sharded"
 quiz(
     "sharded",
-    "Now 4 servers have a quarter of w each, and a message to each takes 1 ms. The 64 workers deliver how many times "
+    "Now 4 servers hold a quarter of w each, and a message to each takes 1 ms. The 64 workers deliver how many times "
     "the gradients per second of that 1 worker with 1 server?",
     unit="times",
     answer=48,
@@ -244,34 +256,36 @@ quiz(
     wrong={
         12: "Each server now handles a quarter of the bytes.",
         3: "More servers share the load; each message is shorter.",
-        64: "64 workers want 1,333 gradients a second. How many can a server handle?",
+        64: "64 workers would deliver 1,333 gradients a second. How many can a server handle?",
     },
 )
 
 # %% [markdown]
-# And is it better? The notes’ “accepted and advised approach” is synchronous. So is that of Chen et al. (2016), the paper to
-# which they link for asynchronous SGD: with a few **backup workers**, whose late gradients are thrown away (unit 05). Here
-# all train the digits, on machines that are late now and then, the same for all.
+# And is asynchronous SGD better? The “accepted and advised approach” is synchronous. So is that of a paper
+# often cited for asynchronous SGD (Chen et al., *Revisiting Distributed Synchronous SGD*, arXiv:1604.00981). It adds
+# a few **backup workers**: the last gradients are thrown away (unit 05). Here all schemes train the digits, on machines
+# that are late now and then, with the same delays.
 
 # %%
-advice.advice_table()
+backup_workers.advice_table()
 
 # %% [markdown]
-# | the notes | we count | why |
+# | a common claim | we count | why |
 # |---|---|---|
-# | Generally scales well, no ‘barrier’ | the column *1 server*, above | Right while the port has time; then workers queue. |
+# | Generally scales well, no ‘barrier’ | the column *1 server*, above | Right while the port keeps up; then workers queue. |
 # | Centralized approach does not scale well | the last row, against *all-reduce* | Right for one server. Four can serve more workers. |
-# | More info on asynchronous SGD: pub45187 | synchronous with 4 backup workers 21.3 ms, asynchronous 23.1 | That paper argues for backup workers: hardly a wait, and nothing stale. |
+# | More info on asynchronous SGD: pub45187 | time to the loss: synchronous with 4 backup workers 21.3 ms, asynchronous 23.1 | That paper argues for backup workers: hardly any wait, nothing stale. |
 #
 # **A good place for a break.** Your predictions and lines are kept.
 #
-# ## 5. Local SGD · 9 minutes · short path
+# ## 5. Local SGD · {minutes} minutes · short path
 #
-# Each rank takes steps on a model of its own. Now and then, all models become their mean, by an all-reduce (Stich, 2019).
-# With a **period** of 8 that is one all-reduce in 8 steps, and one wait.
+# Each rank takes steps on its own model. Now and then, an all-reduce replaces all models by their mean (Stich,
+# *Local SGD Converges Fast and Communicates Little*, arXiv:1805.09767). A **period** of 8 means one all-reduce, and one
+# wait, in 8 steps.
 #
-# **Your turn.** Below, your line says when 8 ranks meet. All have examples of all digits, and train with three periods. What
-# does a long one cost?
+# **Your turn.** Below, your line says when 8 ranks meet. All have examples of all digits, and train once with each
+# of three periods. What does a long one cost?
 
 
 # %% lesson="turn meets"
@@ -306,8 +320,9 @@ well = "Right. Now 8 ranks meet when you say."
 your_line.periods_table(meets)
 
 # %% [markdown]
-# Now part the examples by class, as if each rank were somebody's phone: each has most of its examples from few digits.
-# Clients of **federated learning** are like that.
+# Now divide the examples by class, as if each rank were somebody's phone: most of its examples are of a few digits. The
+# clients of **federated learning** are like that (McMahan et al., *Communication-Efficient Learning of Deep Networks
+# from Decentralized Data*, arXiv:1602.05629).
 
 # %%
 your_line.classes_table()
@@ -317,6 +332,7 @@ predict(
     "by-class",
     "With these examples, 128 steps with a period of 1 end at a loss of 0.38. Where does a period of 64 end? (Training "
     "begins at 2.30.)",
+    answer=1.23,
 )
 
 # %% lesson="after by-class"
@@ -324,7 +340,8 @@ display(reconcile("by-class", simulated=your_line.local_loss(64, alpha=0.1)))
 your_line.periods_table(your_line.meets, alpha=0.1)
 
 # %% [markdown] lesson="reason by-class"
-# **Our reason.** For 64 steps a rank sees its own few digits, and its model forgets the others: it goes towards *its* minimum.
+# **Our reason.** For 64 steps a rank sees mostly its own few digits, and its model forgets the others: it goes towards
+# *its* minimum.
 # The mean of 8 such models is not the model that all examples together would give. That is **client drift**. With even
 # shares all ranks go to about the same place, so their mean loses little.
 
@@ -342,13 +359,25 @@ quiz(
 )
 
 # %% [markdown]
-# ## 6. Gossip · 6 minutes
+# How far a rank goes in a period is like one long gradient. **DiLoCo** takes it for one: the mean of *common w − own w*
+# goes to an **outer optimizer**, SGD with Nesterov momentum (Douillard et al., *DiLoCo*, arXiv:2311.08105). It sends
+# what local SGD sends.
 #
-# Local SGD meets everybody, now and then. **Gossip** meets some, in every step. In D-PSGD (Lian et al., 2017) each rank
-# takes a step, and averages its model with its neighbours’ in a graph. The weights are the **mixing matrix** W: row i says
-# how much rank i takes of whom. On a ring: 1/3, 1/3, 1/3.
+# Here all train by class: at the rate of the tables above, and at their own best. Momentum makes steps longer: at one
+# rate, DiLoCo beats even an all-reduce in each step. In the last column, what is still better?
+
+# %%
+outer_optimizer.outer_table()
+
+# %% [markdown]
+# ## 6. Gossip · {minutes} minutes
 #
-# That is one of the notes’ three senses of “decentralized”. None of them needs another:
+# In local SGD, all meet now and then. In **gossip**, neighbours meet in every step. In D-PSGD each rank steps, then
+# averages its model with its neighbours’ in a graph (Lian et al., *Can Decentralized Algorithms Outperform Centralized
+# Algorithms?*, arXiv:1705.09056). The averages' weights are the **mixing matrix** W: row i says how much rank i
+# takes from each. On a ring: 1/3, 1/3, 1/3.
+#
+# That is one of three senses of “decentralized”. None needs the others:
 #
 # | layer | decentralized | for example |
 # |---|---|---|
@@ -356,14 +385,15 @@ quiz(
 # | protocol | nobody has the model of all | gossip |
 # | network | links form a sparse graph | a ring of cables |
 #
-# How soon do all agree? No gradients now, only averaging.
+# How soon do all agree, by averaging alone?
 
 # %% lesson="predict ring"
 predict(
     "ring",
-    "16 ranks in a ring, each averages with its two neighbours. After 8 steps each has heard of everybody. After how many "
-    "steps is their disagreement down to a thousandth?",
+    "16 ranks in a ring: each averages with its two neighbours, and after 8 steps has heard from everybody. After how "
+    "many steps is their disagreement down to a thousandth?",
     unit="steps",
+    answer=115,
 )
 
 # %% lesson="after ring"
@@ -372,18 +402,11 @@ display(reconcile("ring", simulated=ring.steps))
 consensus.consensus_table(ranks=16)
 
 # %% [markdown] lesson="reason ring"
-# **Our reason.** Each step multiplies the disagreement by |λ₂|, the second-largest eigenvalue of W by magnitude. On this
-# ring it is (1 + 2·cos 22.5°)/3 = 0.949, and 0.949¹¹⁵ is about 1/400; the first steps do better. What counts is the
-# **spectral gap** 1 − |λ₂|, not the way that news has to go. The gap of a ring shrinks like 1/K². One-peer exponential
-# graphs need 4 steps here, and one message each.
-
-# %%
-push_sum.one_way_table()
-
-# %% [markdown]
-# Above, four ranks begin with 1, 2, 3, 4, and send one way only. If the *rows* of W sum to 1, all agree, but not on 2.5. If
-# its *columns* do, the sum is right, but they do not agree. **Push-sum** sends a weight along, and divides: stochastic gradient
-# push (Assran et al., 2019) trains like that.
+# **Our reason.** Each step multiplies the disagreement by |λ₂|, the second-largest eigenvalue of W by magnitude. On
+# this ring it is (1 + 2·cos 22.5°)/3 = 0.949, and 0.949¹¹⁵ is about 1/400; the first steps do better. What counts is
+# the **spectral gap** 1 − |λ₂|, not how far news has to travel. The gap of a ring shrinks like 1/K². In a
+# one-peer exponential graph, a rank averages with one other in each step, 1, 2, 4 … ranks away: 4 steps are enough
+# here, with one message each.
 
 # %% lesson="quiz neighbours"
 quiz(
@@ -394,24 +417,26 @@ quiz(
     wrong={
         63: "That is a parameter server's rank 0.",
         1: "A rank has two neighbours on a ring.",
-        126: "That is what the ranks 1 to 63 send together. One rank?",
-        128: "That is what all ranks send together. One rank?",
+        126: "That is what the ranks 1 to 63 send together. How many does one rank send?",
+        128: "That is what all ranks send together. How many does one rank send?",
     },
 )
 
 # %% [markdown]
-# ## 7. Sending less · 9 minutes
+# ## 7. Sending less · {minutes} minutes
 #
-# Wait for everybody, but send less. **Half precision** sends two bytes a number. **PowerSGD** (Vogels et al., 2019) sends a
-# gradient matrix as two thin ones, whose product is near it; all-reduces sum both. **Top-k** sends the k numbers with the
-# largest magnitude, as values and places, by all-gather: “Deep Gradient Compression” (Lin et al., 2018) sends 0.1 % of them.
+# Wait for everybody, but send less. **Half precision** sends two bytes a number: half of float32. **PowerSGD** sends a
+# gradient matrix as two thin ones, whose product is close to it; all-reduces sum both (Vogels et al., *PowerSGD*,
+# arXiv:1905.13727). **Top-k** sends the k numbers with the largest magnitude, as values and their places in the
+# gradient, by all-gather. With k at 0.1 %, that is part of *Deep Gradient Compression* (Lin et al., arXiv:1712.01887).
 
 # %% lesson="predict top-k"
 predict(
     "top-k",
-    "64 ranks, float32 gradients. Each rank sends 1 % of its numbers, with int64 places, by all-gather. How many percent of "
-    "the bytes of a ring all-reduce of the whole gradient go through a port?",
+    "64 ranks all-gather 1 % of their float32 gradients, with int64 places. How much goes through a port, as a "
+    "percentage of what a ring all-reduce of the whole gradient puts through it?",
     unit="%",
+    answer=96,
 )
 
 # %% lesson="after top-k"
@@ -423,16 +448,17 @@ port = 63 / 64 * gathered  # what comes in from the 63 others
 reconcile("top-k", simulated=100 * port / (2 * 63 / 64 * gradient.nbytes))
 
 # %% [markdown] lesson="reason top-k"
-# **Our reason.** For each number sent there are 4 bytes of value and 8 of place. And no sum is made on the way: each port
-# takes in what all 63 others send, 63 · 1 % · 12 bytes = 7.56 a number. The ring moves 2 · 63/64 · 4 = 7.88. So 1 % saves
-# 4 %. With 8 ranks it would save 88 %: an all-gather grows with K, a ring all-reduce hardly does.
+# **Our reason.** For each number sent there are 4 bytes of value and 8 of place. And nothing is summed on the way: each
+# port takes in what all 63 others send, 63 · 1 % · 12 bytes = 7.56 for each number of the gradient. The ring moves 2 ·
+# 63/64 · 4 = 7.88. So 1 % saves 4 %. With 8 ranks it would save 88 %: an all-gather grows with K, a ring all-reduce
+# hardly does.
 
 # %% [markdown]
-# And the 99 % that stay behind? **Error feedback** keeps them, as a **residual**, and adds them to the next gradient. So
-# nothing is lost; it only comes later.
+# And the 99 % that stays behind? **Error feedback** keeps it, as a **residual**, and adds it to the next gradient. So
+# nothing is lost; it only arrives later.
 #
-# **Your turn.** `sent` is `total` at the k chosen places, and 0 elsewhere. Below, your line trains with it. Then come the
-# other ways to send less. What becomes of each without feedback?
+# **Your turn.** `sent` is `total` at the k chosen places, and 0 elsewhere. Below, a model trains with your line. Then
+# come the other ways to send less. How does each do without feedback?
 
 
 # %% lesson="turn left"
@@ -449,33 +475,35 @@ cases += [(1e6, 1e6), (1e6, 0.0), (0.25, 0.25)]
 wrong = {
     lambda total, sent: total: "Then what was sent is sent again.",
     lambda total, sent: sent: "That has arrived already. What has not?",
-    lambda total, sent: sent - total: "Its sign is turned round: it would be taken back, not caught up on.",
+    lambda total, sent: sent - total: "That has the wrong sign: the next step would take it back.",
     lambda total, sent: total + sent: "That counts twice what was sent.",
-    lambda total, sent: 0 * total: "Then it is lost for ever. The table below has that, too.",
+    lambda total, sent: 0 * total: "Then it is lost for ever. The table below shows that, too.",
 }
-well = "Right: sent and residual are the total, to the bit."
+well = "Right: what was sent and what is left add up to the total, to the bit."
 
 # %% lesson="after left"
 display(your_line.feedback_table(left))
 fewer_bytes.compression_table(fewer_bytes.compression_sweep())
 
 # %% [markdown]
-# ## 8. The race · 3 minutes · short path
+# ## 8. The race · {minutes} minutes · short path
 #
-# One model, one loss to reach, 8 machines, 8 ways. **Servers** wait for nobody, or for who is more than 3 steps behind
+# One model, one loss to reach, 8 machines, 8 ways. **Servers** wait for nobody, or for workers over 3 steps behind
 # (*bound*); **gossip** averages with two neighbours; **top-k** sends the 20 largest of 650 numbers. **Post-local** SGD
-# begins with a period of 1. The digits are parted by class. Learning rates are the best without a slow rank or link.
+# begins with a period of 1. The digits are divided by class. Each way's learning rate is its best when no rank
+# or link is slow.
 #
-# Set how slow one rank is, and the link. Who is first in time? In bytes? In gradients (*updates*)?
+# Choose how slow one rank and the link are. Which way wins in time? In bytes? In gradients (*updates*)?
 
 # %%
 show.race()
 
 # %% [markdown]
-# Nobody wins everywhere, and plain synchronous SGD is first nowhere. On the fast link a server is first; on the very slow
-# one, local SGD or top-k: they send least. In between, it depends on the slow rank. Note that top-k *is* synchronous.
+# None of them wins everywhere, and plain synchronous SGD wins nowhere. On the fast link a server is first; on the very
+# slow one, local SGD or top-k: they send least. In between, it depends on the slow rank. Note that top-k *is*
+# synchronous.
 #
-# So what do the notes say? Here is their list of three kinds, in their words. Which row does not agree with what we count?
+# So what do others say? Here is a lecture's list of three kinds, in its words. Which row does not agree with what we count?
 
 # %%
 lecture_notes.notes_table()
@@ -488,10 +516,10 @@ lecture_notes.notes_table()
 # - which wait a delay saves, and when threads may race on one vector;
 # - how old an asynchronous gradient is, and what bounds it;
 # - why no barrier still means a queue;
-# - when models may part for many steps, and how soon a graph brings them together;
+# - when models may drift, what an outer optimizer adds, and how soon a graph unites them;
 # - what top-k saves on 8 ranks, and on 64.
 #
-# DDP has hooks for fp16 and PowerSGD: `register_comm_hook`.
+# DDP has hooks for PowerSGD: `register_comm_hook`.
 #
-# **Go on**: [the lab](../../labs/06_without_waiting/lab.ipynb). Your lines are steps of it.
+# **Go on**: [the lab](../../labs/06_without_waiting/lab.ipynb). You will meet your lines there.
 # [More](more.ipynb): phones, secrets, changing groups. **Or stop here**, and begin with the lab.

@@ -1,24 +1,27 @@
 # %% [markdown] lab="readonly title"
 # # Lab 07: Horovod
 #
-# You turn a serial script into one that trains on any number of ranks, and one that goes on when a rank dies. In
-# between you write the part of Horovod that decides what may be summed, and read what it wrote down about itself.
+# You turn a serial script into one that trains on any number of ranks. Then you write a training step that goes on when
+# a rank has died, as torchft makes it today.
 #
 # [The lesson](../../course/07_horovod/lesson.ipynb) explains what you need. Each exercise names its section.
 
 # %% [markdown] lab="readonly how"
 # ## How to work
 #
-# Write each function in its cell, in place of `raise NotImplementedError()`, or change the program that stands there.
-# Run the cell below it: it runs your function and says what it saw. Try as often as you like. Each of the
-# first four exercises has three folded hints. A program that hangs is stopped.
+# Write each function in its cell, in place of `raise NotImplementedError()`, or change the program that is there. Run
+# the cell below it: it runs your function and says what it saw. Try as often as you like. Each exercise that you write
+# or change has three folded hints. A program that hangs is stopped.
 #
-# **Exercises 1 and 4 need Horovod itself**, and run on real processes of this machine. Where it is not installed, their
+# **Exercises 1 and 5 need Horovod itself**, and run on real processes of this machine. Where it is not installed, their
 # checks say so and grade nothing; `lockstep horovod` in a terminal builds it. The other exercises do without. So
 # `import horovod.torch as hvd` stands *inside* the functions that need it. `hvd.init()` has been called when your
-# function begins. To call it again does nothing; `hvd.shutdown()` is not yours to call.
+# function begins. Calling it again does nothing; `hvd.shutdown()` is not yours to call.
 #
-# **Ranks.** K is the number of ranks, `hvd.size()`. It may be 1.
+# **Ranks.** K is the number of ranks: `hvd.size()`, or that of `group`. It may be 1.
+#
+# **Your arguments stay as they are**, unless the text says otherwise: values, order, `requires_grad`, `.grad`, hooks.
+# What you return is new: whoever changes it later must not change them.
 
 # %% lab="readonly imports"
 from collections import Counter
@@ -44,17 +47,17 @@ from lockstep import check
 #   `None`, too. The length of `dataset` is a multiple of K·`batch`.
 # - **You return** on every rank the trained `model`: the same weights and buffers on all. (Training changes no buffer.)
 #   It is what the serial script makes of rank 0's weights, or of the checkpoint with its momentum, with the learning
-#   rate K·`rate`, if each of its batches is the union of the ranks' batches. (The rate that stands in the checkpoint is
-#   K·`rate` already.) In an epoch each example is used once, by one rank, and each epoch has a new order. `save` is
-#   called once, at the end, on rank 0 alone: with the dict of the serial script, whose keys and values a next training
-#   can begin with.
+#   rate K·`rate`, if each of its batches is the union of the ranks' batches. (The rate in the checkpoint is K·`rate`
+#   already.) In an epoch each example is used once, by one rank, and each epoch has a new order. `save` is
+#   called once, at the end, on rank 0 alone: with the dict of the serial script, whose keys and values the next
+#   training can begin with.
 # - **You may use** all of `horovod.torch`, and `DistributedSampler`.
 # - **It may cost** one all-reduce of each parameter's gradient in each step, alone or in a group with others; with K =
-#   1 none is needed. And broadcasts before the first step. A loss that you average over the ranks for a log is no fault.
+#   1 none is needed. And broadcasts before the first step. Averaging a loss over the ranks for a log is no fault.
 #
 # `hvd.DistributedOptimizer(optimizer)` is a *new* optimizer. It takes over the parameters and the rate, but not the
-# momentum that `optimizer` has. `DistributedSampler` has the same order in each epoch, until somebody tells it the
-# epoch; tell it also how many ranks there are, and which is yours. Call the model once for each batch: the check
+# momentum that `optimizer` has. `DistributedSampler` has the same order in each epoch, unless you tell it the epoch;
+# also tell it how many ranks there are, and which is yours. Call the model once for each batch: the check
 # watches these calls.
 
 
@@ -79,15 +82,15 @@ def distribute(model, dataset, checkpoint, epochs, batch, rate, save):
 
 # %% [markdown] lab="hint distribute"
 # Two ranks, a dataset of 8, `batch=2`, one epoch. Write down for each line of the script: what does each rank hold
-# before it and after it, if you change nothing? Which lines must do the same on both, which not, and which run on one
-# only?
+# before it and after it, if you change nothing? Which lines must do the same on both, which must differ, and which run
+# on one only?
 #
 # ---
 #
-# Six things are missing, and each is one or two lines: who am I and how many are we; each rank its own examples; the
-# rate; an optimizer that averages gradients before it steps; the same beginning on all; and who saves. The traps lie in
-# the order. A state that you load into an optimizer before you wrap it is lost. What rank 0 has loaded must reach the
-# others *after* it is loaded. And a rate that comes out of a checkpoint needs no factor.
+# Six things are missing, and each is one or two lines: who am I, and how many of us are there; each rank its own
+# examples; the rate; an optimizer that averages gradients before it steps; the same beginning on all; and who saves.
+# The traps lie in the order. A state that you load into an optimizer before you wrap it is lost. What rank 0 has loaded
+# must reach the others *after* it is loaded. And a rate that comes out of a checkpoint needs no factor.
 #
 # ---
 #
@@ -141,12 +144,110 @@ def distribute(model, dataset, checkpoint, epochs, batch, rate, save):
 # %% lab="tests distribute"
 check("horovod.distribute", distribute)
 
-# %% [markdown] lab="readonly about-negotiate"
-# ## 2. Negotiate ({minutes} minutes, {points} points)
+# %% [markdown] lab="readonly about-fault_tolerant_step"
+# ## 2. A step that survives ({minutes} minutes, {points} points)
 #
-# On each rank, tensors become ready in another order. Write what Horovod does about it: a **coordinator**, rank 0 of
-# the group, says in each cycle which ones all sum now. (Section 3 of the lesson.) This one needs no Horovod: it is
-# plain `torch.distributed`.
+# Write one training step as torchft makes it. A replica group has died, another one has come back, an all-reduce fails:
+# nobody stops for that. (Section 6 of the lesson.) This one needs no Horovod. Each rank stands for one **replica
+# group**.
+#
+# - **You get** on every rank: `w`, this rank's weights, a contiguous float tensor; `gradient`, a function:
+#   `gradient(w)` is the gradient at w on this rank's own data; `rate`; and `steps`, the same list on every rank: entry
+#   r says how many steps are in the weights of rank r of `group`. The ranks with the most steps are **up to date**, and
+#   have the same weights. All others are **behind**: their weights, and so their gradients, are of no use, and may be
+#   `nan`.
+#   `all_reduce(tensor)` sums a tensor over `group`, in place. It may fail, on some ranks and not on others: then it
+#   raises `RuntimeError`, and the tensor holds garbage. `vote(well)` tells the replica group whether all went well on
+#   this rank, True or False, and returns what the group decides, True or False.
+# - **You return** a pair: the weights after this step, and how many steps are in them. If the group decides True, these
+#   are w − `rate`·G/n, and one step more than before. Here w are the weights of those that are up to date, n is how
+#   many of them there are, and G is the sum of their gradients. That holds on ranks that were behind, too. If the group
+#   decides False, the step is discarded: return the up-to-date weights w without it, and the number of steps in them.
+# - **You may use** these functions, and `send`, `recv`, `isend`, `irecv` of `dist`, each with `group=group`.
+# - **It may cost** one message with the weights to each rank that is behind; and on every rank one call of
+#   `all_reduce`, with as many elements as `w` has, and after it one call of `vote`.
+#
+# Ranks that have died are not in `group`. A rank that is behind calls `all_reduce`, too, but adds nothing to the sum. A
+# vote is due even where the all-reduce has failed. Decisions may differ from rank to rank.
+
+
+# %% [markdown] lab="hint fault_tolerant_step"
+# `steps=[5, 7, 7, 1]`. Write down for each rank: whose weights does it end with, whose gradients are in the step, and
+# what is their sum divided by? Then let the all-reduce fail on rank 2 alone. What does each rank return?
+#
+# ---
+#
+# Five parts: who is up to date, weights for those who are not, a share of the sum, the vote, the end. Everybody can
+# work out from `steps` alone who sends to whom. The traps: a rank that is behind takes the step as well, so that it is
+# no longer behind; what it was sent stays, even if the step is discarded; `nan` times 0 is `nan`; and the number of a
+# rank in `group` need not be its number in the world.
+#
+# ---
+#
+# ```python
+# most = max(steps)
+# up_to_date = ...  # numbers of ranks in `group`
+# w = w.clone()
+# for r in ...:  # those that are behind
+#     if ...:  # I send to r
+#         dist.send(w, group=group, group_dst=r)
+#     if ...:  # r is me
+#         dist.recv(w, group=group, group_src=...)
+# share = ...  # zeros, or not?
+# well = True
+# try:
+#     all_reduce(share)
+# except RuntimeError:
+#     ...
+# if vote(well):
+#     return ..., ...
+# return ..., ...
+# ```
+#
+# When is the gradient computed: before or after `w` has arrived? The check tells you which rank has voted, counted or
+# stepped differently from its quorum.
+
+
+# %% lab="answer fault_tolerant_step"
+def fault_tolerant_step(w, gradient, rate, steps, all_reduce, vote, group=None):
+    """This rank's weights after one step, and how many steps are in them."""
+    ### BEGIN SOLUTION
+    me, most = dist.get_rank(group), max(steps)
+    up_to_date = [r for r, made in enumerate(steps) if made == most]
+    behind = [r for r, made in enumerate(steps) if made < most]
+    share = gradient(w) if me in up_to_date else torch.zeros_like(w)
+    w = w.clone()
+    for r in behind:
+        if me == up_to_date[0]:
+            dist.send(w, group=group, group_dst=r)
+        if me == r:
+            dist.recv(w, group=group, group_src=up_to_date[0])
+    well = True
+    try:
+        all_reduce(share)
+    except RuntimeError:
+        well = False
+    if vote(well):
+        return w - rate * share / len(up_to_date), most + 1
+    return w, most
+    ### END SOLUTION
+
+
+# %% lab="tests fault_tolerant_step"
+check("horovod.fault_tolerant_step", fault_tolerant_step)
+
+# %% [markdown] lab="readonly extra"
+# ## Extra
+#
+# What follows is for those who want more. The cells of these exercises are folded: open them by the button below each
+# text. The grade counts only the exercises above; the points for these are yours alone, in `lockstep progress`.
+
+# %% [markdown] lab="readonly about-negotiate"
+# ## 3. Negotiate ({minutes} minutes, {points} points)
+#
+# On each rank, tensors become ready in a different order. Write what Horovod does about it: a **coordinator**, rank 0
+# of the group, says in each cycle which ones all ranks sum now. (Section 3 of the lesson.) This one needs no Horovod:
+# it is plain `torch.distributed`.
 #
 # - **You get** `cycles`, an iterator: `next(cycles, None)` is the next cycle of this rank, a dict that maps names to
 #   tensors: those that have become ready on this rank since the cycle before, in the order in which they did. It is
@@ -157,15 +258,15 @@ check("horovod.distribute", distribute)
 #   tensor has become the sum over all ranks of the tensors of its name, in place.
 # - **You may use** `gather_object`, `broadcast_object_list`, `send`, `recv` and `all_reduce` of `dist`, each with
 #   `group=group`.
-# - **It may cost** one all-reduce for each name, by itself. Beside them 2(K−1) messages in a cycle, and as many to
+# - **It may cost** one all-reduce for each name, separately. Besides these, 2(K−1) messages in a cycle, and as many to
 #   stop: one from each other rank to rank 0, and one back. (`gather_object` and `broadcast_object_list` count as that;
 #   what has at most 32 bytes, such as a length or a flag, does not count.) An all-gather has K(K−1) messages. Names
 #   (and shapes, if you like) travel to rank 0; no tensor does.
 #
 # In its cycle c each rank tells rank 0 which names became ready in this cycle. The names that are now ready on *all*
-# ranks come back, and all ranks all-reduce them, in one order: in this very cycle. Take the next cycle only then. A
-# rank that has no more cycles takes part all the same, with nothing new. When no rank has one, all stop. Only each rank
-# itself knows how many it has.
+# ranks come back, and all ranks all-reduce them, in one order, and in this very cycle. Only then take the next cycle. A
+# rank that has no more cycles still joins in, with nothing new. When no rank has one, all stop. Each rank alone
+# knows how many it has.
 #
 # `group` may hold some of the ranks; "rank 0" is then the group's rank 0. Names may travel as objects, or as a tensor
 # of bytes. The all-reduces of one cycle may be under way at the same time. With K = 1 nothing need be sent.
@@ -180,8 +281,8 @@ check("horovod.distribute", distribute)
 #
 # A cycle has three parts: tell, answer, reduce. Rank 0 keeps a count for each name; a name whose count has reached K
 # goes into the answer, and never again. The answer is one list: whoever follows it needs no order of its own. A rank
-# without another cycle tells `None`, and when all do, `None` is the answer. The traps: a rank that is through and
-# leaves the others alone; and a tensor that was ready in an earlier cycle, and has to be found again.
+# without another cycle sends `None`, and when all do, `None` is the answer. The traps: a rank that has finished and
+# leaves the others waiting; and a tensor that was ready in an earlier cycle, and has to be found again.
 #
 # ---
 #
@@ -234,12 +335,12 @@ def negotiate(cycles, group=None):
 check("horovod.negotiate", negotiate)
 
 # %% [markdown] lab="readonly about-fused_tensors"
-# ## 3. What was fused? ({minutes} minutes, {points} points)
+# ## 4. What was fused? ({minutes} minutes, {points} points)
 #
 # Horovod sums several tensors in one operation. Its timeline tells which. (Section 4 of the lesson.)
 #
-# - **You get** `timeline`, a list of events, dicts, in order of time, as `HOROVOD_TIMELINE` writes them. Each tensor
-#   has a row of its own, with a number, `pid`, that stays the same. What you need of them:
+# - **You get** `timeline`, a list of events, dicts, in order of time, in the form in which `HOROVOD_TIMELINE` writes them.
+#   Each tensor has a row of its own, with a number, `pid`, that stays the same. What you need of them:
 #
 #   | event | meaning |
 #   |---|---|
@@ -253,14 +354,18 @@ check("horovod.negotiate", negotiate)
 # - **You may use** arithmetic: nothing runs, nothing is sent.
 # - **It may cost** nothing.
 #
-# Horovod carries out one operation after the other. While it carries one out, each of its tensors is in
-# `GLOO_ALLREDUCE`: on all its rows that begins before it ends on any. Every operation has ended before the next one
+# Horovod carries out one operation after another. While it carries one out, each of its tensors is in
+# `GLOO_ALLREDUCE`: on all of their rows it begins before it ends on any. Every operation has ended before the next one
 # begins. Where events have the same `ts`, their order in the list is the order of time: an operation may begin in the
 # microsecond in which the one before it ended, and may itself take less than one. A tensor is reduced again in each step:
-# then it stands in several operations, each time perhaps with others.
+# then it is in several operations, perhaps with other tensors each time.
 #
-# Row 0 is no tensor: its `process_name` has no `name` in `args`. Other operations and events do not count:
-# negotiations, copies, broadcasts, all-gathers, events with `"ph": "X"` or `"i"`. (The latter have no `pid`.)
+# On a row, things are nested: something else may begin and end while the row is in `GLOO_ALLREDUCE`. What
+# begins has ended by the end of the list. The `process_name` of a row comes before all that begins or ends there.
+#
+# Row 0 is not a tensor's: its `process_name` has no `name` in `args`. Other operations and events do not count:
+# negotiations, copies, broadcasts, all-gathers, events with `"ph": "X"` or `"i"`. Those with `"i"` have no `pid`; all
+# others have one.
 
 
 # %% [markdown] lab="hint fused_tensors"
@@ -320,10 +425,10 @@ def fused_tensors(timeline):
 check("horovod.fused_tensors", fused_tensors)
 
 # %% [markdown] lab="readonly about-elastic_state"
-# ## 4. A state that loses no step ({minutes} minutes, {points} points)
+# ## 5. A state that loses no step ({minutes} minutes, {points} points)
 #
 # Write a training loop that survives: one rank is killed in the middle, another one is added, and no step is lost.
-# (Section 6 of the lesson.)
+# (Section 5 of the lesson.)
 #
 # - **You get** on every rank: `model`, whose initial weights differ from rank to rank; `optimizer`, a plain
 #   `torch.optim.SGD` with momentum over the model's parameters; `batches`, a list with the batch of each step:
@@ -331,17 +436,17 @@ check("horovod.fused_tensors", fused_tensors)
 #   rank. Of each batch, rank r of K takes the rows r, r + K, r + 2K, …. There are 1 to 4 ranks, and the number of rows
 #   is always a multiple of K. The rate of `optimizer` is right for the mean of the loss `F.mse_loss(model(x), y)` over
 #   the whole batch.
-# - **You return** on every rank that reaches the end the trained `model`: to 1e-6 what a serial training makes of the
-#   weights with which rank 0 began, with one step for each batch, in their order, each exactly once. That holds however
-#   often the number of ranks changes.
+# - **You return** on every rank that reaches the end the trained `model`: within 1e-6, what a serial training makes of
+#   the weights with which rank 0 began, with one step for each batch, in their order, each exactly once. That holds
+#   however often the number of ranks changes.
 # - **You may use** all of `horovod.torch`, above all `hvd.elastic.TorchState`, `hvd.elastic.run` and `state.commit()`.
 # - **It may cost** one commit after every `every` steps, counted from the first step of the training: after `every`
 #   steps, 2·`every`, …, and perhaps one at the end. A step is one all-reduce of each parameter's gradient.
 #
 # A rank is killed without warning (SIGKILL), at the earliest after the first commit. The others go back to their last
-# commit, and make the steps after it once more. A rank that is added calls your function from its beginning, with a
+# commit, and repeat the steps after it. A rank that is added calls your function from its beginning, with a
 # model and an optimizer of its own; what it needs to know comes out of the state of rank 0. When the number of ranks
-# changes, a rank may get another number.
+# changes, a rank may get a different number.
 
 
 # %% [markdown] lab="hint elastic_state"
@@ -352,7 +457,7 @@ check("horovod.fused_tensors", fused_tensors)
 #
 # Whatever changes from step to step belongs in the state: the model, the optimizer, and the number of the step. The
 # loop asks the state where it is. `hvd.elastic.run` calls your inner function again after each change, with the state
-# as it was committed, or as rank 0 has it. So nothing in it may begin anew. The traps: a `for` loop that begins at 0; a
+# as it was committed, or as rank 0 has it. So nothing in it may start over. The traps: a `for` loop that begins at 0; a
 # commit before the step is counted; an optimizer that is made inside; and a rank number that was read once.
 #
 # ---
@@ -407,30 +512,25 @@ def elastic_state(model, optimizer, batches, every):
 # %% lab="tests elastic_state"
 check("horovod.elastic_state", elastic_state)
 
-# %% [markdown] lab="readonly extra"
-# ## Extra
-#
-# What follows is for those who want more. The cells of the exercise are folded: open them by the button below its text.
-# The grade stands on the exercises above; the points of this one are yours alone, in `lockstep progress`.
-
 # %% [markdown] lab="readonly about-frameworks"
-# ## 5. Today's names ({minutes} minutes, {points} points)
+# ## 6. Today's names ({minutes} minutes, {points} points)
 #
-# The notes list frameworks, in names of their time. Complete the table with the names that the documentation uses
+# A lecture lists frameworks, in names of its time. Complete the table with the names that the documentation uses
 # today. (Section 7 of the lesson.)
 #
 # - **You get** nothing: the table stands below, with a `"?"` for each name that is missing.
 # - **You return** the table with the same keys, and a name in place of each `"?"`: as the documentation of that
 #   framework writes it, as a string, without the modules before it: `"allreduce"`, not `"hvd.allreduce"` or
-#   `"horovod.torch.allreduce"`. Upper and lower case count. Horovod's names are those of `horovod.torch`. Lightning's
-#   strategy is the string that its trainer takes. What stands there already stays.
+#   `"horovod.torch.allreduce"`. Upper and lower case count. Horovod's names are those of `horovod.torch`. A backend's
+#   name is the string for `init_process_group`, in lower case. Lightning's strategy is the string that its trainer takes
+#   for the regular one. Leave what is there already.
 # - **You may use** the lesson, and the frameworks' own documentation.
 # - **It may cost** nothing.
 
 
 # %% lab="given frameworks"
 def frameworks():
-    """The notes' frameworks, in today's names."""
+    """The lecture's frameworks, in today's names."""
     return {
         "tf.distribute": {
             "strategy: all GPUs of one machine, synchronous": "MirroredStrategy",
@@ -463,7 +563,7 @@ def frameworks():
 # %% lab="answer frameworks"
 ### BEGIN SOLUTION
 def frameworks():
-    """The notes' frameworks, in today's names."""
+    """The lecture's frameworks, in today's names."""
     return {
         "tf.distribute": {
             "strategy: all GPUs of one machine, synchronous": "MirroredStrategy",
@@ -504,5 +604,6 @@ check("horovod.frameworks", frameworks)
 # Save your `distribute` in a file `mine.py`, and check it under Horovod's own launcher: `horovodrun -np 4 python -m
 # lockstep check horovod.distribute mine.py` in a terminal.
 #
-# What professionals use: in PyTorch DDP, started by `torchrun`, which starts all ranks anew when one has died; in
-# TensorFlow `tf.distribute`. Both have what Horovod was the first to bring to many.
+# What professionals use: in PyTorch, DDP, started by `torchrun`, which restarts all ranks when one has died; in
+# TensorFlow, `tf.distribute`. Both have what Horovod was the first to bring to many. Where the others should go on
+# without a restart: torchft, whose step you have written.

@@ -1,8 +1,8 @@
 # %% [markdown] lab="readonly title"
 # # Lab 08: Fully sharded data parallel
 #
-# You train a model that no rank can hold: gather a layer, compute, let go. Then you hide the gathering, predict how much
-# memory a rank needs, and make one training fit under five caps.
+# You train a model that no rank can hold: gather a layer, compute, let go. Then you hide all that travels behind
+# computing, and make one training fit under five caps.
 #
 # [The lesson](../../course/08_fsdp/lesson.ipynb) explains what you need. Each exercise names its sections.
 
@@ -10,8 +10,8 @@
 # ## How to work
 #
 # Write each function in its cell, in place of `raise NotImplementedError()`. Run the cell below it: it runs your
-# function, on 1 to 8 ranks of a virtual cluster where ranks take part. It looks at the results, at what was sent, *and* at
-# what each rank held, and says what it saw. Try as often as you like. Each of the first four exercises has three folded
+# function (a distributed one on 1 to 8 ranks of a virtual cluster). It looks at the results, at what was sent, *and* at
+# what each rank held, and says what it saw. Try as often as you like. Each of the first five exercises has three folded
 # hints. A program that hangs is stopped.
 #
 # **Ranks.** K is the number of ranks of `group`, `dist.get_world_size(group)`, and r is this one's number in it,
@@ -20,10 +20,10 @@
 #
 # **Layers.** A model is a list of layers. Each takes all its parameters in one vector:
 #
-# - `layer.numel` is N, how many numbers its parameters are. Layers may differ in N.
+# - `layer.numel` is N, how many numbers its parameters hold. Layers may differ in N.
 # - `layer.start()` is the vector to begin with: a new float32 tensor (N,), the same on every rank.
-# - `layer(flat, x)` is the layer's output for the input `x`, with the parameters `flat` (N,). It keeps nothing. Autograd
-#   follows it: if `flat` requires a gradient, it gets one of shape (N,).
+# - `layer(flat, x)` is the layer's output for the input `x`, with the parameters `flat` (N,). It keeps nothing.
+#   Autograd tracks it: if `flat` requires a gradient, it gets one of shape (N,).
 #
 # The model's output is `x` after all layers, in order. Its loss is `F.mse_loss(output, y)`. Each rank has rows of its own,
 # x and y, as many as every other rank. So the gradient of the whole batch is the **mean** of the ranks' gradients.
@@ -40,15 +40,18 @@
 # ```
 #
 # **Gather and reduce.** `dist.all_gather_into_tensor(whole, shard, group=group)` puts the shards of all ranks one after
-# another into `whole`, K·n numbers. `dist.reduce_scatter_tensor(shard, whole, group=group)` takes K·n numbers of every rank,
-# and leaves on rank r the *sum* of all ranks' r-th parts.
+# another into `whole`, K·n numbers. `dist.reduce_scatter_tensor(shard, whole, group=group)` takes K·n numbers from
+# every rank, and leaves on rank r the *sum* of all ranks' r-th parts.
 #
 # **Memory.** A check sees each storage from its birth until the last tensor on it is gone; one that was emptied counts
-# nothing. A view costs nothing. `del x` frees a tensor only if nothing else holds it: a view, a list, the `work` of an async
-# operation, or autograd, which keeps what its backward pass will need.
+# for nothing. A view costs nothing. `del x` frees a tensor only if nothing else holds it: a view, a list, the `work` of
+# an async operation, or autograd, which keeps what its backward pass will need. NumPy arrays, lists of numbers and
+# files count as tensors do.
 #
-# **Your arguments stay as they are**, with `requires_grad` and `.grad`, unless the text says otherwise. All tensors are
-# float32 on the CPU. There is at least one layer, and none without numbers.
+# **Your arguments stay as they are**, unless the text says otherwise: values, order, `requires_grad`, `.grad`, hooks.
+# What you return is new: whoever changes it later must not change them.
+#
+# All tensors are float32 on the CPU. There is at least one layer, and none without numbers.
 
 # %% lab="readonly imports"
 import math
@@ -57,6 +60,7 @@ from functools import cache
 import torch
 import torch.distributed as dist
 import torch.nn.functional as F
+from torch.func import functional_call
 
 from lockstep import check
 
@@ -76,22 +80,22 @@ from lockstep import check
 #   all layers (those that you return among them), twice the inputs and outputs of all layers, and five vectors of the
 #   largest layer's K·n. (The model has sixteen layers.)
 #
-# A layer's vector lives as long as anything needs it, and autograd keeps it from forward to backward. So either compute the
-# layer's forward once more in the backward pass, from its input; or empty the storage after forward
+# A layer's vector lives as long as anything needs it, and autograd keeps it from forward to backward. So either compute
+# the layer's forward pass once more in the backward pass, from its input; or empty the storage after forward
 # (`whole.untyped_storage().resize_(0)`), and later fill it again, by way of `whole.data`, which autograd does not watch.
 # Both are right.
 
 # %% [markdown] lab="hint fully_shard_model"
-# Three layers, two ranks. Draw a line of time for rank 0, forward and backward. Below it, draw for each layer the
+# Three layers, two ranks. Draw a timeline for rank 0, forward and backward. Below it, draw for each layer the
 # stretches of time in which its vector must be whole. How many stretches has each? Who needs the vector between them?
 #
 # ---
 #
-# Nobody needs it between them. But autograd keeps the vector that the forward pass used until the backward pass. The simplest
-# way round: compute the forward pass without autograd, and keep each layer's *input*. Then walk back from the last layer:
-# gather it again, compute its output again, now with autograd, and ask for the gradients of its vector and of its input. The
-# latter is what the layer before it goes on with. The traps: a list that holds all vectors; the sum in place of the mean; a
-# gradient of N numbers where K·n must be sent.
+# Nobody needs it between them. But autograd keeps the vector that the forward pass used until the backward pass. The
+# simplest way around this: compute the forward pass without autograd, and keep each layer's *input*. Then walk back
+# from the last layer: gather it again, compute its output again, now with autograd, and ask for the gradients of its
+# vector and of its input. The latter is what the layer before it goes on with. The traps: a list that holds all
+# vectors; the sum in place of the mean; a gradient of N numbers where K·n must be sent.
 #
 # ---
 #
@@ -104,7 +108,7 @@ from lockstep import check
 # x.requires_grad_()
 # (flowing,) = torch.autograd.grad(F.mse_loss(x, y), x)
 # for ...:  # from the last layer to the first
-#     flat = ...  # whole, and autograd follows it
+#     flat = ...  # whole, and autograd tracks it
 #     h = ...  # the layer's input, likewise
 #     gradient, flowing = torch.autograd.grad(layer(flat, h), (flat, h), flowing)
 #     ...  # let go; then each rank its shard of the mean
@@ -148,165 +152,124 @@ def fully_shard_model(layers, shards, x, y, group=None):
 # %% lab="tests fully_shard_model"
 check("fsdp.fully_shard_model", fully_shard_model)
 
-# %% [markdown] lab="readonly about-prefetch"
-# ## 2. Gather ahead ({minutes} minutes, {points} points)
-#
-# While a layer computes, the link is idle. Let it fetch the next layer. (Section 6 of the lesson.)
-#
-# - **You get** `layers` and `shards` as in exercise 1, and `x`, this rank's rows.
-# - **You return** the model's output for `x`. Forward pass only: no gradients. `shards` stay as they are.
-# - **You may use** `dist.all_gather_into_tensor` with `async_op=True`: it returns at once, with a `work` whose `.wait()`
-#   returns when `whole` is full.
-# - **It may cost** one all-gather of each layer, K·n numbers each, with K = 1, too. The first is posted at the beginning. Then
-#   for each layer i, in this order: the gather of layer i has
-#   been waited for; the gather of layer i + 1 is posted; layer i computes; its vector is let go of. So between posting
-#   a gather and waiting for it exactly one layer computes (for the first one, none). While a layer computes, no earlier
-#   layer's vector is alive; so at most two layers are whole.
-#
-# Nobody may read `whole`, or let go of it, before its gather has been waited for. Its `work` holds it, too.
+# %% [markdown] lab="readonly blocks"
+# **Blocks.** The next exercise has modules of torch. Each of its `blocks` is an `nn.Module` on the `meta` device: its
+# parameters have names and shapes, and no numbers. Those are in the shards, parameter after parameter, in the order of
+# `block.parameters()`. The function below runs a block with the numbers of `flat`, (N,). Autograd tracks it, as it does
+# a layer.
 
-# %% [markdown] lab="hint prefetch"
-# Draw two lanes for one rank: its link, and its processor. Put three gathers into the first, each as long as a layer
-# computes. Where can each layer begin at the earliest? How many layers are whole at each moment?
+
+# %% lab="readonly with_parameters"
+def with_parameters(block, flat, h):
+    """The block's output for the input `h`, with the numbers of `flat` (N,) as its parameters."""
+    pieces = flat.split([p.numel() for p in block.parameters()])
+    named = zip(block.named_parameters(), pieces, strict=True)
+    return functional_call(block, {name: piece.view_as(p) for (name, p), piece in named}, (h,))
+
+
+# %% [markdown] lab="readonly about-prefetch_backward"
+# ## 2. Hide both transfers ({minutes} minutes, {points} points)
+#
+# In the backward pass two things travel: parameters come, gradients leave. Hide both behind computing. (Section 6 of the
+# lesson.)
+#
+# - **You get** `blocks`, first to last; `shards`, a list: `shards[i]` is this rank's shard of block i's parameters,
+#   float32 (n,); `inputs`: `inputs[i]` is what went into block i in the forward pass, this rank's rows; and `flowing`, the
+#   gradient of the loss with respect to the last block's output, in this rank's rows.
+# - **You return** a list with one tensor for each block: this rank's shard of the block's gradient, the mean over the
+#   ranks, float32 (n,), with zeros where the shard is padding.
+# - **You may use** `with_parameters`, autograd, and `dist.all_gather_into_tensor` and `dist.reduce_scatter_tensor` with
+#   `async_op=True`: each returns at once, with a `work` whose `.wait()` returns when the result is there.
+# - **It may cost** one all-gather and one reduce-scatter of each block, K·n numbers each, with K = 1, too; nothing else
+#   travels. Each block is computed once, forward and backward, from the last one to the first.
+#
+# A transfer is *under way* from its call to the end of its `wait()`. **While block i computes, exactly two are under way:
+# the gather of block i − 1, and the reduce-scatter of block i + 1**; at the last block only the gather, at the first one
+# only the reduce-scatter. The very first gather and the very last reduce-scatter hide behind nothing.
+#
+# And memory: at most two blocks are whole at once, the one that computes and the one that comes. Beside its arguments, a
+# rank holds at no time more than its shards of all gradients, five vectors of the largest block's K·n (two of parameters;
+# three of gradients, since autograd needs two for a moment), and 16 times the largest of `inputs`. A `work` holds its
+# tensors, and a name holds its tensor until it gets another one.
+
+# %% [markdown] lab="hint prefetch_backward"
+# Draw three lanes for one rank with four blocks: computing, gathers, reduce-scatters. Put blocks 3, 2, 1, 0 into the first.
+# Under block 2, which gather and which reduce-scatter can run? What must each wait for, and who waits for it?
 #
 # ---
 #
-# Post gather 0 before the loop. In the loop there are four things to do for layer i: wait for its gather; post the next one;
-# compute; let go. Only one order of them hides the gather, and keeps two layers at most. The traps: a `work` also holds
-# its tensor; the last layer has no next one; and `whole` is longer than the vector.
+# Start from your backward loop of exercise 1. Post the gather of the last block before the loop. In the loop there are now
+# six things to do for block i: wait for its gather; post the next one; compute; let go; wait for the reduce-scatter that ran
+# meanwhile; post this block's. After the loop one reduce-scatter is left. The traps: a reduce-scatter that is waited
+# for right after its call; a name that still holds the last block's vector, or its gradient, when the next one computes; and
+# a gradient of N numbers where K·n must be sent.
 #
 # ---
 #
 # ```python
-# def post(i):
+# def gather(i):
 #     whole = ...
 #     return whole, dist.all_gather_into_tensor(..., async_op=True)
 #
-# coming = post(0)
-# for i, layer in enumerate(layers):
+# coming, leaving, found = gather(len(blocks) - 1), None, []
+# for i in reversed(range(len(blocks))):
 #     whole, work = coming
-#     ...
-#     ...
-#     x = layer(...)
-#     del whole, work
-# return x
+#     ...  # two lines
+#     flat, h = ...  # as in exercise 1; h is not the tensor that you were given
+#     gradient, flowing = torch.autograd.grad(with_parameters(...), (flat, h), flowing)
+#     del ...
+#     ...  # what came of the block before, if there was one
+#     leaving = ...  # this block's shard, and its work
+# ...
+# return found[::-1]
 # ```
 #
-# The check tells you what lay between posting a gather and waiting for it, and how many layers were whole.
+# The check tells you which transfer was not under way when it should have been, and what a rank held.
 
 
-# %% lab="answer prefetch"
-def prefetch(layers, shards, x, group=None):
-    """The model's output for x, each layer gathered while the one before it computes."""
+# %% lab="answer prefetch_backward"
+def prefetch_backward(blocks, shards, inputs, flowing, group=None):
+    """This rank's shard of each block's gradient; gathers and reduce-scatters run while blocks compute."""
     ### BEGIN SOLUTION
     ranks = dist.get_world_size(group)
 
-    def post(i):
+    def gather(i):
         whole = shards[i].new_empty(ranks * len(shards[i]))
         return whole, dist.all_gather_into_tensor(whole, shards[i], group=group, async_op=True)
 
-    coming = post(0)
-    for i, layer in enumerate(layers):
+    def reduce(i, gradient):
+        shard = torch.empty_like(shards[i])
+        padded = F.pad(gradient, (0, ranks * len(shard) - len(gradient)))
+        return shard, dist.reduce_scatter_tensor(shard, padded, group=group, async_op=True)
+
+    def arrived(leaving):
+        shard, work = leaving
+        work.wait()
+        return shard / ranks
+
+    coming, leaving, found = gather(len(blocks) - 1), None, []
+    for i in reversed(range(len(blocks))):
         whole, work = coming
         work.wait()
-        coming = post(i + 1) if i + 1 < len(layers) else None
-        x = layer(whole[: layer.numel], x)
-        del whole, work
-    return x
+        coming = gather(i - 1) if i else None
+        N = sum(p.numel() for p in blocks[i].parameters())
+        flat, h = whole[:N].requires_grad_(), inputs[i].detach().requires_grad_()
+        gradient, flowing = torch.autograd.grad(with_parameters(blocks[i], flat, h), (flat, h), flowing)
+        del whole, work, flat
+        if leaving:
+            found.append(arrived(leaving))
+        leaving = reduce(i, gradient)
+        del gradient
+    found.append(arrived(leaving))
+    return found[::-1]
     ### END SOLUTION
 
 
-# %% lab="tests prefetch"
-check("fsdp.prefetch", prefetch)
-
-# %% [markdown] lab="readonly about-predict_peak"
-# ## 3. Predict the peak ({minutes} minutes, {points} points)
-#
-# Say how many bytes a rank needs before you rent it. (Sections 2 and 5 of the lesson.)
-#
-# - **You get** `sizes`, a list: N of each layer, first to last; the number of `ranks` K; and the `stage`: 0, 1, 2 or 3.
-# - **You return** an `int`: the most bytes of parameters, gradients and optimizer state that a rank holds at one moment of
-#   a step, all three together.
-# - **You may use** arithmetic: nothing runs, nothing is sent.
-# - **It may cost** nothing.
-#
-# All numbers are float32, 4 bytes. n = ⌈N/K⌉ is a layer's shard. A layer *whole* is N numbers at stage 0, and K·n (padding
-# counts) at stages 1 to 3. Adam keeps 2 numbers for each parameter that a rank updates, all the time. (Its step counter,
-# activations and temporaries are not counted.) What a rank holds all the time:
-#
-# | stage | parameters | Adam |
-# |---|---|---|
-# | 0 | of every layer, whole | 2·N of every layer |
-# | 1, 2 | of every layer, whole | 2·n of every layer |
-# | 3 | n of every layer | 2·n of every layer |
-#
-# The backward pass goes from the last layer to the first, and begins without gradients. Of each layer, in this order:
-#
-# - *stage 0*: the whole gradient comes, and stays. The all-reduce works in place.
-# - *stage 1*: the whole gradient comes, and stays. After the backward pass, again from the last layer to the first: the
-#   gradient's shard comes, n numbers, and *then* the whole gradient goes.
-# - *stage 2*: the whole gradient comes; its shard comes; then the whole gradient goes.
-# - *stage 3*: the layer's parameters are gathered, whole (those of the last layer, too); the whole gradient comes; the
-#   gathered parameters go; the gradient's shard comes; then the whole gradient goes.
-#
-# The gradients' shards stay until the step ends. A forward pass at stage 3 holds one layer whole at a time, so it never
-# needs more than the backward pass. After the update, stages 1 and 2 gather the new parameters into the place of the old
-# ones. The same rules hold for K = 1: stage 3 gathers a copy even then. For example, `predict_peak([3, 5], 2, 2)` is 116.
-
-# %% [markdown] lab="hint predict_peak"
-# Take two layers of 4 and 8 numbers, K = 2, stage 2. Write down the backward pass, one line an event: what comes, what
-# goes, and how many numbers of gradients there are after it. Which line is the largest?
-#
-# ---
-#
-# Split the answer: what is there all the time, and the highest point of what comes and goes. For the latter walk from the last
-# layer to the first, with a running sum, and take its maximum after each event. Stages 1, 2 and 3 differ in the order of
-# events only. The traps: N where it must be K·n; the shards of gradients that are there already; and the moment when a
-# shard *and* the whole gradient are there.
-#
-# ---
-#
-# ```python
-# shards = [...]  # n of each layer
-# whole = [...]  # N or K·n, by the stage
-# always = ...  # parameters and Adam
-# now = peak = 0
-# for n, w in ...:  # from the last layer to the first
-#     for change in {0: [w], 1: [w], 2: [...], 3: [...]}[stage]:
-#         now += change
-#         peak = max(peak, now)
-# ...  # stage 1 goes on
-# return 4 * (always + peak)
-# ```
-#
-# The check tells you a case, what you say, and what a rank held.
-
-
-# %% lab="answer predict_peak"
-def predict_peak(sizes, ranks, stage):
-    """The largest sum of a rank's parameters, gradients and optimizer state during a step, in bytes."""
-    ### BEGIN SOLUTION
-    shards = [-(-size // ranks) for size in sizes]
-    whole = sizes if stage == 0 else [ranks * n for n in shards]
-    always = sum(shards if stage == 3 else whole) + 2 * sum(whole if stage == 0 else shards)
-    comes = {0: lambda n, w: [w], 1: lambda n, w: [w], 2: lambda n, w: [w, n, -w], 3: lambda n, w: [w, w, -w, n, -w]}
-    backward = list(zip(reversed(shards), reversed(whole), strict=True))
-    changes = [change for n, w in backward for change in comes[stage](n, w)]
-    if stage == 1:
-        changes += [change for n, w in backward for change in (n, -w)]
-    now = peak = 0
-    for change in changes:
-        now += change
-        peak = max(peak, now)
-    return 4 * (always + peak)
-    ### END SOLUTION
-
-
-# %% lab="tests predict_peak"
-check("fsdp.predict_peak", predict_peak)
+# %% lab="tests prefetch_backward"
+check("fsdp.prefetch_backward", prefetch_backward)
 
 # %% [markdown] lab="readonly about-make_it_fit"
-# ## 4. Make it fit ({minutes} minutes, {points} points)
+# ## 3. Make it fit ({minutes} minutes, {points} points)
 #
 # One training, five caps on a rank's memory. Each cap that you fit under earns points. (Sections 2 to 7 of the
 # lesson.)
@@ -318,11 +281,11 @@ check("fsdp.predict_peak", predict_peak)
 #   step for each batch, in their order. All begin with `layer.start()`, and each step uses the mean gradient of all ranks.
 # - **You may use** all collectives of `dist`, autograd, and `optimizer`. Adam changes each number by its own gradient only, so
 #   it may work on shards.
-# - **It may cost**, in each step, at most 3·(K−1)·n numbers a layer and rank on the link. And memory: what a rank holds at its
-#   worst moment, beside its arguments, earns points level by level, up to the first that you miss. Right values alone
-#   earn 1.5.
+# - **It may cost**, in each step, at most 3·(K−1)·n numbers a layer and rank on the link, and each layer's forward pass
+#   twice. And memory: what a rank holds at its worst moment, beside its arguments, earns points level by level, up to the
+#   first that you miss. Right values alone earn 1.5. Whoever sends or computes more misses level 5.
 #
-# | level | at most so many bytes | points so far | what fits under it |
+# | level | at most this many bytes | points so far | what fits under it |
 # |---|---|---|---|
 # | 1 | 16Ψ + 8Ψ + A | 2.75 | DDP: every rank has everything |
 # | 2 | 8Ψ + 8Ψ/K + 5.5Ψ + A | 4 | ZeRO 1: optimizer state in shards |
@@ -337,8 +300,8 @@ check("fsdp.predict_peak", predict_peak)
 
 # %% [markdown] lab="hint make_it_fit"
 # Write down, for one rank of four, all that it holds at the end of a backward pass: parameters, gradients, optimizer
-# state, activations. Which is the largest that a rank could do without? Make the first version with whole vectors, and an
-# all-reduce. It earns points. Then replace one thing at a time.
+# state, activations. Which is the largest that a rank could do without? Write the first version with whole vectors, and
+# an all-reduce. It earns points. Then replace one thing at a time.
 #
 # ---
 #
@@ -391,14 +354,171 @@ def make_it_fit(layers, optimizer, batches, group=None):
 # %% lab="tests make_it_fit"
 check("fsdp.make_it_fit", make_it_fit)
 
+# %% [markdown] lab="readonly about-predict_peak"
+# ## 4. Predict the peak ({minutes} minutes, {points} points)
+#
+# Say how many bytes a rank needs before you rent the machine. (Sections 2 and 5 of the lesson.)
+#
+# - **You get** `sizes`, a list: N of each layer, first to last; the number of `ranks` K; and the `stage`: 0, 1, 2 or 3.
+# - **You return** an `int`: the most bytes of parameters, gradients and optimizer state that a rank holds at one moment of
+#   a step, all three together.
+# - **You may use** arithmetic: nothing runs, nothing is sent.
+# - **It may cost** nothing.
+#
+# All numbers are float32, 4 bytes. n = ⌈N/K⌉ is a layer's shard. A *whole* layer is N numbers at stage 0, and K·n
+# (padding counts) at stages 1 to 3. Adam keeps 2 numbers for each parameter that a rank updates, all the time. (Its
+# step counter, activations and temporaries are not counted.) What a rank holds all the time:
+#
+# | stage | parameters | Adam |
+# |---|---|---|
+# | 0 | of every layer, whole | 2·N of every layer |
+# | 1, 2 | of every layer, whole | 2·n of every layer |
+# | 3 | n of every layer | 2·n of every layer |
+#
+# The backward pass goes from the last layer to the first, and begins without gradients. For each layer, in this order:
+#
+# - *stage 0*: the whole gradient comes, and stays. The all-reduce works in place.
+# - *stage 1*: the whole gradient comes, and stays. After the backward pass, again from the last layer to the first: the
+#   gradient's shard comes, n numbers, and *then* the whole gradient goes.
+# - *stage 2*: the whole gradient comes; its shard comes; then the whole gradient goes.
+# - *stage 3*: the layer's parameters are gathered, whole (those of the last layer, too); the whole gradient comes; the
+#   gathered parameters go; the gradient's shard comes; then the whole gradient goes.
+#
+# The gradients' shards stay until the step ends. A forward pass at stage 3 holds one layer whole at a time, so it never
+# needs more than the backward pass. After the update, stages 1 and 2 gather the new parameters into the place of the old
+# ones. The same rules hold for K = 1: stage 3 gathers a copy even then. For example, `predict_peak([3, 5], 2, 2)` is 116.
+
+# %% [markdown] lab="hint predict_peak"
+# Take two layers of 4 and 8 numbers, K = 2, stage 2. Write down the backward pass, one line per event: what comes, what
+# goes, and how many numbers of gradients there are after it. Which line is the largest?
+#
+# ---
+#
+# Split the answer: what is there all the time, and the highest point of what comes and goes. For the latter walk from the last
+# layer to the first, with a running sum, and take its maximum after each event. Stages 1, 2 and 3 differ only in the
+# order of events. The traps: N where it must be K·n; the shards of gradients that are already there; and the moment
+# when a shard *and* the whole gradient are there.
+#
+# ---
+#
+# ```python
+# shards = [...]  # n of each layer
+# whole = [...]  # N or K·n, by the stage
+# always = ...  # parameters and Adam
+# now = peak = 0
+# for n, w in ...:  # from the last layer to the first
+#     for change in {0: [w], 1: [w], 2: [...], 3: [...]}[stage]:
+#         now += change
+#         peak = max(peak, now)
+# ...  # stage 1 goes on
+# return 4 * (always + peak)
+# ```
+#
+# The check tells you a case, what you said, and what a rank held.
+
+
+# %% lab="answer predict_peak"
+def predict_peak(sizes, ranks, stage):
+    """The largest sum of a rank's parameters, gradients and optimizer state during a step, in bytes."""
+    ### BEGIN SOLUTION
+    shards = [-(-size // ranks) for size in sizes]
+    whole = sizes if stage == 0 else [ranks * n for n in shards]
+    always = sum(shards if stage == 3 else whole) + 2 * sum(whole if stage == 0 else shards)
+    comes = {0: lambda n, w: [w], 1: lambda n, w: [w], 2: lambda n, w: [w, n, -w], 3: lambda n, w: [w, w, -w, n, -w]}
+    backward = list(zip(reversed(shards), reversed(whole), strict=True))
+    changes = [change for n, w in backward for change in comes[stage](n, w)]
+    if stage == 1:
+        changes += [change for n, w in backward for change in (n, -w)]
+    now = peak = 0
+    for change in changes:
+        now += change
+        peak = max(peak, now)
+    return 4 * (always + peak)
+    ### END SOLUTION
+
+
+# %% lab="tests predict_peak"
+check("fsdp.predict_peak", predict_peak)
+
 # %% [markdown] lab="readonly extra"
 # ## Extra
 #
 # What follows is for those who want more. The cells of each exercise are folded: open them by the button below
-# its text. The grade stands on the exercises above; the points of these are yours alone, in `lockstep progress`.
+# its text. The grade rests on the exercises above; the points of these are yours alone, in `lockstep progress`.
+
+# %% [markdown] lab="readonly about-prefetch"
+# ## 5. Gather ahead ({minutes} minutes, {points} points)
+#
+# While a layer computes, the link is idle. Let it fetch the next layer. (Section 6 of the lesson.)
+#
+# - **You get** `layers` and `shards` as in exercise 1, and `x`, this rank's rows.
+# - **You return** the model's output for `x`. Forward pass only: no gradients. `shards` stay as they are.
+# - **You may use** `dist.all_gather_into_tensor` with `async_op=True`: it returns at once, with a `work` whose `.wait()`
+#   returns when `whole` is full.
+# - **It may cost** one all-gather of each layer, K·n numbers each, with K = 1, too. The first is posted at the beginning. Then
+#   for each layer i, in this order: the gather of layer i has
+#   been waited for; the gather of layer i + 1 is posted; layer i computes; its vector is freed. So between posting
+#   a gather and waiting for it exactly one layer computes (for the first one, none). While a layer computes, no earlier
+#   layer's vector is alive; so at most two layers are whole. (What goes into layers and comes out of them may stay.)
+#
+# Nobody may read `whole`, or let go of it, before its gather has been waited for. Its `work` holds it, too.
+
+# %% [markdown] lab="hint prefetch"
+# Draw two lanes for one rank: its link, and its processor. Put three gathers into the first, each as long as a layer
+# computes. Where can each layer begin at the earliest? How many layers are whole at each moment?
+#
+# ---
+#
+# Post gather 0 before the loop. In the loop there are four things to do for layer i: wait for its gather; post the next one;
+# compute; let go. Only one order of them hides the gather, and keeps at most two layers whole. The traps: a `work` also
+# holds its tensor; the last layer has no next one; and `whole` is longer than the vector.
+#
+# ---
+#
+# ```python
+# def post(i):
+#     whole = ...
+#     return whole, dist.all_gather_into_tensor(..., async_op=True)
+#
+# coming = post(0)
+# for i, layer in enumerate(layers):
+#     whole, work = coming
+#     ...
+#     ...
+#     x = layer(...)
+#     del whole, work
+# return x
+# ```
+#
+# The check tells you what lay between posting a gather and waiting for it, and how many layers were whole.
+
+
+# %% lab="answer prefetch"
+def prefetch(layers, shards, x, group=None):
+    """The model's output for x, each layer gathered while the one before it computes."""
+    ### BEGIN SOLUTION
+    ranks = dist.get_world_size(group)
+
+    def post(i):
+        whole = shards[i].new_empty(ranks * len(shards[i]))
+        return whole, dist.all_gather_into_tensor(whole, shards[i], group=group, async_op=True)
+
+    coming = post(0)
+    for i, layer in enumerate(layers):
+        whole, work = coming
+        work.wait()
+        coming = post(i + 1) if i + 1 < len(layers) else None
+        x = layer(whole[: layer.numel], x)
+        del whole, work
+    return x
+    ### END SOLUTION
+
+
+# %% lab="tests prefetch"
+check("fsdp.prefetch", prefetch)
 
 # %% [markdown] lab="readonly about-choose_units"
-# ## 5. Choose the units ({minutes} minutes, {points} points)
+# ## 6. Choose the units ({minutes} minutes, {points} points)
 #
 # A *unit* is what is gathered at once: one layer, or several in a row. Large units need memory, small ones cost latency.
 # (Sections 4 and 6 of the lesson.)
@@ -422,9 +542,10 @@ check("fsdp.make_it_fit", make_it_fit)
 # - bytes: 16·⌈S/K⌉, where S is the sum of all `sizes`, plus 4·K·(n_u + n_{u+1}) of the two neighbours for which that is
 #   most; or plus 4·K·n_0 if there is only one unit.
 #
-# (Gradients that are whole for a moment are left out.) The shorter the step, the more you earn: all of a case within 1 % of
-# the best choice that fits, half within 10 %, and nothing beyond, or where it does not fit. There are cases with 6 to 12
-# layers, and some with 30: there 2²⁹ choices are too many to try.
+# (Gradients that are whole for a moment are left out.) The shorter the step, the more you earn: all of a case's points
+# within 1 % of the best choice that fits, half of them within 10 %, and none beyond that, or where it does not fit.
+# There are cases with 3 to 12 layers, and one with 30: its 2²⁹ choices are too many to try. The calls of a case have
+# 5 seconds.
 
 
 # %% lab="answer choose_units"
@@ -468,7 +589,7 @@ def choose_units(sizes, memory, ranks, alpha, beta, seconds):
 check("fsdp.choose_units", choose_units)
 
 # %% [markdown] lab="readonly about-reshard"
-# ## 6. Another number of ranks ({minutes} minutes, {points} points)
+# ## 7. Another number of ranks ({minutes} minutes, {points} points)
 #
 # A checkpoint was saved by some number of ranks. Load it with another number. (The lesson's
 # [more](../../course/08_fsdp/more.ipynb).)
@@ -482,7 +603,7 @@ check("fsdp.choose_units", choose_units)
 #   what is returned and no more: no padding either.
 #
 # An old shard has ⌈N/`old`⌉ numbers; of the last ones, some or all may be padding. A new shard may be nothing but padding.
-# `read` raises an error where `begin` is not less than `end`, and for what lies outside of the shard.
+# `read` raises an error where `begin` is not less than `end`, and for anything outside the shard.
 
 
 # %% lab="answer reshard"
@@ -505,7 +626,7 @@ def reshard(read, numel, old, new, rank):
 check("fsdp.reshard", reshard)
 
 # %% [markdown] lab="readonly about-mend_local_clipping"
-# ## 7. Mend the clipping ({minutes} minutes, {points} points)
+# ## 8. Mend the clipping ({minutes} minutes, {points} points)
 #
 # Clipping bounds the length of a gradient. In shards, no rank sees that length. Mend the program. (The lesson's
 # [more](../../course/08_fsdp/more.ipynb).)
@@ -514,15 +635,15 @@ check("fsdp.reshard", reshard)
 #   `max_norm`, a positive number, the same on every rank.
 # - **You return** a list of tensors like `gradients`, which stay as they were. The *global norm* is √(Σ g²) over all
 #   numbers of all shards of all ranks. If it is more than `max_norm`, each number is multiplied by `max_norm`/norm; else
-#   all are what they were, to the bit.
+#   all are what they were, to the bit: the tensors given, or copies.
 # - **You may use** `dist.all_reduce`.
 # - **It may cost** one all-reduce of one number.
 #
-# Where the norm is 0, all numbers stay 0. A NaN in any shard makes the norm NaN, and then every number on every rank: all
-# notice, and nobody goes on alone. (Padding becomes NaN, too. No square overflows.) An ε of
+# Where the norm is 0, all numbers stay 0. A NaN in any shard makes the norm NaN, and then every number on every rank:
+# all of them notice, and nobody goes on alone. (Padding becomes NaN, too. No square overflows.) An ε of
 # 10⁻⁶ in the denominator, as torch has it, is allowed.
 #
-# The program that stands there clips each rank's shards by their own norm.
+# The program as given clips each rank's shards by their own norm.
 
 
 # %% lab="given mend_local_clipping"
@@ -551,7 +672,7 @@ def mend_local_clipping(gradients, max_norm, group=None):
 check("fsdp.mend_local_clipping", mend_local_clipping)
 
 # %% [markdown] lab="readonly about-offload"
-# ## 8. Offload ({minutes} minutes, {points} points)
+# ## 9. Offload ({minutes} minutes, {points} points)
 #
 # Adam's state is half of all that a rank keeps, and is needed once in a step. Let it live on the host. (Section 7 of
 # the lesson.)
@@ -595,5 +716,5 @@ check("fsdp.offload", offload)
 # Run your `make_it_fit` on the real processes of this machine: `check("fsdp.make_it_fit", make_it_fit, on="processes")`.
 #
 # What professionals use: PyTorch's `fully_shard(module)`, called on each block and then on the model. Its policies say
-# what is gathered when, in which precision, and what lives on the host. Beside it stand `torch.utils.checkpoint` for
-# activations and `torch.distributed.checkpoint` for what is saved.
+# what is gathered when, in which precision, and what lives on the host. Beside it there are `torch.utils.checkpoint`
+# for activations and `torch.distributed.checkpoint` for what is saved.

@@ -3,14 +3,16 @@
 #
 # **How do you train a model that no device can hold?**
 #
-# In unit 05 every rank held the whole model. Here a rank holds a part of it, and borrows the rest for a moment. You count
-# what that saves, and what it costs.
+# ![](opening.svg)
+#
+# In unit 05 every rank held the whole model. Here a rank holds a part of it, and borrows the rest when it is needed. You
+# count what that saves, and what it costs.
 #
 # | | minutes | what |
 # |---|---|---|
-# | Whole lesson | 48 | sections 1 to 8 |
-# | Short path | 20 | sections 1 to 3, the wrap-up; then `fully_shard_model` in the lab |
-# | [Lab](../../labs/08_fsdp/lab.ipynb) | 125 | four exercises, and more for those who want them |
+# | Whole lesson | {minutes} | sections 1 to 8 |
+# | Short path | {minutes} | sections 1 to 3, the wrap-up; then `fully_shard_model` in the lab |
+# | [Lab](../../labs/08_fsdp/lab.ipynb) | 110 | three exercises, and more for those who want them |
 #
 # From units 04 and 05 you need the ring all-reduce, its two halves, and DDP.
 
@@ -20,19 +22,21 @@ import inspect
 from IPython.display import display
 
 from lockstep import predict, quiz, reconcile, show, your_turn
-from lockstep.experiments.fsdp import compared_with_torch, recomputed, table, trainings
-from lockstep.experiments.fsdp import wrapping, your_line
-from lockstep.sharded import offload
+from lockstep.experiments.fsdp import by_dtype, compared_with_torch, hidden, recomputed
+from lockstep.experiments.fsdp import table, trainings, wrapping, your_line
+from lockstep.sharded import offload, sharded_optimizer
+
+show.memory_over_time(your_line.ahead_run(0))
 
 # %% [markdown]
-# ## 1. What a replica holds · 4 minutes · short path
+# ## 1. What a replica holds · {minutes} minutes · short path
 #
-# The notes say of data parallelism: “Memory inefficiency (each GPU stores the full model)”. What is the full model? For
-# each parameter a rank keeps the parameter, its gradient, and what the optimizer remembers: with Adam two numbers.
+# A common claim about data parallelism: “Memory inefficiency (each GPU stores the full model)”. What is the full model? For
+# each parameter a rank keeps the parameter, its gradient, and what the optimizer remembers: with Adam, two numbers.
 # Together these are the **model states**.
 #
-# In **mixed precision**, parameters and gradients have 2 bytes. The optimizer keeps Adam's two numbers in 4 bytes each,
-# and a **master copy** of the parameter in 4, too: in 2, small steps would be lost.
+# In **mixed precision**, parameters and gradients take 2 bytes each. The optimizer keeps Adam's two numbers in 4 bytes
+# each, and a **master copy** of the parameter in 4 more: in 2, small steps would be lost.
 
 # %% lesson="predict replica"
 predict(
@@ -40,6 +44,7 @@ predict(
     "GPT-2 has 1.5 billion parameters: 3 GB in half precision. Adam trains it in mixed precision, by data parallelism. "
     "How many GB of model states does each GPU hold?",
     unit="GB",
+    answer=24,
 )
 
 # %% lesson="after replica"
@@ -49,41 +54,44 @@ reconcile("replica", simulated=bytes_each * 1.5)
 
 # %% [markdown] lesson="reason replica"
 # **Our reason.** 2 + 2 bytes for the parameter and its gradient, and 4 + 4 + 4 for the optimizer: 16 bytes, times 1.5
-# billion. In float32 it is 4 + 4 + 8: 16 again. Activations come on top. The model proper is an eighth. Three quarters
-# belong to the optimizer, and are used once in a step. And *every* rank has the same 16 bytes.
+# billion. In float32 it is 4 + 4 + 8: 16 again. Activations come on top. The model itself is only an eighth of this. Three
+# quarters belong to the optimizer, and are used once a step. And *every* rank has the same 16 bytes.
 
 # %% [markdown]
-# ## 2. The optimizer first · 5 minutes · short path
+# ## 2. The optimizer first · {minutes} minutes · short path
 #
-# With DDP, all ranks make the same update. **ZeRO** (Rajbhandari et al., 2020) divides that work. Cut the vector of all
-# parameters into K equal **shards**. Rank r updates the r-th.
+# With DDP, all ranks make the same update. **ZeRO** divides that work (Rajbhandari et al., *ZeRO: Memory Optimizations
+# Toward Training Trillion Parameter Models*, arXiv:1910.02054). Cut the vector of all parameters into K equal **shards**.
+# Rank r updates shard r.
 #
-# - **Stage 1**: it keeps the optimizer's state of this shard only. After the update, an **all-gather** brings it all
-#   other shards.
-# - **Stage 2**: it needs the gradient of this shard only. A **reduce-scatter** leaves it there, layer by layer, during the
-#   backward pass. The rest of the gradient is freed.
+# - **Stage 1**: it keeps only this shard's optimizer state. After the update, an **all-gather** brings the others' shards.
+# - **Stage 2**: it keeps only this shard's gradient, too. A **reduce-scatter** leaves it there, layer by layer, during
+#   the backward pass. The rest is freed.
 
 # %% lesson="predict halves"
 predict(
     "halves",
     "4 ranks. How many times the bytes of DDP's all-reduce does a rank send in a step of stage 2?",
     unit="times",
+    answer=1,
 )
 
 # %% lesson="after halves"
 of_ddp, of_stage_2 = (trainings.port(name) for name in ("stage 0, DDP", "stage 2"))
 display(reconcile("halves", simulated=of_stage_2 / of_ddp))
-trainings.stages_table(last=2)
+display(trainings.stages_table(last=2))
+print(inspect.getsource(sharded_optimizer.ShardedOptimizer.step))
 
 # %% [markdown] lesson="reason halves"
 # **Our reason.** A ring all-reduce *is* a reduce-scatter, and then an all-gather. ZeRO makes the update between the two. Each
-# half sends (K − 1)/K numbers a parameter, so nothing is added. What the two numbers do not show is time: DDP can hide its
-# all-reduce behind the backward pass. The all-gather of stage 2 comes after the update: here nothing hides it.
+# half sends (K − 1)/K numbers a parameter, so nothing is added. But time is another matter: DDP can hide its all-reduce
+# behind the backward pass. The all-gather of stage 2 comes after the update, and here nothing hides it.
 
 # %% [markdown] lesson="after halves"
-# Read the table from top to bottom: first Adam's 8 bytes become 2, then the gradient's 4 become 0.8. With all
-# shards it would be 1, but the worst moment comes before the end of the backward pass. *rest* is activations, and what is
-# on its way.
+# Read the table from top to bottom: first Adam's 8 bytes become 2, then the gradient's 4 become 0.8. A whole shard of
+# gradients would be 1, but the worst moment comes before the backward pass has ended. *rest* is activations, and what is
+# in flight. Below the table is stage 1 once more, by a **sharded optimizer**: it needs nothing of the model, and hides
+# nothing.
 
 # %% lesson="quiz stage-1"
 quiz(
@@ -91,21 +99,22 @@ quiz(
     "Float32, Adam, 8 ranks, stage 1. How many bytes of model states does a rank hold for each parameter of the model?",
     unit="bytes",
     answer=9,
-    because="4 of the parameter, 4 of its gradient, and 8/8 of the optimizer.",
+    because="4 for the parameter, 4 for its gradient, and 8/8 for the optimizer.",
     wrong={
         16: "That is stage 0. What does each rank update?",
-        2: "That is 16/8, when all is cut. Which of the three does stage 1 cut?",
+        2: "That is 16/8, when everything is cut. Which of the three does stage 1 cut?",
         5.5: "That is stage 2: the gradient is cut as well.",
         8.5: "Adam remembers two numbers for each parameter.",
-        1: "That is the optimizer's. What else is there?",
+        1: "That is the optimizer's share. What else is there?",
     },
 )
 
 # %% [markdown]
-# ## 3. Gather, compute, let go · 11 minutes · short path
+# ## 3. Gather, compute, let go · {minutes} minutes · short path
 #
-# **Stage 3** cuts the parameters, too. PyTorch calls it **FSDP**: fully sharded data parallel. Now no rank has a model. But
-# a layer can only compute with whole parameters. So a rank gathers them, computes, and lets go. (So it is no
+# **Stage 3** cuts the parameters, too. PyTorch calls it **FSDP**: fully sharded data parallel (Zhao et al., *PyTorch FSDP:
+# Experiences on Scaling Fully Sharded Data Parallel*, arXiv:2304.11277). Now no rank has the whole model. But a layer can
+# only compute with whole parameters. So a rank gathers them, computes, and lets go. (This is not
 # [model parallelism](../10_tensor_parallel/model_parallelism.md): each rank computes all layers, for its own examples.)
 
 # %%
@@ -118,9 +127,10 @@ print(inspect.getsource(your_line.forward))
 # %% lesson="predict traffic"
 predict(
     "traffic",
-    "4 ranks. Each layer is gathered for the forward pass, and again for the backward pass. How many times the bytes of "
-    "DDP's all-reduce does a rank send in a step?",
+    "4 ranks, all in float32. Each layer is gathered for the forward pass, and again for the backward pass. How many times "
+    "the bytes of DDP's all-reduce does a rank send in a step?",
     unit="times",
+    answer=1.5,
 )
 
 # %% lesson="after traffic"
@@ -129,14 +139,29 @@ display(reconcile("traffic", simulated=fsdp / ddp))
 trainings.stages_table()
 
 # %% [markdown] lesson="reason traffic"
-# **Our reason.** Two all-gathers and a reduce-scatter: three halves of an all-reduce, where DDP sends two. The notes list
-# “Reduces sync time” as a benefit. FSDP sends more, not less. What it saves is memory. Its all-gathers can hide behind
+# **Our reason.** Two all-gathers and a reduce-scatter: three halves of an all-reduce, where DDP sends two. You often read
+# “Reduces sync time”. Here FSDP sends more, not less. What it saves is memory. Its all-gathers can hide behind
 # computing, but a layer cannot begin before its own has ended: a slow link is felt sooner than with DDP.
-# And why are parameters 2.3 bytes in the last row, not 1? Layers that compute are whole.
+# And why are parameters 2.3 bytes in the last row, not 1? While a layer computes, it is whole.
+
+# %% [markdown] lesson="after traffic"
+# All this holds where every number has 4 bytes. Today's usual policy gathers parameters in bfloat16, and reduces
+# gradients in float32; both are the defaults of torchtitan, PyTorch's own trainer:
+#
+# ```python
+# half = MixedPrecisionPolicy(
+#     param_dtype=torch.bfloat16, reduce_dtype=torch.float32)
+# fully_shard(layer, mp_policy=half)
+# ```
+#
+# Which row sends as much as float32 DDP? (DDP under `autocast` sends that, too: its gradients stay float32.)
+
+# %% lesson="after traffic"
+by_dtype.dtypes_table()
 
 # %% [markdown]
-# Look at the parameters below, through one step of one rank. Their floor is its shards. Each tooth is a layer that is
-# gathered and let go. When is the sum highest: in the forward pass, in the backward pass, or in the update?
+# Look at the parameters below, through one step of one rank. The floor is this rank's shards. Each tooth is a layer
+# that is gathered and let go. When is the sum highest: in the forward pass, in the backward pass, or in the update?
 
 # %%
 done, second_step = trainings.sawtooth()
@@ -144,7 +169,7 @@ show.memory_over_time(done, since=second_step)
 
 # %% [markdown]
 # **Your turn.** In which order are layers gathered? The last layer's backward pass follows its forward pass at once. So a
-# rank need not let go of it. Below, your line says what comes next, and eight layers are trained.
+# rank does not let go of that layer in between. Below, your line says what comes next, and eight layers are trained.
 
 
 # %% lesson="turn gather_order"
@@ -179,8 +204,8 @@ your_line.order_table(gather_order)
 # %% lesson="quiz collectives"
 quiz(
     "collectives",
-    "12 layers on 64 ranks, gathered and let go one by one; the last one stays. How many collectives does a rank take "
-    "part in, in one step?",
+    "12 layers on 64 ranks, gathered and let go one by one; the last one stays. How many collectives does a rank "
+    "join in one step?",
     answer=35,
     because="12 + 11 all-gathers, and 12 reduce-scatters.",
     wrong={
@@ -192,9 +217,18 @@ quiz(
 )
 
 # %% [markdown]
-# ## 4. What is gathered at once? · 6 minutes
+# ## 4. What is gathered at once? · {minutes} minutes
 #
-# What FSDP gathers at once is a **unit**. Here is what the notes print, the class left out:
+# What FSDP gathers at once is a **unit**. With torch's `fully_shard`, each call makes one:
+#
+# ```python
+# for layer in model.children():
+#     fully_shard(layer)
+# fully_shard(model)  # what is left
+# ```
+#
+# Many samples use its predecessor, `FullyShardedDataParallel`, today called FSDP1. Here is what one of them prints, without
+# the class:
 #
 # ```python
 # # fc1: 1024 -> 4096, fc2: 4096 -> 1024
@@ -203,7 +237,7 @@ quiz(
 # cpu_offload=CPUOffload(offload_params=True))
 # ```
 #
-# There is no *wrap policy*: nothing says which layers are units. So all of them are one.
+# There is no *wrap policy*: nothing says which layers are units. So the whole model is one unit.
 
 # %% lesson="predict printed"
 predict(
@@ -211,6 +245,7 @@ predict(
     "This model has 8.4 million parameters: 33.6 MB. With 4 ranks, wrapped as printed (and without the offload), how many MB "
     "of parameters does a rank hold at the worst moment?",
     unit="MB",
+    answer=42,
 )
 
 # %% lesson="after printed"
@@ -219,43 +254,47 @@ display(reconcile("printed", simulated=printed.parameters))
 wrapping.notes_sample()
 
 # %% [markdown] lesson="reason printed"
-# **Our reason.** A shard is 33.6/4 = 8.4 MB. The one unit is the whole model, 33.6 MB, beside it: 42 MB, more than with
-# DDP. And since the backward pass begins where the forward pass has ended, the unit stays. So this “FSDP” sends what DDP
-# does, and saves optimizer state and gradients only. It is ZeRO 2, with a shard more.
+# **Our reason.** A shard is 33.6/4 = 8.4 MB. The one unit, the whole model, adds 33.6 MB: 42 MB, more than
+# with DDP. And since the backward pass begins where the forward pass has ended, the unit stays. So this “FSDP” sends what
+# DDP does, and saves only optimizer state and gradients. It is ZeRO's stage 2, with an extra shard.
 
 # %% [markdown] lesson="after printed"
-# In the table, two units do not help either: torch fetches the next one while one computes, and then both are whole. Below
-# is a deeper model, as large as this one. How many units does it need before a rank holds less than with DDP? What rises
-# meanwhile?
+# Now look at `fully_shard` on each layer: 25.2 MB, the rank's shards and the larger layer. FSDP1 holds 42 MB by layer,
+# too: in the backward pass it fetches the next unit while one computes, and then both are whole. (`fully_shard` fetches
+# into a buffer, which only the last column counts.)
+#
+# Below is a deeper model, as large as this one, under our own FSDP. How many units does it need before a rank holds less
+# than with DDP? And what rises in return?
 
 # %% lesson="after printed"
-wrapping.by_units()
+display(wrapping.by_units_chart())
+wrapping.by_units().folded()
 
 # %% lesson="quiz units"
 quiz(
     "units",
-    "GPT-3: 350 GB of parameters in half precision, in 96 equal layers. With 64 ranks, a unit a layer, and the next unit "
-    "fetched ahead, how many GB of parameters does a rank hold at the worst moment?",
+    "GPT-3: 350 GB of parameters in half precision, in 96 equal layers. With 64 ranks, a unit for each layer, and the "
+    "next unit fetched ahead, how many GB of parameters does a rank hold at the worst moment?",
     unit="GB",
     answer=12.76,
     within=0.03,
     because="350/64 of shards, and two layers whole: 5.47 + 2 · 350/96.",
     wrong={
-        5.47: "Those are the shards. What is gathered beside them?",
+        5.47: "Those are the shards. What is gathered on top of them?",
         9.11: "One layer is whole. And the one that is fetched ahead?",
-        7.29: "Those are two whole layers. And the shards of all others?",
+        7.29: "Those are two whole layers. And this rank's shards?",
         355.5: "That is one unit for the whole model.",
     },
 )
 
 # %% [markdown]
-# ## 5. ZeRO's Table 1 · 7 minutes
+# ## 5. ZeRO's Table 1 · {minutes} minutes
 #
-# How much is left on a device? The ZeRO paper has a table, for mixed precision with Adam: stages 1, 2 and 3 are its *Pos*,
-# *Pos+g* and *Pos+g+p*.
+# How much is left on a device? The ZeRO paper (arXiv:1910.02054) has a table for mixed precision with Adam. Its *Pos*,
+# *Pos+g* and *Pos+g+p* are stages 1, 2 and 3.
 #
-# **Your turn.** Your line fills the columns beside the published ones. The last column says how far from your line a small
-# GPT was, on a virtual cluster of as many ranks.
+# **Your turn.** Your line fills the columns beside the published ones. The last column says how far a small GPT was
+# from your line, on a virtual cluster with that many ranks.
 
 
 # %% lesson="turn bytes_a_parameter"
@@ -285,8 +324,9 @@ well = "Right: what is whole, and the shards."
 table.table_1(bytes_a_parameter, models=("7.5B",))
 
 # %% [markdown]
-# The published numbers are those of the formula, rounded, and the runs held just as much. Now set a stage below, and move
-# K. For each stage: how low does the stack get, with any number of ranks? (Ψ, psi, is the number of parameters.)
+# The published numbers are the formula's, rounded, and the runs held exactly what it says. Now choose a stage below,
+# and move K. For each stage: how low does the stack get, however many ranks there are? (Ψ, psi, is the number of
+# parameters.)
 
 # %%
 show.memory_stacks()
@@ -307,8 +347,8 @@ quiz(
 )
 
 # %% [markdown]
-# So what do the notes say of FSDP? Here is their list, whole and in their words. Three rows agree with what we count:
-# the first, and those on lower memory and on scalability.
+# So what do others say about FSDP? Here is a lecture's list, complete and in its words. Three rows agree with what we
+# count: the first, and those on lower memory and on scalability.
 
 # %%
 table.notes_table()
@@ -316,24 +356,24 @@ table.notes_table()
 # %% [markdown]
 # **A good place for a break.** Your predictions and lines are kept.
 #
-# ## 6. Fetch the next one ahead · 7 minutes
+# ## 6. Fetch the next one ahead · {minutes} minutes
 #
-# A gather and the computing that needs it follow one another. But while layer 2 computes, the link is idle, and could fetch
-# layer 3: **prefetching**. Here is a forward pass of eight unequal layers on eight GPUs, without it and with it. Look at rank
-# 0: where does it stand still?
+# A layer cannot compute before its gather has ended. But while layer 2 computes, the link is idle, and could fetch
+# layer 3: **prefetching**. Here is a forward pass of eight unequal layers on eight GPUs, without it and with it. Look
+# at rank 0: where does it stand still?
 
 # %%
-for ahead in (0, 1):
-    display(your_line.ahead_run(ahead).show())
+ways = {"without prefetching": 0, "one layer ahead": 1}
+show.compared({name: your_line.ahead_run(ahead) for name, ahead in ways.items()})
 
 # %% [markdown]
-# **Your turn.** What is fetched ahead needs room. Below, your line stands beside what a run held.
+# **Your turn.** What is fetched ahead needs room. Below, compare your line with what a run held.
 
 
 # %% lesson="turn most_whole"
 def most_whole(sizes, ahead):
     """While a layer computes, it is whole, and so are the next `ahead` layers, as far
-    as there are any. `sizes` has each layer's numbers. How many are whole at most?"""
+    as there are any. Layer i has sizes[i] numbers. How many are whole at most?"""
     ### BEGIN SOLUTION
     return max(sum(sizes[i : i + ahead + 1]) for i in range(len(sizes)))
     ### END SOLUTION
@@ -343,7 +383,7 @@ def most_whole(sizes, ahead):
 cases = [([5], 0), ([5], 3), ([3, 1, 4, 1, 5], 0), ([3, 1, 4, 1, 5], 1), ([9, 1, 1, 8, 8], 1), ([9, 1, 1, 8, 8], 2)]
 cases += [([1, 2, 3], 7), ([7, 7, 7, 7], 2), ([10, 1, 10, 1, 9, 9], 1), (list(range(96)), 1), ([1, 1, 30, 1, 1], 4)]
 wrong = {
-    lambda sizes, ahead: max(sizes) * (ahead + 1): "Are the layers beside the largest one as large?",
+    lambda sizes, ahead: max(sizes) * (ahead + 1): "Are the layers beside the largest one just as large?",
     lambda sizes, ahead: max(
         sum(sizes[i : i + ahead]) for i in range(len(sizes))
     ): "The layer that computes is whole, too.",
@@ -354,11 +394,17 @@ wrong = {
 well = "Right. With unequal layers it depends on which are neighbours."
 
 # %% lesson="after most_whole"
-your_line.ahead_table(most_whole)
+display(your_line.ahead_table(most_whole))
+display(hidden.backward_table())
+hidden.backward_run("both hidden").show()
 
 # %% [markdown] lesson="after most_whole"
-# One layer ahead saves a third of the time here. Two save some more, since the layers are unequal; each one costs a whole
-# layer of memory. FSDP also fetches ahead in the backward pass, and sends gradients while the layer before computes.
+# One layer ahead saves a third of the time here. Two save a little more, since the layers are unequal; each costs a whole
+# layer of memory.
+#
+# In the backward pass two things travel: one layer's parameters come, and another one's gradients leave. FSDP hides both,
+# the first by **backward prefetch**. The second table has blocks of torch on the same GPUs, and the figure their run.
+# Which transfers does nothing hide?
 
 # %% lesson="quiz hidden"
 quiz(
@@ -377,19 +423,21 @@ quiz(
 )
 
 # %% [markdown]
-# ## 7. What is left · 5 minutes
+# ## 7. What is left · {minutes} minutes
 #
-# With enough ranks, model states hardly count any more. **Activations** do: the outputs of all layers of this rank's
-# batch wait for the backward pass. More ranks do not divide them.
+# With enough ranks, model states hardly count any more. **Activations** do: the outputs of all layers, for this rank's
+# batch, wait for the backward pass. More ranks do not divide them.
 #
-# **Activation checkpointing** (Chen et al., 2016) keeps the input of each *segment* of layers only. Before the backward pass
-# of a segment, its forward pass is computed once more. It costs no bytes on the link; it costs time.
+# **Activation checkpointing** keeps only the input of each *segment* of layers (Chen et al., *Training Deep Nets with
+# Sublinear Memory Cost*, arXiv:1604.06174). Before a segment's backward pass, its forward pass is computed once more.
+# That costs no bytes on the link; it costs time.
 
 # %% lesson="predict again"
 predict(
     "again",
-    "16 equal layers, each a segment. By how many percent does checkpointing lengthen the computing of a step?",
+    "16 equal layers, each a segment. By what percentage does checkpointing lengthen the computation of a step?",
     unit="%",
+    answer=32,
 )
 
 # %% lesson="after again"
@@ -398,40 +446,48 @@ display(reconcile("again", simulated=100 * (again / plain - 1)))
 recomputed.recomputed_table()
 
 # %% [markdown] lesson="reason again"
-# **Our reason.** A backward pass computes two gradients, of the layer's input and of its parameters: about two forward
-# passes. So a step is 3, and one more makes 4: a third; here a little less, since the last layer is not computed again. The
-# table shows what that buys. Segments of √16 = 4 layers leave half of what was alive. A segment for each layer leaves as
-# much as none: these layers have nothing inside. A block of a transformer has much inside, and gains at once.
+# **Our reason.** A backward pass computes two gradients, those of the layer's input and of its parameters: about two forward
+# passes. So a step costs 3 forward passes, and one more makes 4: a third more; here a little less, since the last layer
+# is not computed again. The table shows what that buys. Segments of √16 = 4 layers halve what is alive in
+# memory. A segment for each layer saves nothing: these layers keep only their input. A transformer's block keeps
+# much more, and gains at once.
 
 # %% [markdown]
-# What is needed once in a step may also live on the **host**, in the memory of the CPU. The notes' sample does that:
-# `CPUOffload(offload_params=True)`. In torch that moves shards, gradients and the optimizer's update to the host. Below, only
-# Adam's state lives there, or its update as well. Which sends more over the bus between device and host?
+# What is needed once a step may also live on the **host**: in the CPU's memory. The sample does that:
+# `CPUOffload(offload_params=True)`, today `offload_policy=CPUOffloadPolicy()`. It moves shards, gradients and the
+# optimizer's update to the host. Below, only Adam's state lives there, or its update as well. Which sends more over the bus
+# between device and host?
 
 # %%
 offload.offload_table()
 
 # %% [markdown]
-# ## 8. torch's own · 2 minutes
+# ## 8. torch's own · {minutes} minutes
 #
-# For your own models, take torch's. It has two: `FullyShardedDataParallel`, the notes' one, with a flat vector for each unit
-# as ours; and today's `fully_shard`, which cuts each parameter on its own:
+# For your models, use `fully_shard`. It cuts each parameter separately, and puts a **DTensor** in its place: a tensor
+# whose parts are on several ranks. A **DeviceMesh** says which:
 #
 # ```python
+# mesh = init_device_mesh("cuda", (nodes, 8),
+#                         mesh_dim_names=("replicate", "shard"))
 # for block in model.blocks:
-#     fully_shard(block)
-# fully_shard(model)
+#     fully_shard(block, mesh=mesh)
+# fully_shard(model, mesh=mesh)
 # ```
 #
-# Below, both stand beside ours. Are gradients and parameters those of one rank? Do all send the same?
+# FSDP1, the sample's class, cuts one flat vector for each unit, as ours does. It is history: PyTorch's
+# [tutorial](https://docs.pytorch.org/tutorials/intermediate/FSDP_tutorial.html) on it opens with “FSDP1 is deprecated”.
+# Below, both stand beside ours. Are the results the same as with one rank?
 
 # %%
 compared_with_torch.beside_torch_table()
 
 # %% [markdown]
-# And here a small GPT learns from the source of Python's own library, which every machine has. **Hybrid sharding** cuts
-# within each node only, and all-reduces gradients' shards across nodes: more memory, fewer bytes between nodes. Compare the
-# losses first. Which row sends least, of those with fewer than 12 bytes a parameter?
+# The mesh above has two dimensions: **hybrid sharding** (HSDP). It cuts within each node only, and all-reduces the
+# gradients' shards across nodes: more memory, fewer bytes between nodes. A mesh with one dimension gives plain FSDP.
+#
+# Here a small GPT learns from the source of Python's standard library, which every machine has. Compare the losses
+# first. Which row sends least, of those with fewer than 12 bytes a parameter?
 
 # %%
 trainings.methods_table()
@@ -439,8 +495,9 @@ trainings.methods_table()
 # %% [markdown]
 # | what else shards change | by hand | in torch |
 # |---|---|---|
-# | clipping by the norm | one number is all-reduced: in the lab | `clip_grad_norm_` knows them |
-# | saving | each rank its shard; another number of ranks cuts anew: in the lab | `torch.distributed.checkpoint` |
+# | clipping by the norm | one number is all-reduced: in the lab | `clip_grad_norm_` handles DTensors |
+# | saving | each rank saves its shard; a different number of ranks cuts them anew: in the lab | `torch.distributed.checkpoint` |
+# | bytes that are gathered | matrices in float8: [more](more.ipynb) | torchao's `enable_fsdp_float8_all_gather` |
 # | slow links between nodes | hybrid sharding: [more](more.ipynb) | `fully_shard` on a mesh of two dimensions |
 
 # %% [markdown]
@@ -448,12 +505,12 @@ trainings.methods_table()
 #
 # You can now say:
 #
-# - what 16 bytes a parameter are, and which of them each stage divides;
-# - why stage 2 sends what DDP sends, and FSDP 1.5 times as much;
-# - what a unit is, and how many bytes a rank holds at the worst moment;
+# - what the 16 bytes a parameter are, and what each stage divides;
+# - why stage 2 sends what DDP sends, and FSDP 1.5 times that if dtypes are equal;
+# - what a unit is, and what a rank holds at the worst moment;
 # - what prefetching, checkpointing and offloading cost.
 #
 # In practice: `fully_shard`, on each block and on the model.
 #
-# **Go on**: [the lab](../../labs/08_fsdp/lab.ipynb). Your lines are steps of it. [More](more.ipynb): checkpoints, clipping,
-# all of Table 1. **Or stop here**, and begin with the lab.
+# **Go on**: [the lab](../../labs/08_fsdp/lab.ipynb). You will meet your lines there. [More](more.ipynb):
+# checkpoints, clipping, all of Table 1. **Or stop here**, and begin with the lab.

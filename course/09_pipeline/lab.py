@@ -10,14 +10,17 @@
 # ## How to work
 #
 # Write each function in its cell, in place of `raise NotImplementedError()`. Run the cell below it: it runs your
-# function, on 1 to 5 ranks of a virtual cluster where ranks take part. It looks at the results, at what was sent and in
+# function (a distributed one on 1 to 5 ranks of a virtual cluster). It looks at the results, at what was sent and in
 # which order, *and* at what each rank held, and says what it saw. Try as often as you like. Each of the first five
 # exercises has three folded hints. A program that hangs is stopped.
 #
-# **Stages.** A model is cut into p **stages**. Stage s = 0, …, p − 1 has the s-th part of its layers, and stands on rank s
-# of `group`: `dist.get_rank(group)` is s, and `dist.get_world_size(group)` is p. p may be 1. `group=None` is all ranks.
-# Every call of `dist` gets `group=group`, and names its peer by its rank in the group: by `group_src`, `group_dst`, or as in
-# `dist.P2POp(dist.isend, y, group=group, group_peer=s + 1)`.
+# **Stages.** A model is cut into p **stages**. Stage s = 0, …, p − 1 has the s-th part of its layers, and runs on rank
+# s of `group`: `dist.get_rank(group)` is s, and `dist.get_world_size(group)` is p. p may be 1. `group=None` is all
+# ranks. Every call of `dist` gets `group=group`, and names its peer by its rank in the group: by `group_src`,
+# `group_dst`, or as in `dist.P2POp(dist.isend, y, group=group, group_peer=s + 1)`.
+#
+# **Your arguments stay as they are**, unless the text says otherwise: values, order, `requires_grad`, `.grad`, hooks.
+# What you return is new: whoever changes it later must not change them.
 
 # %% [markdown] lab="readonly streams"
 # **Micro-batches.** A batch is cut into m **micro-batches**, i = 0, …, m − 1. m is 1 or more; it may be smaller than p.
@@ -27,12 +30,12 @@
 # - **B**, the backward pass: from dy_i, the gradient of the output, to dx_i, that of the input. On stage s − 1 that is
 #   dy_i.
 #
-# So F of micro-batch i has to be over on stage s − 1 before it begins on stage s. B has to be over on stage s + 1 before
-# it begins on stage s; on the last stage, F of i there. A stage **keeps** micro-batch i from the beginning of its F to the
-# end of its B: all that time its activations fill memory. Weights change only when all B are done, except in exercises 7
-# and 8.
+# So F of micro-batch i has to end on stage s − 1 before it begins on stage s. B has to end on stage s + 1 before it
+# begins on stage s; on the last stage it waits for F of i there. A stage **keeps** micro-batch i from the beginning of
+# its F to the end of its B: all that time its activations fill memory. Weights change only when all B are done, except
+# in exercises 7 and 8.
 #
-# **Streams.** What a stage does, in turn, is a list of pairs, its *stream*. `("F", 3)` is F of micro-batch 3, and
+# **Streams.** What a stage does, in order, is a list of pairs, its *stream*. `("F", 3)` is F of micro-batch 3, and
 # `("B", 3)` is B. Exercise 3 adds messages, exercise 6 a third entry, exercise 7 two more kinds.
 #
 # **Slots.** On paper, each F and each B takes one slot of time, and a message takes none. Slots count from 0. Two stages
@@ -54,7 +57,8 @@ from lockstep import check, show
 # %% [markdown] lab="readonly about-draw_the_schedule"
 # ## 1. Draw the schedule ({minutes} minutes, {points} points)
 #
-# Decide yourself who computes what, when. Your drawing then trains a model. (Sections 2, 4 and 5 of the lesson.)
+# Decide for yourself who computes what, and when. Your drawing then trains a model. (Sections 2, 4 and 5 of the
+# lesson.)
 #
 # - **You get** the number of `stages` p and of `micro_batches` m, and `cap`: how many micro-batches a stage may keep at once.
 # - **You return** a drawing: a list of p rows, one for each stage, stage 0 first. A row is a list of cells, one for each
@@ -69,26 +73,26 @@ from lockstep import check, show
 # A drawing is **legal** if
 #
 # 1. each row has F and B of each micro-batch once, and nothing else;
-# 2. F of i on stage s stands in a later slot than F of i on stage s − 1;
-# 3. B of i on stage s stands in a later slot than B of i on stage s + 1; on the last stage, later than F of i there;
-# 4. in no slot a stage keeps more than `cap` micro-batches. The slots of F and of B count: if a stage is full and has B0 in
-#    slot 5, it may begin another F in slot 6;
-# 5. all rows have their F in the same order, and all rows have their B in the same order. Any order will do, and that of B
-#    may be another one. (Messages between two stages arrive in the order in which they are sent.)
+# 2. F of i on stage s is in a later slot than F of i on stage s − 1;
+# 3. B of i on stage s is in a later slot than B of i on stage s + 1; on the last stage, later than F of i there;
+# 4. in no slot does a stage keep more than `cap` micro-batches. The slots of F and of B count: if a stage is full and
+#    has B0 in slot 5, it may begin another F in slot 6;
+# 5. all rows have their F in the same order, and all rows have their B in the same order. Any order will do, and that
+#    of B may be a different one. (Messages between two stages arrive in the order in which they are sent.)
 #
 # The check runs each legal drawing on p ranks, with an exchange of messages after each slot: its gradients are those of one
 # rank.
 
 # %% [markdown] lab="hint draw_the_schedule"
 # Begin with (3, 2, 1): each stage keeps one micro-batch at a time. Draw F0 down the stages and B0 up again. When is stage 0
-# free for F1? For (3, 4, 4) draw all F as early as they can stand. Then look at the last stage: what could it do in the
+# free for F1? For (3, 4, 4) draw all F as early as they can go. Then look at the last stage: what could it do in the
 # slot after F0?
 #
 # ---
 #
-# Fill the drawing slot by slot, not stage by stage. In each slot ask each stage: is there a B that may stand here? Then draw
-# it: it makes room. If not, is there an F, and room for it? The trap is to prefer F: then a B waits, and with it all stages
-# before this one.
+# Fill the drawing slot by slot, not stage by stage. In each slot ask each stage: is there a B that may go here? Then
+# draw it: it makes room. If not, is there an F, and room for it? The trap is to prefer F: then a B waits, and with it
+# all stages before this one.
 #
 # ---
 #
@@ -100,8 +104,8 @@ from lockstep import check, show
 # .. .. .. F0 B0 F1 ...
 # ```
 #
-# Go on by turns. For cap = 3, stage 0 stops after F2: all that follows moves. The check tells you the first rule that the
-# first such drawing breaks, with its stage and slot, or how many slots are possible.
+# Go on like this, B and F alternately. For cap = 3, stage 0 stops after F2: everything that follows moves. The check
+# tells you the first rule that the first faulty drawing breaks, with its stage and slot, or how many slots are possible.
 
 # %% lab="readonly board"
 show.board(4, 6, 4)
@@ -168,8 +172,8 @@ check("pipeline.draw_the_schedule", draw_the_schedule)
 # %% [markdown] lab="readonly about-one_f_one_b"
 # ## 2. One forward, one backward ({minutes} minutes, {points} points)
 #
-# Your third drawing had four stages. This is a schedule for any size: as short as can be, and few micro-batches are kept.
-# (Section 5 of the lesson.)
+# Your third drawing had four stages. This is a schedule for any size: as short as can be, and it keeps few
+# micro-batches. (Section 5 of the lesson.)
 #
 # - **You get** the number of this `stage` s, and the numbers of `stages` p and of `micro_batches` m.
 # - **You return** the stage's stream, a list of 2·m pairs: `("F", 0)`, …, `("B", m − 1)`. No messages.
@@ -177,16 +181,16 @@ check("pipeline.draw_the_schedule", draw_the_schedule)
 # - **It may cost** 2·(m + p − 1) slots, if all p stages follow your streams and each begins its next pass as soon as it can.
 #   And stage s keeps at most min(m, p − s) micro-batches.
 #
-# F come in ascending order, and B, too. For each p, m and s exactly one stream does all this. m may be smaller than p.
+# F come in ascending order, and so do B. For each p, m and s exactly one stream does all this. m may be smaller than p.
 
 # %% [markdown] lab="hint one_f_one_b"
-# Read your third drawing row by row, and leave out what is idle. How many F stand before the first B on stage 0, 1, 2, 3?
-# What follows then, and what is left at the end?
+# Read your third drawing row by row, and leave out what is idle. How many F come before the first B on stage 0, 1, 2,
+# 3? What follows then, and what is left at the end?
 #
 # ---
 #
-# The stream has three parts: some F; then B and F by turns, as long as there are F; then the B that are left. How many F
-# come first follows from what the stage may keep. The trap is m < p: then the first part already has all F.
+# The stream has three parts: some F; then B and F alternately, as long as there are F; then the B that are left. How
+# many F come first follows from what the stage may keep. The trap is m < p: then the first part already has all F.
 #
 # ---
 #
@@ -205,7 +209,7 @@ check("pipeline.draw_the_schedule", draw_the_schedule)
 
 # %% lab="answer one_f_one_b"
 def one_f_one_b(stage, stages, micro_batches):
-    """The stage's stream, [("F", 0), ...]: a forward and a backward pass by turns, as early as can be."""
+    """The stage's stream, [("F", 0), ...]: forward and backward passes alternating, as early as can be."""
     ### BEGIN SOLUTION
     first = min(micro_batches, stages - stage)
     stream = [("F", i) for i in range(first)]
@@ -228,13 +232,13 @@ check("pipeline.one_f_one_b", one_f_one_b)
 # - **You get**, on each rank: `module`, this stage's part of the model; `stream`, this stage's stream, with messages;
 #   `inputs`, on stage 0 the list of all x_i, on other stages an empty list; `targets`, on the last stage the list of all
 #   targets, elsewhere an empty list; `loss`: `loss(y, target)` is a tensor of one number, a mean over a micro-batch; and
-#   `shape`, the shape of this stage's x_i, for all i alike. Everything is float32 on the default device:
+#   `shape`, the shape of this stage's x_i, the same for all i. Everything is float32 on the default device:
 #   `torch.empty(shape)` fits.
 # - **You return** a list: for each of `module.parameters()`, in their order, the gradient of the step's loss. That is the
 #   mean of the micro-batches' losses: (loss(y_0, t_0) + … + loss(y_{m−1}, t_{m−1}))/m, with the last stage's y_i. On that
 #   stage m is `len(targets)`.
-# - **You may use** autograd, and `dist.batch_isend_irecv`. What autograd computes on one stage doesn't go on by itself on
-#   another one: you send it.
+# - **You may use** autograd, and `dist.batch_isend_irecv`. What autograd computes on one stage doesn't reach another
+#   one by itself: you send it.
 # - **It may cost** one call of `module` for each F, and the messages of the stream, one tensor each; no collective. And
 #   memory: micro-batch i is *under way* from its first pair in the stream to its last. Let k be the most that are under way
 #   at once. At no time may you hold what belongs to more than k + 1 of them: x_i, y_i, dx_i, dy_i and what autograd keeps.
@@ -255,10 +259,11 @@ check("pipeline.one_f_one_b", one_f_one_b)
 # post them all with one `dist.batch_isend_irecv`, in their order, then wait for all. Posted one by one, they can wait for
 # each other for ever.
 #
-# F, B and messages come in any order of i: y_1 may be computed before y_0 is sent, x_1 received before F of 0, F of 2 stand
-# before F of 0. All y_i and dx_i are contiguous: send them as they are. Leave `inputs` and `targets` as they are; what a
-# parameter's `.grad` holds at the beginning doesn't count. Your function may be called twice with one `module`. The first
-# stage has no dx_i to send. A stage in the middle may have no parameters: then return [].
+# F, B and messages come in any order of i: y_1 may be computed before y_0 is sent, x_1 may be received before F of 0,
+# and F of 2 may come before F of 0. All y_i and dx_i are contiguous: send them as they are. Leave `inputs` and
+# `targets` as they are; what a parameter's `.grad` holds at the beginning, numbers or None, doesn't count. Your function
+# may be called twice with one `module`: what it returned first stays as it was. The first stage has no dx_i to send. A
+# stage in the middle may have no parameters: then return [].
 
 # %% [markdown] lab="hint pipeline_worker"
 # Take two stages, one micro-batch, and paper. Write all tensors under each stage: x, y, dy, dx. Which of them travel? On
@@ -269,8 +274,8 @@ check("pipeline.one_f_one_b", one_f_one_b)
 # Four dictionaries by micro-batch hold all that is under way: inputs, outputs, gradients of outputs, gradients of inputs.
 # What a pair needs is in one of them, what it makes goes into another. Take out what is needed for the last time:
 # `pop`. The last stage can treat its share of the loss as its output. Then B is the same everywhere:
-# `y.backward(dy)`, and there dy is None. The traps: a received tensor that nobody follows; the m in the mean, which dy
-# has in it already on the other stages; neighbouring messages posted one by one.
+# `y.backward(dy)`, and there dy is None. The traps: a received tensor that autograd doesn't track; the m in the mean,
+# which is already in dy on the other stages; neighbouring messages posted one by one.
 #
 # ---
 #
@@ -294,7 +299,7 @@ check("pipeline.one_f_one_b", one_f_one_b)
 # return ...
 # ```
 #
-# The check tells you which gradient differs, where a stage leaves its stream, and how many bytes it holds.
+# The check tells you which gradient differs, where a stage departs from its stream, and how many bytes it holds.
 
 
 # %% lab="answer pipeline_worker"
@@ -354,18 +359,18 @@ check("pipeline.pipeline_worker", pipeline_worker)
 # - **You get**, on each rank: `forward` and `backward`, two functions. `forward(i, x)` is this stage's y_i; on stage 0 x is
 #   None. It keeps x itself for `backward(i, dy)`, this stage's dx_i; on the last stage dy is None. Each returns a new
 #   tensor. The number of `micro_batches` m. And `shape`: that of all these tensors, float32.
-# - **You return** the list of all that `backward` returned, for i = 0, …, m − 1.
+# - **You return** the list of everything that `backward` returned, for i = 0, …, m − 1.
 # - **You may use** send and receive in all their forms.
 # - **It may cost** the messages that the program below sends, one tensor each and no others; no collective, no barrier. Each
 #   rank calls `forward` and `backward` in the order in which the program below does, once for each i.
 #
 # Rely on no buffer: a send may last until its receive has begun. And what a rank posts to one other rank goes one after the
 # other, even with `isend` and `irecv`: if both post their send first, or both their receive, both may wait. Only what one
-# `batch_isend_irecv` posts goes at once. (It wants at least one operation.) Small messages often get through: that proves
-# nothing.
+# `batch_isend_irecv` posts goes at once. (It needs at least one operation.) Small messages often get through: that
+# proves nothing.
 
 # %% [markdown] lab="hint mend_one_f_one_b_exchange"
-# Two stages, two micro-batches. Write both ranks' sends and receives below each other, in their order. Find the first
+# Two stages, two micro-batches. Write down both ranks' sends and receives side by side, in their order. Find the first
 # moment at which both send. What does each of them want next?
 #
 # ---
@@ -391,7 +396,7 @@ check("pipeline.pipeline_worker", pipeline_worker)
 # ...  # what is left
 # ```
 #
-# The check tells you who waits for whom, and the first pass that stands elsewhere.
+# The check tells you who waits for whom, and the first pass that is out of place.
 
 
 # %% lab="given mend_one_f_one_b_exchange"
@@ -465,22 +470,23 @@ check("pipeline.mend_one_f_one_b_exchange", mend_one_f_one_b_exchange)
 # %% [markdown] lab="readonly about-partition_layers"
 # ## 5. Which layers on which stage? ({minutes} minutes, {points} points)
 #
-# A pipeline is as fast as its slowest stage. Cut the model so that this one is as fast as can be. (Section 9 of the lesson.)
+# A pipeline is as fast as its slowest stage. Cut the model so that this stage is as fast as can be. (Section 9 of the
+# lesson.)
 #
 # - **You get** `costs`, a list: how long each layer computes, first to last, in whole µs, 0 or more; and the number of
 #   `stages` p, at most as many as there are layers.
 # - **You return** a list of p whole numbers: how many layers each stage has. Layers keep their order: the first stage has
 #   the first ones. Each stage has at least one layer, and their sum is the number of layers.
 # - **You may use** arithmetic: nothing runs, nothing is sent.
-# - **It may cost** nothing on ranks. There are up to 200 layers on up to 16 stages: too many cuts to try them all. A call takes
-#   at most 5 seconds.
+# - **It may cost** nothing on ranks. There are up to 200 layers on up to 16 stages: too many cuts to try all of them.
+#   The calls of a case have 5 seconds.
 #
 # A stage costs the sum of its layers. Of all cuts, return one whose most expensive stage costs the least. There may be
 # several: any of them is right.
 
 # %% [markdown] lab="hint partition_layers"
-# Take [5, 5, 4, 3, 3, 2, 1, 1] on 4 stages. Two layers each: what does the dearest stage cost? Now ask it the other way round: can
-# you cut so that no stage costs more than 7? More than 6?
+# Take [5, 5, 4, 3, 3, 2, 1, 1] on 4 stages. Two layers each: what does the most expensive stage cost? Now ask the
+# question the other way round: can you cut so that no stage costs more than 7? More than 6?
 #
 # ---
 #
@@ -502,7 +508,7 @@ check("pipeline.mend_one_f_one_b_exchange", mend_one_f_one_b_exchange)
 # ...  # the smallest limit for which fill finds a cut
 # ```
 #
-# The check tells you what the dearest stage of your cut costs, and what is possible.
+# The check tells you what the most expensive stage of your cut costs, and what is possible.
 
 
 # %% lab="answer partition_layers"
@@ -554,8 +560,8 @@ check("pipeline.partition_layers", partition_layers)
 # - A stage's F, v·m of them: the first group through chunk 0, the first group through chunk 1, …, through chunk v − 1; then
 #   the second group through chunk 0, …
 # - Its B: the same, but each group goes through chunk v − 1 first, and through chunk 0 last.
-# - The stage begins with w = 2·(p − s − 1) + (v − 1)·p of its F, or with all of them if there are fewer. Then, by turns, one
-#   F and one B, as long as there are F. Then the B that are left.
+# - The stage begins with w = 2·(p − s − 1) + (v − 1)·p of its F, or with all of them if there are fewer. Then it
+#   alternates, one F and one B, as long as there are F. Then come the B that are left.
 #
 # Stage 1 of p = 2, with v = 2 and m = 4 (a letter b is chunk 1): F0 F1 F0b B0b F1b B1b F2 B0 F3 B1 F2b B2b F3b B3b B2 B3.
 
@@ -588,7 +594,7 @@ check("pipeline.interleaved", interleaved)
 # - **You return** the stage's stream, with four kinds of pairs: `("F", i)` and `("B", i)` in the order of exercise 2;
 #   `("U", i)`, an update of the weights, after B of i; and `("drop", v)`.
 # - **You may use** arithmetic.
-# - **It may cost** as few versions of the weights as can be: drop each one as early as you may.
+# - **It may cost** as few versions of the weights as possible: drop each one as early as you may.
 #
 # Version v is the stage's weights after v updates; it begins with version 0. F uses the newest version, and B of i uses the
 # one that F of i has used. A version is needed while it is the newest one, and while a minibatch that used it in F waits for its
@@ -663,8 +669,8 @@ check("pipeline.pipedream", pipedream)
 # - **You may use** arithmetic. i may be 10¹²: nobody counts that far one by one.
 # - **It may cost** nothing.
 #
-# Each stage follows the order of exercise 2, for an endless row of minibatches, with an update right after each B. It keeps
-# p − s minibatches when it is full.
+# Each stage follows the order of exercise 2, for an endless series of minibatches, with an update right after each B.
+# It keeps p − s minibatches when it is full.
 #
 # - *none*: F and B each use the newest version that the stage has then.
 # - *stashing*: F uses the newest one; B of i uses the one that F of i has used on this stage.
@@ -693,5 +699,5 @@ check("pipeline.weight_version", weight_version)
 # `check("pipeline.pipeline_worker", pipeline_worker, on="processes")`.
 #
 # What professionals use: `torch.distributed.pipelining`. Its stages wrap modules, and `Schedule1F1B` or
-# `ScheduleInterleaved1F1B` decide who computes what, when. The lesson's
+# `ScheduleInterleaved1F1B` decide who computes what, and when. The lesson's
 # [more](../../course/09_pipeline/more.ipynb) puts it beside our worker.

@@ -3,13 +3,15 @@
 #
 # **How large is the bubble?**
 #
+# ![](opening.svg)
+#
 # In unit 08 every rank had a part of each layer, and borrowed the rest. Here a rank has whole layers, but not all of them.
-# What travels is what goes from layer to layer. You count who waits for whom, and what waiting costs.
+# What one layer hands to the next is all that travels. You work out who waits for whom, and what waiting costs.
 #
 # | | minutes | what |
 # |---|---|---|
-# | Whole lesson | 55 | sections 1 to 9 |
-# | Short path | 25 | sections 1, 2 and 5, the wrap-up; then `one_f_one_b` in the lab |
+# | Whole lesson | {minutes} | sections 1 to 9 |
+# | Short path | {minutes} | sections 1, 2 and 5, the wrap-up; then `one_f_one_b` in the lab |
 # | [Lab](../../labs/09_pipeline/lab.ipynb) | 125 | five exercises, and more for those who want them |
 #
 # From units 04 and 05 you need messages, deadlocks, and the ring all-reduce.
@@ -21,7 +23,7 @@ from lockstep import predict, quiz, reconcile, run, show, your_turn
 from lockstep.errors import Deadlock
 from lockstep.experiments.pipeline import equality, lecture_notes, notes_sample
 from lockstep.experiments.pipeline import placement, published, training, your_line
-from lockstep.experiments.pipeline.drawn import drawn
+from lockstep.experiments.pipeline import zero_bubbles
 from lockstep.pipeline import blocking_messages, pipedream_staleness
 from lockstep.pipeline.instructions import SendActivation
 from lockstep.pipeline.schedule_costs import bubble, peak_activations, weight_versions
@@ -30,10 +32,12 @@ from lockstep.pipeline.simulate import Times
 from lockstep.pipeline.stage_partition import partition_layers
 from lockstep.pipeline.validate import faults
 
+show.pipeline("gpipe", 3, 6, among=("gpipe",))
+
 # %% [markdown]
-# ## 1. Two devices, one at work · 5 minutes · short path
+# ## 1. Layers on two devices · {minutes} minutes · short path
 #
-# The notes head this sample “Pipeline Parallelism”. Its layers stand on two GPUs:
+# A slide calls this sample “Pipeline Parallelism”. Its layers are on two GPUs:
 #
 # ```python
 # x = x.to('cuda:0')    # Send input to GPU 0
@@ -43,9 +47,9 @@ from lockstep.pipeline.validate import faults
 # x = self.layer3(x)
 # ```
 #
-# Layers on one device are a **stage**. A training step goes forward through all stages, and back. Then each stage updates
-# its own weights. Commit to a number, then look at the notes' layers in a step with 16,384 examples: when do both ranks
-# compute?
+# The layers on one device are a **stage**. A training step goes forward through all stages, and back. Then each stage
+# updates its own weights. Commit to a number first. Then look at the sample's layers in a step with 16,384 examples: when
+# do both ranks compute?
 
 # %% lesson="predict naive"
 predict(
@@ -53,6 +57,7 @@ predict(
     "A model of 8 equal layers is cut into 4 stages, on 4 GPUs. The batch goes through them in one piece. How many times as "
     "fast as on one GPU is a training step?",
     unit="times",
+    answer=1,
 )
 
 # %% lesson="after naive"
@@ -64,20 +69,21 @@ print(f"after building the layers, both compute for {both:g} s")
 serial.show()
 
 # %% [markdown] lesson="reason naive"
-# **Our reason.** While one stage computes, three wait: those behind it for their input, those before it for a gradient. So
-# four GPUs are as fast as one. What is over 1 is the update, and building the model: stages do that at once. The number does
-# not show what is gained: each GPU holds a quarter of the model.
+# **Our reason.** While one stage computes, three wait: those after it for their input, those before it for a gradient.
+# So four GPUs are only as fast as one. The difference of 1 % comes from building and updating the model, which all
+# stages do at once. You gain memory, not time: each GPU holds a quarter of the model.
 
 # %% [markdown]
-# ## 2. Micro-batches · 10 minutes · short path
+# ## 2. Micro-batches · {minutes} minutes · short path
 #
-# Cut the batch into m **micro-batches**. Then stage 0 begins the second one while stage 1 is at the first: that is a
-# pipeline. **GPipe** (Huang et al., 2019) makes all forward passes, then all backward passes, and one update at the end.
-# So the gradients are those of the whole batch on one device. Below, F1 is the forward pass of micro-batch 1, and B1 its
-# backward pass. Dots are time in which a stage is idle: the **bubble**.
+# Cut the batch into m **micro-batches**. Then stage 0 begins the second one while stage 1 works on the first: that is a
+# pipeline. **GPipe** runs all forward passes, then all backward passes, and makes one update at the end (Huang et al.,
+# *GPipe: Easy Scaling with Micro-Batch Pipeline Parallelism*, arXiv:1811.06965). So the gradients are those of the
+# whole batch on one device. Play it below. The numbers are micro-batches; the empty slots are idle time: the
+# **bubble**.
 
 # %%
-print(drawn(streams("gpipe", 3, 3), Times.equal()))
+show.pipeline("gpipe", 3, 3, times=Times.equal(), among=("gpipe",))
 
 # %% lesson="predict bubble"
 predict(
@@ -85,6 +91,7 @@ predict(
     "GPipe on 8 stages, with 8 micro-batches. A forward pass and a backward pass take equally long, and a message takes no "
     "time. What percentage of the time is a stage idle?",
     unit="%",
+    answer=46.7,
 )
 
 # %% lesson="after bubble"
@@ -93,16 +100,16 @@ reconcile("bubble", simulated=100 * idle)
 
 # %% [markdown] lesson="reason bubble"
 # **Our reason.** The last stage waits 7 slots for its first input. Then it has 8 forward and 8 backward passes. After these
-# it takes 7 more slots until the last gradient is back at stage 0. So the step has 30 slots, and each stage is idle in 14. The
-# number does not show that backward passes may be longer: then the bubble is longer, too, and its share stays.
+# it takes 7 more slots until the last gradient is back at stage 0. So the step has 30 slots, and each stage is idle in 14. If
+# backward passes take longer, so does the bubble, but its share stays the same.
 
 # %% [markdown]
-# **Your turn.** Write that share for any number of stages p and of micro-batches m. Your line fills a table below.
+# **Your turn.** Write that share for any number p of stages and m of micro-batches. Your line is drawn below.
 
 
 # %% lesson="turn bubble_share"
 def bubble_share(p, m):
-    """GPipe with p stages and m micro-batches: which share of the step, 0 to 1,
+    """GPipe with p stages and m micro-batches: for what share of the step, 0 to 1,
     is a stage idle?"""
     ### BEGIN SOLUTION
     return (p - 1) / (m + p - 1)
@@ -112,43 +119,45 @@ def bubble_share(p, m):
 # %% lesson="behind bubble_share"
 cases = [(p, m) for p in (1, 2, 3, 8) for m in (1, 3, 8)] + [(4, 64), (16, 2), (100, 1000)]
 wrong = {
-    lambda p, m: (p - 1) / m: "That is idle time by the time at work. What is the whole step?",
-    lambda p, m: (p - 1) / p: "That is without micro-batches: one stage at work, the others wait. What does m change?",
+    lambda p, m: (p - 1) / m: "That is idle time divided by working time. What is the whole step?",
+    lambda p, m: (p - 1) / p: "That is without micro-batches: one stage works, the others wait. What does m change?",
     lambda p, m: p / (m + p): "With one stage nobody waits. What does your line say for p = 1?",
-    lambda p, m: (p - 1) / (m + p): "How many slots does a stage wait, and in how many does it work? Add these up.",
-    lambda p, m: m / (m + p - 1): "That is the share in which it works.",
+    lambda p, m: (p - 1) / (m + p): "For how many slots does a stage wait, for how many does it work? Add these up.",
+    lambda p, m: m / (m + p - 1): "That is the share for which it works.",
 }
-well = "Right: p − 1 of m + p − 1, forward and backward alike."
+well = "Right: p − 1 of m + p − 1 slots, forward and backward."
 
 # %% lesson="after bubble_share"
-your_line.bubble_table(bubble_share)
+display(your_line.bubble_chart(bubble_share))
+your_line.bubble_table(bubble_share).folded()
 
 # %% [markdown] lesson="after bubble_share"
-# Compare the last two columns. By the bubble alone, more micro-batches are always better. On these simulated A100s, 16 are
+# Compare the lines. By the bubble alone, more micro-batches are always better. On these simulated A100s, 16 are
 # better than 32. A micro-batch of 64 examples takes more than half as long as one of 128: each pass reads all weights of
-# the stage, however few examples there are. And each has its messages.
+# the stage, however few examples there are. And each sends its own messages.
 
 # %% lesson="quiz enough"
 quiz(
     "enough",
-    "8 stages. How many micro-batches does it take until the bubble is 10 % of the step, or less?",
+    "With 8 stages, how many micro-batches does it take for the bubble to be 10 % of the step, or less?",
     unit="micro-batches",
     answer=63,
-    because="7/(m + 7) is 0.1 where m + 7 is 70.",
+    because="7/(m + 7) is 0.1 when m + 7 is 70.",
     wrong={
-        70: "That is 7/m: idle time by the time at work. What does the question divide by?",
-        72: "That is 8/(m + 8). In how many slots is a stage idle, forward?",
-        64: "That is enough. Is one fewer?",
+        70: "That is 7/m: idle time divided by working time. What does the question divide by?",
+        72: "That is 8/(m + 8). On the way forward, for how many slots is a stage idle?",
+        64: "That is enough. Is one fewer enough, too?",
         10: "How many slots does the step have then, and in how many is a stage idle?",
     },
 )
 
 # %% [markdown]
-# ## 3. GPipe's tables · 3 minutes
+# ## 3. GPipe's tables · {minutes} minutes
 #
-# The notes show GPipe's figure. Its paper also has numbers, from TPUs and GPUs. If only the bubble counts, K stages and M
-# micro-batches are K·M/(M + K − 1) times as fast as one stage. Below, that prediction stands beside what was published for
-# Transformers, whose layers are equal. Look at the error with M = 32 first, then with M = 4.
+# You may know GPipe's figure. Its paper (arXiv:1811.06965, Tables 2 and 3) also has numbers, from TPUs and GPUs. If only
+# the bubble counts, K stages and M micro-batches are K·M/(M + K − 1) times as fast as one stage. Below, you see that
+# prediction beside what was published for Transformers, whose layers are equal. Look at the error with M = 32 first,
+# then with M = 4.
 
 # %%
 display(published.throughput_table("Transformer"))
@@ -158,19 +167,21 @@ for way in ("gpipe", "gpipe, re-materialised"):
 
 # %% [markdown]
 # With M = 32, the formula is 3 to 8 % too high: messages and unequal stages cost something. With M = 4 and K = 8, GPipe is
-# *faster* than the formula: 4.8, not 2.9. The paper chose each batch as large as memory allowed, so more stages also
-# had larger batches.
+# *faster* than the formula: 4.8, not 2.9. The paper adjusted batches to memory. So more stages may have had larger batches:
+# that is our inference, not the paper's statement.
 #
-# The last two lines: GPipe can keep the inputs of its stages only, and compute each forward pass again. This
+# The last two lines: GPipe can keep only the inputs of its stages, and compute each forward pass again. This
 # **re-materialisation** is unit 08's checkpointing, and costs time here, too.
 
 # %% [markdown]
-# ## 4. A schedule is a program · 4 minutes
+# ## 4. A schedule is a program · {minutes} minutes
 #
-# What a stage does, in turn, is its **stream**, messages included. A schedule returns a stream for each stage. One **worker**
-# executes all streams, whatever schedule they are from. And streams are data: they can be checked before a GPU is paid
-# for. Below is the stream of stage 1 of 3; then a check says what a stage has forgotten. And each schedule trains on 3
-# ranks: how far is any gradient or weight from that of one rank?
+# What a stage does, in order, is its **stream**. `Forward(0)` and `Backward(0)` compute micro-batch 0's two
+# passes. Its **activation** goes to the next stage, and the activation's **gradient** comes back: `SendActivation(0)`,
+# `ReceiveGradient(0)`. `Update()` is the optimizer's step. One **worker** executes any schedule's streams.
+#
+# Streams can be checked before you pay for a GPU. Below: stage 1's stream, of 3 stages; a check for what a stage
+# forgot; then each schedule trains on 3 ranks. How far is any number from one rank's?
 
 # %%
 print(*stream("gpipe", stage=1, stages=3, micro_batches=2), sep=", ")
@@ -181,8 +192,8 @@ equality.gradients_table((3,))
 
 # %% [markdown]
 # Now draw a schedule yourself: 3 stages, 3 micro-batches. GPipe keeps the activations of all 3 and takes 10 slots. Here a
-# stage has memory for 2 at once. Put F and B into slots. The board says what is not possible, and counts. Can you do with
-# 12?
+# stage has memory for 2 at once. Put F and B into slots. The board says what is not possible, and keeps count. Can you
+# finish in 12 slots?
 
 # %%
 show.board(3, 3, 2)
@@ -190,17 +201,19 @@ show.board(3, 3, 2)
 # %% [markdown]
 # **A good place for a break.** Your predictions and lines are kept.
 #
-# ## 5. One forward, one backward · 9 minutes · short path
+# ## 5. One forward, one backward · {minutes} minutes · short path
 #
-# In GPipe, all m micro-batches wait at the turn, on each stage. So m is limited by memory. **1F1B** begins a backward pass as
-# soon as it can: the last stage goes F0 B0 F1 B1, and so on. The other stages begin with a few forward passes, just enough
-# that nobody waits for them. Then they, too, take one forward and one backward pass by turns.
+# In GPipe, each stage holds all m micro-batches before the first backward pass. So memory limits m. **1F1B** begins a backward
+# pass as soon as it can: the last stage runs F0 B0 F1 B1, and so on. Each other stage begins with just enough forward passes
+# that nobody waits for it. Then it, too, alternates. (With a flush: Narayanan et al., *Memory-Efficient Pipeline-Parallel
+# DNN Training*, arXiv:2006.09503.)
 
 # %% lesson="predict stage-0"
 predict(
     "stage-0",
-    "1F1B on 8 stages, with 64 micro-batches. Of how many micro-batches does stage 0 keep activations, at most?",
+    "1F1B on 8 stages, with 64 micro-batches. For how many of them does stage 0 keep activations at once, at most?",
     unit="micro-batches",
+    answer=8,
 )
 
 # %% lesson="after stage-0"
@@ -208,20 +221,20 @@ simulated = peak_activations(stream("one_f_one_b", 0, 8, 64))
 reconcile("stage-0", simulated=simulated)
 
 # %% [markdown] lesson="reason stage-0"
-# **Our reason.** The first gradient comes back to stage 0 when micro-batch 0 has been at all 8 stages. By then stage 0 has
-# begun 8 forward passes: one for each stage. From there on, each forward pass waits for a backward pass. GPipe keeps 64. The
-# number does not show the other stages: the nearer to the end, the fewer.
+# **Our reason.** The first gradient comes back to stage 0 when micro-batch 0 has been through all 8 stages. By then
+# stage 0 has begun 8 forward passes: one for each stage. From there on, each forward pass waits for a backward pass.
+# GPipe keeps 64. The other stages keep fewer: the nearer to the end, the fewer.
 
 # %% [markdown] lesson="after stage-0"
-# Now set the schedule below to GPipe, and back to 1F1B. What changes in the column *kept*? What happens to the idle share?
+# Switch the schedule below to GPipe, and back to 1F1B. What changes in the column *kept*? What happens to the idle share?
 
 # %% lesson="after stage-0"
-show.pipeline("one_f_one_b", among=("naive", "gpipe", "one_f_one_b"))
+show.pipeline("one_f_one_b", among=("gpipe", "one_f_one_b"))
 
 # %% [markdown]
-# **Your turn.** Stage s is one of p; there are m micro-batches. Your line stands beside streams, and beside the bytes that ranks
-# held in a run. Bytes follow the count, but for the ends: stage 0 has all inputs from the beginning, and the last stage
-# all targets.
+# **Your turn.** Stage s is one of p; there are m micro-batches. The table below compares your line with the streams,
+# and with the bytes that ranks held in a run. The bytes are proportional to the count, except on the first and the last
+# stage: these also hold all inputs, and all targets, from the beginning.
 
 
 # %% lesson="turn kept"
@@ -236,13 +249,13 @@ def kept(s, p, m):
 # %% lesson="behind kept"
 cases = [(0, 1, 1), (0, 1, 5), (0, 3, 8), (1, 3, 8), (2, 3, 8), (0, 8, 64), (7, 8, 64), (0, 8, 3), (6, 8, 3), (5, 8, 3)]
 wrong = {
-    lambda s, p, m: p - s: "That is right where there are enough micro-batches. And with m = 1?",
+    lambda s, p, m: p - s: "That is right if there are enough micro-batches. And with m = 1?",
     lambda s, p, m: min(m, p): "That is stage 0. Does the last stage keep as many?",
     lambda s, p, m: min(m, p - s - 1): "Those are the forward passes before the first pair. Then one more begins.",
     lambda s, p, m: min(m, s + 1): "That counts from the other end. Which stage waits longest for a gradient?",
     lambda s, p, m: m: "That is GPipe.",
 }
-well = "Right: one for each stage from here to the end, as far as there are any."
+well = "Right: one for each stage from here to the end, or m if there are fewer."
 
 # %% lesson="after kept"
 your_line.kept_table(kept)
@@ -250,22 +263,22 @@ your_line.kept_table(kept)
 # %% lesson="quiz share"
 quiz(
     "share",
-    "8 stages with memory for 8 micro-batches each. GPipe can then have m = 8: 46.7 % bubble. 1F1B can have m = 64. What "
+    "On 4 stages, GPipe's memory is full with m = 4: its bubble is 42.9 %. In the same memory 1F1B can have m = 32. What "
     "percentage is its bubble?",
     unit="%",
-    answer=9.86,
+    answer=8.57,
     within=0.02,
-    because="7/(64 + 7): for the same m it is GPipe's, but m can grow.",
+    because="3/(32 + 3): with the same m it would be GPipe's, but m can grow.",
     wrong={
-        46.7: "That is with m = 8. 1F1B keeps 8 of how many?",
-        10.9: "That is 7/64, by the time at work.",
+        42.9: "That is with m = 4. 1F1B keeps 4 of how many?",
+        9.38: "That is 3/32: idle time divided by working time.",
         0: "Stages still fill at the beginning, and empty at the end.",
-        12.5: "That is 8/64. In how many slots is a stage idle, forward, and how long is the whole step?",
+        12.5: "That is 4/32. On the way forward, for how many slots is a stage idle? And how long is the whole step?",
     },
 )
 
 # %% [markdown]
-# ## 6. Who sends first? · 4 minutes
+# ## 6. Who sends first? · {minutes} minutes
 #
 # Between its forward and its backward pass, a stage sends an activation on, and receives a gradient. Here is the heart of
 # 1F1B, written with plain sends:
@@ -276,7 +289,7 @@ quiz(
 # send(found[-1], s - 1)
 # ```
 #
-# Look at ranks 1 and 2 below: who waits for whom? And in the table: with which messages does it end well?
+# Look at ranks 1 and 2 below: who waits for whom? And in the table: with which messages does the exchange finish?
 
 # %%
 try:
@@ -287,22 +300,29 @@ except Deadlock as deadlock:
 your_line.exchange_table()
 
 # %% [markdown]
-# Each of two neighbours sends, and neither receives. A short message gets through all the same: NCCL has a buffer for it. So
-# a small test passes, and the large model hangs. What crosses belongs in *one* batch: `dist.batch_isend_irecv` posts both,
-# and nobody is first.
+# Two neighbours both send, and neither receives. A short message gets through anyway: NCCL has a buffer for it. So a
+# small test passes, and the large model hangs. Messages that cross belong in *one* batch: `dist.batch_isend_irecv` posts
+# both at once, and nobody has to be first.
 
 # %% [markdown]
-# ## 7. Thinner slices · 4 minutes
+# ## 7. Thinner slices · {minutes} minutes
 #
-# A slot of the bubble is as long as a stage is thick. **Interleaved** 1F1B gives each stage v thin slices, its **chunks**: with
-# v = 2, a micro-batch goes round twice. A chunk takes a v-th of the time, so the pipeline fills v times as fast. It costs
-# about v times the messages.
+# The more layers a stage has, the longer a slot of the bubble is. **Interleaved** 1F1B gives each stage v thin slices,
+# its **chunks** (Narayanan et al., *Efficient Large-Scale Language Model Training on GPU Clusters Using Megatron-LM*,
+# arXiv:2104.04473). With v = 2, a micro-batch goes round twice. A chunk takes a v-th of the time, so the pipeline fills v
+# times as fast. It costs about v times the messages.
+
+# %% [markdown]
+# **ZB-H1** cuts the backward pass in two (Qi et al., *Zero Bubble Pipeline Parallelism*, arXiv:2401.10241): I, the
+# gradient of the input, which the stage before waits for, and W, those of the weights, which nobody waits for. W fills
+# a part of the bubble. Switch to both schedules: what happens to the idle share?
 #
-# Set the slider to interleaved 1F1B. What happens to the idle share? ZB-H1 cuts the backward pass in two. With the half for
-# which nobody waits, it fills the bubble.
+# The table adds torch's schedules. Its one zero is ZBV's, and only in a stage's *own time*, from its first pass to its
+# last: if no stage waits before its next step, and F = I = W.
 
 # %%
-show.pipeline("one_f_one_b", among=("one_f_one_b", "interleaved", "zb_h1"))
+display(show.pipeline("one_f_one_b", among=("one_f_one_b", "interleaved", "zb_h1")))
+zero_bubbles.left_table()
 
 # %% lesson="quiz thinner"
 quiz(
@@ -312,44 +332,51 @@ quiz(
     unit="%",
     answer=9.86,
     within=0.02,
-    because="Work is 64 chunks long, each way, and 7 slots of a chunk are idle: 7/(64 + 7).",
+    because="The work takes 64 slots of a chunk, each way, and 7 more are idle: 7/(64 + 7).",
     wrong={
-        7.6: "That is 30.4/4. The idle time is a fourth. And the whole step?",
-        10.9: "That is 7/64, by the time at work.",
+        7.6: "That is 30.4/4. The idle time is a quarter of what it was. And the whole step?",
+        10.9: "That is 7/64: idle time divided by working time.",
         66: "That is 31/(16 + 31), as if there were 32 stages. How many ranks have to fill?",
         30.4: "Filling takes 7 slots. How long is a slot now?",
     },
 )
 
 # %% [markdown]
-# ## 8. Never flush · 9 minutes
+# ## 8. Never flush · {minutes} minutes
 #
-# All these schedules empty the pipeline before the update: they **flush**. **PipeDream** (Narayanan et al., 2019) doesn't.
-# A minibatch has an update of its own, right after its backward pass, on each stage. The next minibatches are already under
-# way by then. So weights change between a forward pass and its backward pass.
+# All these schedules empty the pipeline before the update: they **flush**. **PipeDream** does not (Narayanan et al.,
+# *PipeDream: Generalized Pipeline Parallelism for DNN Training*, SOSP 2019, after arXiv:1806.03377). On each stage, each
+# minibatch has its own update, right after its backward pass. The next ones are under way by then. So weights change between
+# a forward pass and its backward pass.
 #
-# A gradient makes sense only for the weights of its forward pass. So a stage stores old **versions** until their
+# A gradient makes sense only with the weights of its forward pass. So a stage stores old **versions** until their
 # backward pass: **weight stashing**.
 
 # %% lesson="predict versions"
 predict(
     "versions",
-    "PipeDream on 8 stages. How many versions of its weights must stage 0 hold at once, with the newest one?",
+    "PipeDream on 8 stages. How many versions of its weights must stage 0 hold at once, counting the newest one?",
     unit="versions",
+    answer=8,
 )
 
 # %% lesson="after versions"
 simulated = weight_versions(stream("pipedream", 0, 8, 64))
 display(reconcile("versions", simulated=simulated))
-print(drawn(streams("pipedream", 4, 6), Times.equal()))
+show.pipeline("pipedream", 4, 8, times=Times.equal(), among=("pipedream",))
 
 # %% [markdown] lesson="reason versions"
-# **Our reason.** Stage 0 has 8 minibatches under way, as with 1F1B. Each began after another update, so each has seen other
-# weights. What the number does not show is that PipeDream pays with memory for weights on stage 0, 8 times over. What it buys
-# stands in the drawing: stages are idle at the beginning and at the end of the training, not of each step.
+# **Our reason.** Stage 0 has 8 minibatches under way, as with 1F1B. Each began after a different update, so each has
+# seen different weights. So stage 0 pays for its weights 8 times over, in memory. The drawing shows what that buys:
+# stages are idle at the beginning and at the end of the training, not of each step.
 
 # %% [markdown]
-# **Your turn.** How old is a gradient? Your line stands beside the streams of 4 stages.
+# With stashing, each stage's forward pass uses its newest version. So a minibatch meets different versions on different
+# stages.
+# **Vertical sync** has all stages use the version number that the minibatch met on stage 0: versions agree, and all are
+# as old as stage 0's. ([More](more.ipynb) lists them.)
+#
+# **Your turn.** How old is a gradient, with stashing alone? Your line is compared with 4 stages' streams.
 
 
 # %% lesson="turn delay"
@@ -367,17 +394,20 @@ wrong = {
     lambda s, p: p - s: "Those are the minibatches under way. One of them is this one itself.",
     lambda s, p: p - 1: "That is stage 0. And the last stage?",
     lambda s, p: s: "That counts from the other end. Which stage waits longest for a gradient?",
-    lambda s, p: 2 * (p - s - 1): "So many slots lie between. In how many of them is there an update?",
+    lambda s, p: 2 * (p - s - 1): "That is how many slots lie between. In how many of them is there an update?",
 }
-well = "Right: one for each stage behind it."
+well = "Right: one for each stage after it."
 
 # %% lesson="after delay"
 your_line.delay_table(delay)
 
 # %% [markdown]
-# What do old weights do to training? Below, 4 stages learn the digits, with momentum 0.9. The loss of blind guessing is
-# ln 10 = 2.3. Which line learns? Then look at the table: with a smaller rate, old weights are nearly the newest ones. Stashing
-# makes a gradient exact, but not fresh. Does it help there?
+# What do old weights do to training? Below, 4 stages learn the digits, with momentum 0.9. Blind guessing has a loss of
+# ln 10 = 2.3. Which line learns? Then look at smaller rates in the table: does stashing help there?
+#
+# That is our case, not the paper's: its models reached “high accuracy up to 5.3x faster” than with data parallelism and
+# similar techniques. Its successor **PipeDream-2BW** makes one update from several micro-batches' gradients, keeps two
+# versions, not p, and reports “similar final model accuracy” (abstracts; arXiv:2006.09503).
 
 # %%
 display(show.old_weights())
@@ -386,7 +416,7 @@ pipedream_staleness.rates_table()
 # %% lesson="quiz stashes"
 quiz(
     "stashes",
-    "PipeDream on 8 stages with 1 GB of weights each. How many GB of weights do all stages hold together, old versions too?",
+    "PipeDream on 8 stages with 1 GB of weights each. How many GB of weights do all stages hold together, with old versions?",
     unit="GB",
     answer=36,
     because="8 + 7 + … + 1: stage s holds 8 − s versions.",
@@ -399,10 +429,10 @@ quiz(
 )
 
 # %% [markdown]
-# ## 9. Balance, and the notes · 7 minutes
+# ## 9. Balance, and common claims · {minutes} minutes
 #
 # A full pipeline is as fast as its slowest stage. Here are a language model's layers: an embedding that computes little,
-# equal blocks, and a heavy head. Two layers for each stage is not the best cut. Look at the slowest stage of each.
+# equal blocks, and a heavy head. Two layers on each stage is not the best cut. Look at the slowest stage of each cut.
 
 # %%
 costs = [1, 3, 3, 3, 3, 3, 3, 8]
@@ -428,7 +458,8 @@ quiz(
 
 # %% [markdown]
 # Pipelines and data parallelism go together: several pipelines, each with a share of the batch, and each stage averages
-# gradients with its twins. The notes put the pipeline inside a machine, where links are fast, and data parallelism across.
+# its gradients with the same stage of the others. A lecture puts each pipeline inside a machine, where links are fast,
+# and data parallelism across machines.
 
 # %% lesson="predict gradients"
 predict(
@@ -436,6 +467,7 @@ predict(
     "4 pipelines of 4 stages; the model has 1.07 GB of parameters. In a step, a rank sends 17 MB of activations and their "
     "gradients to its neighbours. How many MB does it send to average the weights' gradients, in a ring?",
     unit="MB",
+    answer=403,
 )
 
 # %% lesson="after gradients"
@@ -446,14 +478,16 @@ placement.placement_table(placement.FEW_WEIGHTS)
 
 # %% [markdown] lesson="reason gradients"
 # **Our reason.** A stage has 268 MB. A ring of 4 sends 2 · 3/4 of it: 403 MB, 24 times what the pipeline sends. So here
-# data parallelism gets the fast links. The second table has fewer weights and a larger batch: there the notes' way is faster.
-# What sends more belongs inside. The numbers don't show *when*: activations hide behind computing, these gradients do not.
+# data parallelism gets the fast links. The second table has fewer weights and a larger batch: there the lecture's way is
+# faster. Whatever sends more belongs inside a machine. It also matters *when*: activations hide behind computing, these
+# gradients do not.
 
 # %% [markdown]
-# Now the notes' table, whole, each cell beside our count; and below it what else they say of pipelines. The rows on
-# implementation and on use agree with what we count. Look at throughput: which of the
-# [three kinds of model parallelism](../10_tensor_parallel/model_parallelism.md) is meant? And at communication: for stages it is
-# the other way round.
+# Now a lecture's table, complete, each cell beside our count; and below it what else is said of pipelines. The rows on
+# implementation and on use agree with what we count. Look at throughput: in section 1 the batch went through in one piece;
+# here naive stages get it in 16 pieces, one after another. Which of the
+# [three kinds of model parallelism](../10_tensor_parallel/model_parallelism.md) is meant? Then look at communication:
+# for stages it is the other way round.
 
 # %% lesson="after gradients"
 display(lecture_notes.data_or_model_table())
@@ -467,8 +501,8 @@ lecture_notes.corrections_table()
 # - why stages without micro-batches are as fast as one GPU;
 # - what share of a step is bubble, with p stages and m micro-batches;
 # - what a stage keeps with GPipe, with 1F1B and with PipeDream;
-# - why two stages can wait for each other for ever;
-# - what a rank sends in a pipeline, and what with data parallelism.
+# - why two stages can wait for each other forever;
+# - what a rank sends in a pipeline, and what it sends with data parallelism.
 #
 # In practice: `torch.distributed.pipelining`, or Megatron-LM.
 #

@@ -9,15 +9,15 @@ from importlib.util import find_spec
 
 from IPython.display import display
 
-from lockstep import run
+from lockstep import run, show
 from lockstep.experiments.pipeline import branched_runs, compared_with_torch, equality
-from lockstep.experiments.pipeline import gpt_stages, held, plans, published
-from lockstep.pipeline import pipedream_staleness
+from lockstep.experiments.pipeline import gpt_stages, held, plans, published, zero_bubbles
+from lockstep.pipeline import pipedream_staleness, weight_stashing
 
 # %% [markdown]
 # ## torch's own
 #
-# The notes' second sample begins with `from torch.distributed.pipeline.sync import Pipe`. That module is gone from torch.
+# Another sample begins with `from torch.distributed.pipeline.sync import Pipe`. That module is gone from torch.
 # `torch.distributed.pipelining` took its place: a `PipelineStage` on each rank, and a schedule such as `ScheduleGPipe`,
 # `Schedule1F1B` or `ScheduleInterleaved1F1B`. Below, both train the same model. Are their gradients alike, and their bytes?
 
@@ -29,10 +29,16 @@ compared_with_torch.beside_torch_table()
 # %% [markdown]
 # Here are two steps of both, our worker above and torch's below. Compare the order of messages on rank 1. torch's first step
 # begins with short messages: they tell the next stage the shape of what will come.
+#
+# After them: torch's schedules with thinner slices and with little bubble, on 4 simulated A100, as torch has them. Where did
+# the time go that the bubble lost? (Halves of a backward pass wait with their gradients in memory. DualPipeV would overlap
+# a forward and a backward pass where experts communicate; here it runs them one after the other.)
 
 # %%
-for program in (compared_with_torch.trained, compared_with_torch.trained_by_torch):
-    display(run(program, "one_f_one_b", 1, ranks=2, on="dgx-a100").show())
+programs = {"ours": compared_with_torch.trained, "torch": compared_with_torch.trained_by_torch}
+steps = {who: run(program, "one_f_one_b", 1, ranks=2, on="dgx-a100") for who, program in programs.items()}
+display(show.compared(steps))
+zero_bubbles.runs_table()
 
 # %% [markdown]
 # ## A GPT in stages
@@ -56,9 +62,9 @@ equality.gradients_table()
 # %% [markdown]
 # ## Bytes, measured and by formula
 #
-# What a stage holds, by kind, at the worst moment of each. In brackets stands what was measured beyond the formula: the losses of
-# micro-batches, a few bytes. Below it is what each stage sends. Interleaving sends round the ends, too: the last stage's first
-# chunk has a next one, on stage 0.
+# What a stage holds, by kind, at the worst moment of each. In brackets: what was measured beyond the formula, the losses of
+# micro-batches, a few bytes. Below it is what each stage sends. Interleaving sends from the last stage back to the first,
+# too: the last stage's first chunk is followed by one on stage 0.
 
 # %%
 display(held.memory_table())
@@ -67,9 +73,9 @@ held.sent_table()
 # %% [markdown]
 # ## All of GPipe's tables
 #
-# Transformers are equal layers, and the formula is near with many micro-batches. AmoebaNet's layers are unequal: its slowest
-# stage decides, and the formula, which knows nothing of that, is up to 99 % too high. On P40 GPUs torchgpipe measured
-# AmoebaNet again: with M = 1 it is about as fast for every K, as the formula says.
+# A Transformer's layers are equal, and the formula is close with many micro-batches. AmoebaNet's layers are unequal: its
+# slowest stage decides, and the formula, which knows nothing of that, is up to 99 % too high. On P40 GPUs torchgpipe (Kim et
+# al., arXiv:2004.09910) measured AmoebaNet again: with M = 1 it is about as fast for every K, as the formula says.
 
 # %%
 display(published.throughput_table())
@@ -78,24 +84,34 @@ published.largest_model_table()
 # %% [markdown]
 # ## More stages, older weights
 #
-# With a flush, the loss does not depend on the number of stages. Without one, each stage more makes the first stage's weights
-# one update older.
+# With a flush, the loss does not depend on the number of stages. Without one, each further stage makes the first stage's
+# weights one update older.
 
 # %%
 pipedream_staleness.staleness_table()
 
 # %% [markdown]
+# Which version does a minibatch meet? Below, minibatch 9 on stages 0 to 3: its forward pass, its backward pass. Without
+# stashing the two differ. With it they agree on a stage, and with vertical sync on all stages.
+
+# %%
+version = weight_stashing.weight_version
+for rule in weight_stashing.RULES:
+    met = [[version(stage, 4, 9, which, rule) for which in "FB"] for stage in range(4)]
+    print(f"{rule:14}", *met)
+
+# %% [markdown]
 # ## Parallel branches
 #
-# Some models have branches that all get the same input, as Inception has. Each may stand on a GPU of its own, and no branch
-# waits for another. The input is broadcast, and outputs are added up. Backward it is the other way round: the gradient of the
-# output is broadcast, those of the input are added up. How far from K times as fast is it?
+# Some models have branches that all get the same input, as Inception has. Each branch may have its own GPU, and none waits
+# for another. The input is broadcast, and outputs are added up. Backward it is the other way round: the gradient of the
+# output is broadcast, and those of the input are added up. How far from K times as fast is it?
 
 # %%
 branched_runs.branches_table()
 
 # %% [markdown]
-# The notes say: “Model Parallelism: Ideal when the model is too large to fit on a single device and has multiple parallel
+# A common claim: “Model Parallelism: Ideal when the model is too large to fit on a single device and has multiple parallel
 # branches or paths.” For branches, a number above 1 agrees. A model without them can still be cut: unit 10 cuts each layer.
 #
 # ## PipeDream's partitioner

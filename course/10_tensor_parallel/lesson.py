@@ -3,16 +3,18 @@
 #
 # **Along which side do you cut a matrix?**
 #
+# ![](opening.svg)
+#
 # In unit 09 a rank had whole layers. Here each rank has a part of every layer, and all ranks work on the same tokens at the
-# same time. You count what they have to tell each other, and how long they wait for it.
+# same time. You count what they have to send each other, and how long they wait for it.
 #
 # | | minutes | what |
 # |---|---|---|
-# | Whole lesson | 55 | sections 1 to 9 |
-# | Short path | 20 | sections 1, 2 and 6, the wrap-up; then `parallel_mlp` in the lab |
+# | Whole lesson | {minutes} | sections 1 to 9 |
+# | Short path | {minutes} | sections 1, 2 and 6, the wrap-up; then `parallel_mlp` in the lab |
 # | [Lab](../../labs/10_tensor_parallel/lab.ipynb) | 120 | five exercises, and more for those who want them |
 #
-# From units 04 and 05 you need collectives and the ring all-reduce. The notes use one name for three things:
+# From units 04 and 05 you need collectives and the ring all-reduce. One name is in use for three things:
 # [“model parallelism”](model_parallelism.md).
 
 # %%
@@ -27,18 +29,18 @@ from lockstep.tensor_parallel import across_nodes, f_and_g, overlapped, publishe
 from lockstep.tensor_parallel import recorded
 
 # %% [markdown]
-# ## 1. Two ways to cut · 6 minutes · short path
+# ## 1. Two ways to cut · {minutes} minutes · short path
 #
 # A layer computes Y = GeLU(X·A). X has a row for each token, A has a column for each output. Two ranks share A. Look at Y
-# below: which numbers of it does a rank have, and are they finished? Then set K to 4.
+# below: which of its numbers does a rank have, and are they finished? Then set K to 4.
 
 # %%
 show.matrix_cuts()
 
 # %% [markdown]
-# **By columns**, each rank has whole numbers in some columns. **By rows**, each rank has a summand of every number. The notes
-# write that sum as Y = σ(X1A1 + X1A2). Below, that sum stands beside another one. And what happens if GeLU comes before the
-# sum?
+# **By columns**, each rank has finished numbers, in some columns. **By rows**, each rank has a summand of every number.
+# A slide writes that sum as Y = σ(X1A1 + X1A2). Below, compare it with another sum. And what happens if GeLU comes
+# before the sum?
 
 # %%
 display(your_line.halves_table())
@@ -48,14 +50,14 @@ your_line.gelu_table()
 # The second half of X meets the second half of A: X1·A1 + X2·A2. And GeLU of a sum is not the sum of GeLUs. So by rows the
 # ranks have to talk before the nonlinearity; by columns they don't.
 #
-# **Your turn.** K needn't divide the number of columns. Then parts differ by one, and the first ranks have more. The
-# lab's exercises all cut like this.
+# **Your turn.** K, the number of ranks, needn't divide the number of columns. If it doesn't, parts differ by one, and
+# the first ranks have more. The lab's exercises all cut like this.
 
 
 # %% lesson="turn own_part"
 def own_part(n, ranks, rank):
-    """n columns are shared out in a row, as evenly as can be, the first ranks first.
-    Which ones does `rank` have? (its first one, the one after its last)"""
+    """n columns are split in order, as evenly as possible; the first ranks have more.
+    Which ones does `rank` have? (its first one, and the one after its last)"""
     ### BEGIN SOLUTION
     each, more = divmod(n, ranks)
     first = rank * each + min(rank, more)
@@ -96,17 +98,18 @@ well = "Right: `torch.tensor_split` cuts like this, too."
 your_line.parts_table(own_part)
 
 # %% [markdown]
-# ## 2. f and g · 6 minutes · short path
+# ## 2. f and g · {minutes} minutes · short path
 #
-# By columns, Y comes out in parts. By rows, X goes in, in parts. So put one after the other. A Transformer's **MLP** is just
-# that: GeLU(X·A)·B, with 4h numbers inside for each token, and h outside.
+# Cut by columns, a layer gives Y in parts. Cut by rows, it takes X in parts. So put one after the other. A
+# Transformer's **MLP** is just that: GeLU(X·A)·B, with 4h numbers inside for each token, and h outside.
 
 # %% lesson="predict mlp"
 predict(
     "mlp",
-    "Both matrices of an MLP are cut, on 2 ranks. X, and the gradient that arrives from behind, are whole on both. In how "
-    "many all-reduces does a rank take part in one training step, forward and backward together?",
+    "Both matrices of an MLP are cut, on 2 ranks. X, and the gradient that the next layer sends back, are whole on both. How "
+    "many all-reduces are there in one training step, forward and backward together?",
     unit="all-reduces",
+    answer=2,
 )
 
 # %% lesson="after mlp"
@@ -116,15 +119,19 @@ display(reconcile("mlp", simulated=len(sums)))
 show.timeline(mlp)
 
 # %% [markdown] lesson="reason mlp"
-# **Our reason.** A by columns needs nothing, and GeLU needs nothing. B by rows gives summands: one all-reduce forward.
-# Backward, the gradient of the output goes through B and through A without a message. But both ranks used X, each in its own
-# way. So the gradient of X is a sum: one all-reduce backward. What the number does not show is where they stand: at the
-# end of each pass, with nothing left to compute.
+# **Our reason.** Cut by columns, A needs no message, and neither does GeLU. Cut by rows, B gives each rank a summand: one
+# all-reduce forward. Backward, the gradient of the output passes through B and A without a message. But both ranks used
+# X, each in its own way. So the gradient of X is a sum: one all-reduce backward. Each comes at the end of a pass, when
+# nothing is left to compute in the meantime.
 
 # %% [markdown] lesson="after mlp"
-# Megatron-LM (Shoeybi et al., 2019) calls the two borders **f** and **g**. f copies forward and adds up backward; g adds up
-# forward and copies backward. `dist.all_reduce` alone won't do: autograd knows nothing of it. So each border is an
-# `autograd.Function`. Here is f. You write both in the lab.
+# Shoeybi et al. (“Megatron-LM: Training Multi-Billion Parameter Language Models Using Model Parallelism”,
+# [arXiv:1909.08053](https://arxiv.org/abs/1909.08053)) call these two places **f** and **g**. f copies forward and adds up
+# backward; g adds up forward and copies backward.
+#
+# Autograd derives the backward pass of operations that it knows. `dist.all_reduce` isn't one of them. For such cases,
+# PyTorch lets you write both passes yourself, as a class: an **`autograd.Function`**. Here is f. You write both in the
+# lab.
 
 # %% lesson="after mlp"
 print(inspect.getsource(f_and_g.Copy))
@@ -132,29 +139,29 @@ print(inspect.getsource(f_and_g.Copy))
 # %% lesson="quiz rows-first"
 quiz(
     "rows-first",
-    "Cut the other way round, A by rows and B by columns, an MLP needs two all-reduces of 4h numbers for each token, and two "
-    "all-gathers of h. With rings, how many times as much does it send as columns first?",
+    "Cut the other way round, A by rows and B by columns, each pass of an MLP all-reduces 4h numbers for each token, and "
+    "all-gathers h. With rings, how many times as much does this send as columns first?",
     unit="times",
     answer=4.5,
     within=0.01,
     because="An all-reduce sends what two all-gathers send. So it is 2·4 + 2·4 + 1 + 1 = 18, against 2 + 2.",
     wrong={
         4: "Those are the all-reduces. What do the all-gathers send?",
-        5: "That counts an all-gather like an all-reduce. Which is a half of the other?",
+        5: "That counts an all-gather like an all-reduce. Which is half of the other?",
         9: "That is against one all-reduce. Columns first has two.",
         2.5: "That counts one all-reduce of 4h. There is one in each pass.",
     },
 )
 
 # %% [markdown]
-# ## 3. A block · 10 minutes
+# ## 3. A block · {minutes} minutes
 #
 # **Attention** is cut by heads: they never talk to each other. A rank has its heads' columns of queries, keys and values,
-# and their rows of the output layer. With **grouped queries**, several heads share keys and values. Below, 8 heads of
-# queries share 2, on 4 ranks. Which keys are there twice? Then set G to 8.
+# and their rows of the output layer. With **grouped queries**, several heads share one head of keys and values: below,
+# 8 share 2, on 4 ranks. Which keys are there twice? Then set G to 8.
 #
-# So a block is twice the same: f, columns, rows, g. Norms and residual sums stand between g and the next f: every rank
-# computes them alike.
+# So a block is the same thing twice: f, columns, rows, g. Between g and the next f come norms and residual sums, equal
+# on all ranks.
 
 # %%
 show.heads()
@@ -165,6 +172,7 @@ predict(
     "A layer of GPT-3 is 12,288 wide. One text of 2,048 tokens goes through it on 8 ranks, 2 bytes a number. How many MB does "
     "a rank all-reduce for this layer in a training step?",
     unit="MB",
+    answer=201.3,
 )
 
 # %% lesson="after block"
@@ -174,11 +182,11 @@ print(f"96 layers: {96 * nbytes / 1e9:.1f} GB a step")
 
 # %% [markdown] lesson="reason block"
 # **Our reason.** Attention and the MLP have one all-reduce each, in each pass: four. Each is of 2,048 · 12,288 numbers with 2
-# bytes: 50 MB. The weights don't matter, nor does the number of ranks. What the number does not show: the next product
-# needs the sum, so nobody can go on before it is there.
+# bytes: 50 MB. Neither the weights nor the number of ranks matters. And the next product needs the sum, so nobody can
+# go on without it.
 
 # %% [markdown]
-# **Your turn.** Your line stands beside traces of three layers.
+# **Your turn.** Below, your line is compared with the traces of three layers.
 
 
 # %% lesson="turn all_reduced"
@@ -224,7 +232,7 @@ quiz(
     "all-reduces 4·h for each token. With h = 12,288, beyond how many tokens in the batch does data parallelism send less?",
     unit="tokens",
     answer=36864,
-    because="4·h·n = 12·h² where n is 3·h: there both send the same.",
+    because="4·h·n = 12·h² when n is 3·h: then both send the same.",
     wrong={
         12288: "That is h. What is 12·h² divided by 4·h?",
         3072: "That is h/4. How many times does 4·h go into 12·h²?",
@@ -234,7 +242,7 @@ quiz(
 )
 
 # %% [markdown]
-# ## 4. The vocabulary · 4 minutes
+# ## 4. The vocabulary · {minutes} minutes
 #
 # The first and the last matrix of a language model have a row for each token of the vocabulary. Cut both by tokens. To embed,
 # a rank looks up the tokens that it has, and gives zeros for the others; g adds up. At the end each rank has its columns of
@@ -246,6 +254,7 @@ predict(
     "2,048 tokens, a vocabulary of 51,200, 8 ranks, 4 bytes a number. All scores together are 419 MB. How many kB does a "
     "rank have to all-reduce, so that each has the loss, and the gradient of its own scores?",
     unit="kB",
+    answer=24.6,
 )
 
 # %% lesson="after scores"
@@ -256,22 +265,21 @@ print(f"all scores: {whole / 1e6:.0f} MB, {whole / sent:,.0f} times as much")
 # %% [markdown] lesson="reason scores"
 # **Our reason.** Three numbers for each token: the largest score of all ranks, so that no exp gets too large; the sum of
 # exp(z − largest); and the target's score, which one rank has. 3 · 2,048 · 4 bytes. Then exp(z − largest)/sum is each rank's
-# part of the softmax, and backward nothing is sent. What the number does not show: no rank ever holds more than an
-# eighth of the scores.
+# part of the softmax, and backward nothing is sent. No rank ever holds more than an eighth of the scores.
 
 # %% [markdown]
-# ## 5. Is it the same model? · 2 minutes
+# ## 5. Is it the same model? · {minutes} minutes
 #
 # All layers, on 3 ranks, with sizes that 3 does not divide: how far is any gradient or weight from those of one rank? A
-# convolution is among them: its **filters** are what columns are to a matrix. Then a small GPT learns from Python's own
-# source. Compare the losses first, then the parameters on a rank, then what our way and torch's send.
+# convolution is among them: its **filters** are to it what columns are to a matrix. Then a small GPT learns from
+# Python's own source. Compare the losses first, then the parameters on a rank, then what our way and torch's send.
 
 # %%
 display(table.gradients_table((3,)))
 trainings.trainings_table(("data parallel", "tensor parallel", "torch’s"))
 
 # %% [markdown]
-# torch's way, for your own models, is a plan by names ([its trace](more.ipynb)):
+# torch's way, for your own models, is a plan by name ([its trace](more.ipynb)):
 #
 # ```python
 # plan = {"*.up": ColwiseParallel(), "*.down": RowwiseParallel()}
@@ -280,17 +288,19 @@ trainings.trainings_table(("data parallel", "tensor parallel", "torch’s"))
 #
 # **A good place for a break.** Your predictions and lines are kept.
 #
-# ## 6. Inside a node · 7 minutes · short path
+# ## 6. Inside a node · {minutes} minutes · short path
 #
-# A Transformer's layer has two such pairs, attention and the MLP: four all-reduces in a step, and everybody waits for
-# each. In a DGX A100 a GPU has 300 GB/s to the others in its node, and 25 GB/s to those in other nodes.
+# A Transformer's layer has two pairs of columns and rows, attention and the MLP: four all-reduces in a step, and
+# everybody waits for each. In a DGX A100 a GPU has 300 GB/s to the others in its node, and 25 GB/s to those in other
+# nodes.
 
 # %% lesson="predict across"
 predict(
     "across",
-    "GPT-3's layer on 8 simulated A100: all in one node, or each in a node of its own. How many times as long does a step take "
-    "across nodes?",
+    "A layer of GPT-3 on 8 simulated A100s: all in one node, or each in a node of its own. How many times as long does a "
+    "step take across nodes?",
     unit="times",
+    answer=2.13,
 )
 
 # %% lesson="after across"
@@ -303,20 +313,24 @@ show.inside_and_across()
 
 # %% [markdown] lesson="reason across"
 # **Our reason.** Computing takes as long as before, about 10 ms. Only the waiting grows, from 1.3 to 14.4 ms: eleven times,
-# nearly as much as the links differ. What the number does not show: most of this waiting can't be hidden. Data parallelism
-# hides its all-reduce behind a backward pass. So it gets the slow links, and tensor parallelism the fast ones.
+# nearly as much as the links differ. Most of this waiting can't be hidden. Data parallelism hides its all-reduce behind a
+# backward pass. So it gets the slow links, and tensor parallelism the fast ones.
 
 # %% [markdown]
-# Others measured it (Narayanan et al., 2021): 64 A100 in nodes of 8. K of them share a layer, and the rest are stages of a
-# pipeline. For each batch, which K is best?
+# Narayanan et al. (“Efficient Large-Scale Language Model Training on GPU Clusters Using Megatron-LM”,
+# [arXiv:2104.04473](https://arxiv.org/abs/2104.04473)) measured it on 64 A100s in nodes of 8: K of them
+# share a layer, in a pipeline of 64/K stages. For each size of batch, which K is best?
 
 # %%
 across_nodes.figure_13()
 
 # %% [markdown]
-# A part can be hidden. **Asynchronous** tensor parallelism cuts a product into chunks: while one chunk is all-reduced, the next
-# is computed. Backward, the gradient of X travels while that of A is computed. Look at the forward pass in a node: how many
-# chunks are best?
+# A part of the waiting can be hidden. **Asynchronous** tensor parallelism cuts a product into chunks: while one chunk
+# is all-reduced, the next is computed. Backward, the gradient of X travels while that of A is computed. And where
+# section 7 gathers X, one **shard** is multiplied while the next travels: in a node, GPT-3's first product in an MLP
+# takes 1.02 ms that way, not 1.15 ([more](more.ipynb), and an exercise).
+#
+# Look at the forward pass in a node: how many chunks are best?
 
 # %% lesson="after across"
 overlapped.chunk_table(counts=(0, 1, 8, 32), across=False)
@@ -325,28 +339,30 @@ overlapped.chunk_table(counts=(0, 1, 8, 32), across=False)
 quiz(
     "chunks",
     "Why does the forward pass take longer with 32 chunks than with 8?",
-    choices=["more bytes travel", "each all-reduce has its alpha", "less is hidden", "the sums are others"],
+    choices=["more bytes travel", "each all-reduce has its alpha", "less is hidden", "the sums are different"],
     answer="each all-reduce has its alpha",
     because="The bytes are the same, in four times as many all-reduces, and each has a start-up time.",
     wrong={
         "more bytes travel": "A chunk is a part of the same numbers. How many bytes are all chunks together?",
         "less is hidden": "Only the last chunk has nothing to hide behind. Is it longer with 32 chunks?",
-        "the sums are others": "Each number is added up once, in whichever chunk it is.",
+        "the sums are different": "Each number is added up once, in whichever chunk it is.",
     },
 )
 
 # %% [markdown]
-# ## 7. The same numbers, K times · 10 minutes
+# ## 7. The same numbers, K times · {minutes} minutes
 #
-# Between g and the next f, all ranks hold the same numbers. What does that cost? Korthikanti et al. (2022) counted
-# what a layer keeps for its backward pass.
+# Between g and the next f, all ranks hold the same numbers. What does that cost? Korthikanti et al. (“Reducing Activation
+# Recomputation in Large Transformer Models”, [arXiv:2205.05198](https://arxiv.org/abs/2205.05198)) counted what a layer
+# keeps for its backward pass.
 
 # %% lesson="predict kept"
 predict(
     "kept",
-    "A layer of a 22-billion model keeps 7,080 MB of activations on one rank. How many MB does each of 8 ranks keep in tensor "
-    "parallelism?",
+    "A layer of a model with 22 billion parameters keeps 7,080 MB of activations on one rank. How many MB does each of "
+    "8 ranks keep in tensor parallelism?",
     unit="MB",
+    answer=1330,
 )
 
 # %% lesson="after kept"
@@ -354,22 +370,25 @@ simulated = published.a_layer(published.GPT_22B, published.PLAIN) / 1e6
 reconcile("kept", simulated=simulated)
 
 # %% [markdown] lesson="reason kept"
-# **Our reason.** An eighth would be 885. But the inputs of both norms, what they give, and two masks of dropout are alike on
-# all ranks: 503 MB. Only the rest is divided. With more ranks, what is alike makes up more and more of what is kept. The run
-# has 5 MB more than the paper's formula, 1,325, which leaves out what norms remember, and attention's causal mask.
+# **Our reason.** An eighth would be 885. But the inputs and the outputs of both norms, and two masks of dropout, are
+# the same on all ranks: 503 MB. Only the rest is divided. The more ranks, the larger the share that all of them keep.
+# The run has 5 MB more than the paper's formula, 1,325, which leaves out what norms remember, and attention's causal
+# mask.
 
 # %% [markdown]
-# **Sequence parallelism** gives each rank some positions between the regions. f becomes an all-gather forward and a
-# reduce-scatter backward, g the other way round. These two are the halves of an all-reduce. So as many bytes travel.
+# Between g and the next f, **sequence parallelism** gives each rank some of the positions. f becomes an all-gather
+# forward and a reduce-scatter backward, g the other way round. These two are the halves of an all-reduce, so just as
+# many bytes travel.
 #
-# **Your turn.** For each number of X, one rank keeps 34 bytes, beside the scores of attention. Of these, 24 belong to what
-# stands between f and g. In the picture that follows, look at the orange part: what does it do as ranks become more?
+# **Your turn.** For each number of X, a rank alone keeps 34 bytes, not counting the scores of attention. Of these, 24
+# belong to what lies between f and g. In the picture that follows, look at the orange part: what happens to it with
+# more ranks?
 
 
 # %% lesson="turn kept_bytes"
 def kept_bytes(ranks, sequence):
     """Of 34 bytes for each number of X, 24 lie between f and g. How many does each
-    rank keep in tensor parallelism, and how many if `sequence` is in parts, too?"""
+    rank keep in tensor parallelism, and how many if the `sequence` is cut, too?"""
     ### BEGIN SOLUTION
     return 34 / ranks if sequence else 10 + 24 / ranks
     ### END SOLUTION
@@ -378,9 +397,9 @@ def kept_bytes(ranks, sequence):
 # %% lesson="behind kept_bytes"
 cases = [(ranks, sequence) for ranks in (1, 2, 3, 8, 1000) for sequence in (False, True)]
 wrong = {
-    lambda ranks, sequence: 34 / ranks: "That divides everything. What do all ranks hold alike?",
+    lambda ranks, sequence: 34 / ranks: "That divides everything. What does every rank hold whole?",
     lambda ranks, sequence: 10 + 24 / ranks: "What becomes of the 10 with sequence parallelism?",
-    lambda ranks, sequence: 24 / ranks if sequence else 10 + 24 / ranks: "Are the 10 gone, or in parts?",
+    lambda ranks, sequence: 24 / ranks if sequence else 10 + 24 / ranks: "Are the 10 gone, or cut, too?",
     lambda ranks, sequence: (
         34 / ranks if sequence else 24 + 10 / ranks
     ): "Which of them are cut: those between f and g?",
@@ -392,19 +411,23 @@ display(your_line.kept_table(kept_bytes))
 show.kept_by_ranks()
 
 # %% [markdown]
-# And what does it cost? Below are the collectives of a block, from traces. The bytes forward are the same. Backward, gathered
-# inputs are gathered again, since nobody kept them. And there are six short all-reduces: a norm's weights meet other positions
-# on each rank now, so their gradient is a sum. Forget them, and you train K models that drift apart.
+# What does it cost? Below are the collectives of a block, from traces. Forward, the bytes are the same. Backward, gathered
+# inputs are gathered again, since nobody kept them. And there are six short all-reduces, for the parameters in the last line:
+# weight and bias of both norms, and two biases that are added after g. None of these six parameters is cut, but each
+# meets only the rank's own positions now: its gradient is a summand. Forget to add up, and you train K models that
+# drift apart.
 
 # %% lesson="after kept_bytes"
-collectives_of_a_block.counted_table(("tensor", "sequence"))
+display(collectives_of_a_block.counted_table(("tensor", "sequence")))
+print("whole on each rank:", *collectives_of_a_block.whole_on_each())
 
 # %% [markdown]
-# ## 8. Dropout · 2 minutes
+# ## 8. Dropout · {minutes} minutes
 #
-# Dropout draws a **mask** of random numbers. Where ranks hold the same numbers, all need the same mask. Otherwise they go on with
-# different ones. Where each has its own part, masks have to differ: else all parts drop the same places. So a rank has
-# two random streams. Below is a weight that all ranks hold alike, behind dropout from either.
+# Dropout draws a **mask** of random numbers. Where ranks hold the same numbers, all need the same mask. Otherwise their
+# numbers differ from there on. Where each has its own part, masks have to differ, or else all parts drop the same
+# places. So a rank has two random streams. Below, dropout draws from one stream or the other, and a weight that is the
+# same on all ranks comes after it.
 
 # %%
 your_line.masks_table()
@@ -412,20 +435,20 @@ your_line.masks_table()
 # %% lesson="quiz masks"
 quiz(
     "masks",
-    "A block has dropout in three places: on attention's scores, behind attention, behind the MLP. Without sequence "
+    "A block has dropout in three places: on attention's scores, after attention, after the MLP. Without sequence "
     "parallelism, where does each rank need a mask of its own?",
-    choices=["on the scores", "behind attention and the MLP", "in all three", "nowhere"],
+    choices=["on the scores", "after attention and the MLP", "in all three", "nowhere"],
     answer="on the scores",
-    because="Heads are in parts. Behind g all ranks hold the same numbers, and must go on with the same.",
+    because="Each rank has heads of its own. After g all ranks hold the same numbers, and have to keep them the same.",
     wrong={
-        "behind attention and the MLP": "There g has just made all ranks' numbers alike. What would another mask do to them?",
-        "in all three": "Two of the three places lie behind g. Are numbers in parts there?",
+        "after attention and the MLP": "There g has just given all ranks the same numbers. What would different masks do to them?",
+        "in all three": "Two of the three places come after g. Does each rank have a part of its own there?",
         "nowhere": "Which of the three places lies between f and g?",
     },
 )
 
 # %% [markdown]
-# ## 9. A loss that falls proves nothing · 7 minutes
+# ## 9. A loss that falls proves nothing · {minutes} minutes
 #
 # Twelve programs train the same small GPT on 4 ranks. Two are right, and differ in how they compute. Ten have a bug each: f
 # is missing, a bias is added K times, and so on. All twelve losses fall, from about 4.75 to about 3.4.
@@ -435,6 +458,7 @@ predict(
     "lower",
     "How many of the ten wrong programs have a lower loss than both right ones, after 20 steps?",
     unit="programs",
+    answer=3,
 )
 
 # %% lesson="after lower"
@@ -445,15 +469,15 @@ display(reconcile("lower", simulated=len(lower)))
 show.losses_of_twelve()
 
 # %% [markdown] lesson="reason lower"
-# **Our reason.** A wrong gradient may well make the loss fall faster, for a while. Without f, a rank follows a part of the
-# gradient of whatever lies in front; here that happens to help. Three programs have the very losses of the right ones. One
-# bug shows only in sizes that 4 does not divide, one only in a group that is not all ranks. The third is a gradient that is
-# off by about a ten-thousandth. The number does not show how far the other gradients are off.
+# **Our reason.** A wrong gradient may well make the loss fall faster, for a while. Without f, a rank follows a part of
+# the gradient of whatever comes before it; why that helps here, we can only guess. Three other programs have exactly
+# the same losses as the right ones. One of their bugs shows only in sizes that 4 does not divide, one only in a group
+# that is not all ranks. The third makes a gradient wrong by about a ten-thousandth.
 
 # %% lesson="quiz first-loss"
 quiz(
     "first-loss",
-    "Look at where the losses begin. How many of the ten bugs does a test find that compares the first loss of a new model "
+    "Look at where the losses begin. How many of the ten bugs would a test find that compares a new model's first loss "
     "with one rank's, on these 4 ranks?",
     unit="bugs",
     answer=3,
@@ -467,10 +491,11 @@ quiz(
 )
 
 # %% [markdown]
-# So a test compares all numbers of all gradients, up to rounding: on each rank, for several K and sizes that K does not
-# divide, with biases that aren't zero, in a group that isn't the world. You write it in the lab: `catch_the_bug`.
+# So a good test compares all numbers of all gradients, up to rounding: on each rank, for several K and sizes that K
+# does not divide, with biases that aren't zero, in a group that isn't the world. You write it in the lab:
+# `catch_the_bug`.
 #
-# Now the notes: their slides on tensor parallelism, whole, and what else they say of it. Most rows agree. Look at the sum
+# Now a lecture: all its slides on tensor parallelism, and what else is said about it. Most rows agree. Look at the sum
 # of halves, at what is divided, at “after each layer”, and at the sample for Megatron.
 
 # %% lesson="after lower"
@@ -482,11 +507,11 @@ lecture_notes.corrections_table()
 #
 # You can now say:
 #
-# - which side of a matrix you cut, before a nonlinearity and behind it;
+# - which side of a matrix you cut, before a nonlinearity and after it;
 # - what f and g do in each pass, and what a block all-reduces;
 # - why a loss over 51,200 tokens needs three numbers;
 # - why tensor parallelism stays inside a node;
-# - what all ranks keep alike, and what sequence parallelism does to it.
+# - what every rank keeps a copy of, and what sequence parallelism does to it.
 #
 # In practice: `parallelize_module`, or Megatron Core.
 #

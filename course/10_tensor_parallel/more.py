@@ -7,11 +7,12 @@
 # %%
 from IPython.display import display
 
-from lockstep import run
+from lockstep import run, show
 from lockstep.experiments.tensor_parallel import collectives_of_a_block
 from lockstep.experiments.tensor_parallel import compared_with_torch, notes_sample
 from lockstep.experiments.tensor_parallel import scaling, table, trainings, users
-from lockstep.tensor_parallel import across_nodes, overlapped, published
+from lockstep.tensor_parallel import across_nodes, async_gather, overlapped
+from lockstep.tensor_parallel import published
 
 # %% [markdown]
 # ## torch's trace, and ours
@@ -20,8 +21,8 @@ from lockstep.tensor_parallel import across_nodes, overlapped, published
 # all-reduces. How many does each have, and do they come in the same places?
 
 # %%
-for name in ("ParallelGPT", "parallelize_module"):
-    display(run(compared_with_torch.step, name, 1, ranks=2, on="dgx-a100").show())
+names = "ParallelGPT", "parallelize_module"
+show.compared({name: run(compared_with_torch.step, name, 1, ranks=2, on="dgx-a100") for name in names})
 
 # %% [markdown]
 # torch computes somewhat longer here: a DTensor is unpacked for each operation. How long a step takes on your machine, ours and
@@ -29,8 +30,8 @@ for name in ("ParallelGPT", "parallelize_module"):
 #
 # ## The gradients of one rank
 #
-# The lesson's table for up to 8 ranks. Few sizes divide: 13 tokens, 5 heads, 9 filters. A dash stands where the layers can't
-# be cut so.
+# The lesson's table for up to 8 ranks. Few sizes divide: 13 tokens, 5 heads, 9 filters. A dash means that the layers can't be
+# cut into so many parts.
 
 # %%
 table.gradients_table()
@@ -56,7 +57,8 @@ collectives_of_a_block.counted_table()
 # %% [markdown]
 # ## Published memory and times
 #
-# Korthikanti et al. print formulas for what a layer keeps, and measured its passes on 8 A100. The first table has our traces
+# Korthikanti et al. ([arXiv:2205.05198](https://arxiv.org/abs/2205.05198)) give formulas for what a layer keeps, and timed
+# its passes on 8 A100. The first table has our traces
 # beside the formulas. The second has our virtual A100 beside the real ones: nothing is fitted, so errors of 20 % are to be
 # expected.
 
@@ -84,22 +86,36 @@ display(across_nodes.across_table())
 overlapped.chunk_table()
 
 # %% [markdown]
+# ## Shard by shard
+#
+# Sequence parallelism gathers X and multiplies it. Wang et al. (“Overlap Communication with Dependent Computation via
+# Decomposition in Large Deep Learning Models”, ASPLOS 2023) send shards round a ring, and multiply each while the next
+# travels; PyTorch's [asynchronous tensor parallelism](https://discuss.pytorch.org/t/209487) does the same with copies from
+# all others. The product alone takes 0.99 ms. Look at the second row: why does the ring lose where two nodes have four ranks each?
+
+# %%
+async_gather.gather_table(nodes=(8, 4, 1))
+
+# %% [markdown]
+# The collective uses the ports of all four ranks to the other node, and NVLink inside. A ring crosses from node to node at two
+# places, and each of its steps waits for these.
+#
 # ## BERT, ViT and ResNet
 #
 # GPT, BERT and ViT have the same block: whether attention looks ahead or not changes nothing in f and g. A convolution is cut
-# by filters, and the next one by its input channels, with one all-reduce in each pass. Below: what would travel. From how many
-# examples in the batch on does data parallelism send less?
+# by filters, and the next one by its input channels, with one all-reduce in each pass. Below is what would
+# travel. How large must the batch be for data parallelism to send less?
 
 # %%
 users.users_table()
 
 # %% [markdown]
 # A text is long, and a batch of long texts is small: GPT-3 gains. A GPU trains a ResNet-50 with some 256 pictures at once, and
-# its weights fit anywhere: there data parallelism sends less by far. That is why nobody cuts its layers.
+# its weights fit anywhere: there data parallelism sends far less. So there is little reason to cut its layers.
 #
 # ## Megatron Core
 #
-# The notes' sample is written for Megatron-LM as it was before 2024. Today the layers are in a library of their own, Megatron
+# A common sample is written for Megatron-LM as it was before 2024. Today the layers are in a library of their own, Megatron
 # Core:
 #
 # ```python

@@ -10,21 +10,24 @@
 # ## How to work
 #
 # Write each function in its cell, in place of `raise NotImplementedError()`. Run the cell below it: it runs your
-# function, on 1 to 8 ranks of a virtual cluster where ranks take part. It looks at the results, at the gradients, *and* at
+# function (a distributed one on 1 to 8 ranks of a virtual cluster). It looks at the results, at the gradients, *and* at
 # what was sent and computed, and says what it saw. Try as often as you like. Each of the first five exercises has three
 # folded hints. A program that hangs is stopped.
 #
 # **Tokens.** A token is a row of a matrix `x` of shape (T, d): T tokens, each of width d. On several ranks, each rank has
 # its own tokens. T may differ from rank to rank, and be 0.
 #
-# **Experts.** There are E **experts**, numbers 0 to E − 1. Each is a small network: n rows of width d in, n rows of width d
-# out. n may be 0. K ranks share them: E is a multiple of K, and rank r has the E/K experts from number r·E/K on.
-# `dist.get_rank(group)` is r, `dist.get_world_size(group)` is K. K may be 1. `group=None` is all ranks. Every call of `dist`
-# gets `group=group`, and “all ranks” are those of the group.
+# **Experts.** There are E **experts**, numbered 0 to E − 1. Each is a small network: n rows of width d in, n rows of
+# width d out. n may be 0. K ranks share them: E is a multiple of K, and rank r has the E/K experts from number r·E/K
+# on. `dist.get_rank(group)` is r, `dist.get_world_size(group)` is K. K may be 1. `group=None` is all ranks. Every call
+# of `dist` gets `group=group`, and “all ranks” are those of the group.
 #
-# **The gate.** A token has a **score** for each expert. Its k experts with the highest scores compute it: these are its
+# **The gate.** A token has a **score** for each expert. The k experts with the highest scores compute it: these are its
 # **choices**. Of equal scores, the expert with the lower number goes first. Choices have the shape (T, k): the best one
 # first. Each choice has a **weight**. The token's output is the sum of its experts' outputs, each times its weight.
+#
+# **Your arguments stay as they are**, unless the text says otherwise: values, order, `requires_grad`, `.grad`, hooks.
+# What you return is new: whoever changes it later must not change them.
 
 # %% lab="readonly imports"
 import torch
@@ -43,8 +46,8 @@ from lockstep.tally import counted
 # Nobody tells an expert what it is for. Find out what it has learned, from the tokens that it gets. (Section 4 of the
 # lesson.)
 #
-# - **You get** `tokens`, a list of bytes (whole numbers 0 to 255); `experts`, a list as long: which expert computed that
-#   byte; and `count`, how many experts there are.
+# - **You get** `tokens`, a list of bytes (whole numbers 0 to 255); `experts`, a list of the same length: which expert
+#   computed that byte; and `count`, how many experts there are.
 # - **You return** a list of `count` names, one for each expert, expert 0 first:
 #   - `"everything"`, if it got at least 90 % of all tokens;
 #   - `"idle"`, if it got fewer than 1 % of them;
@@ -58,11 +61,11 @@ from lockstep.tally import counted
 # Two experts may have the same name. Leave both lists as they were.
 #
 # The next cell trains two small GPTs on the source of Python's standard library. Their second block is a mixture of four
-# experts, and each byte goes to one of them. One training has the load-balancing loss of exercise 3, the other hasn't. Look
-# at who gets the tokens. With your function you'll find out which ones.
+# experts, and each byte goes to one of them. One GPT trains with the load-balancing loss of exercise 3, the other
+# without it. Look at who gets the tokens. With your function you'll find out which ones.
 
 # %%
-rate, seed = 0.02, 2  # change them: at a rate of 0.003, does one expert still eat all?
+rate, seed = 0.02, 2  # change them: at a rate of 0.003, does one expert still get them all?
 ways = {"with the loss": 0.01, "without it": 0.0}
 runs = {
     way: training.trained(balance, rate, steps=100, seed=seed)
@@ -71,15 +74,15 @@ runs = {
 assigned.shares_table(runs)
 
 # %% [markdown] lab="hint name_the_expert"
-# Take ten tokens and two experts, and paper. Make a table with a row for each expert and a column for each kind. Which
+# Take paper, ten tokens and two experts. Make a table with a row for each expert and a column for each kind. Which
 # numbers in a *column* belong together? And which number do you have to divide by?
 #
 # ---
 #
-# For each expert and each kind count the tokens. Divide by how many tokens of this kind there are in all, whoever got them:
-# that is the part. Then ask the three questions in their order, for each expert: everything? idle? else which part is the
-# largest? The traps: text has so many consonants that nearly every expert gets more of them than of anything else; and a
-# kind may be missing.
+# For each expert and each kind, count the tokens. Divide by how many tokens of this kind there are in all, whichever
+# expert got them: that is the part. Then ask the three questions in their order, for each expert: everything? idle?
+# else which part is the largest? The traps: text has so many consonants that nearly every expert gets more of them than
+# of anything else; and a kind may be missing.
 #
 # ---
 #
@@ -96,7 +99,7 @@ assigned.shares_table(runs)
 # return names
 # ```
 #
-# The check tells you the first list that has other names; and after that, how many per cent each expert got.
+# The check tells you the first list for which your names differ; and after that, what percentage each expert got.
 
 
 # %% lab="answer name_the_expert"
@@ -124,7 +127,7 @@ def name_the_expert(tokens, experts, count):
 check("mixture_of_experts.name_the_expert", name_the_expert)
 
 # %% [markdown] lab="readonly after-name_the_expert"
-# Now name the experts of the two trainings, on text that they haven't seen.
+# Now name the experts of both models, on text that they haven't seen.
 
 # %%
 for way, run in runs.items():
@@ -134,7 +137,7 @@ for way, run in runs.items():
 # %% [markdown] lab="readonly about-top_k_gate"
 # ## 2. The gate ({minutes} minutes, {points} points)
 #
-# The gate decides who computes a token, and how much that counts. (Section 3 of the lesson.)
+# The gate decides which experts compute a token, and how much each counts. (Section 3 of the lesson.)
 #
 # - **You get** `scores`, a floating-point tensor (T, E); `k`, 1 to E; and `softmax`: `"before"` or `"after"`.
 # - **You return** two tensors of shape (T, k): the choices (int64), best first, and their weights, of the dtype of `scores`.
@@ -153,9 +156,9 @@ for way, run in runs.items():
 #
 # ---
 #
-# A *stable* sort leaves equal ones in their order: the docs of `torch.argsort` tell how to ask for it, and for the
-# highest first. Of the result you need the first k columns. Then pick by these numbers along dim 1, in one way before the
-# softmax, in the other one after it. The trap: exp(1,000) is infinite, so leave the softmax to torch.
+# A *stable* sort leaves equal ones in their order: the docs of `torch.argsort` say how to ask for that, and for the
+# highest first. Of the result you need the first k columns. Then pick by these numbers along dim 1: in one of the two
+# ways before the softmax, in the other after it. The trap: exp(1,000) is infinite, so leave the softmax to torch.
 #
 # ---
 #
@@ -196,14 +199,14 @@ check("mixture_of_experts.top_k_gate", top_k_gate)
 # all N tokens, of the softmax of their scores at i. The loss is E·(f_0·P_0 + … + f_{E−1}·P_{E−1}).
 #
 # - **You get**, on each rank, `scores` (T, E), floating-point, and `experts` (T, k), int64: the choices of this rank's
-#   tokens. Choices may be any, not only those of the highest scores. Leave both as they were.
+#   tokens. The choices may be any experts, not only those with the highest scores. Leave both as they were.
 # - **You return** this rank's *part* of the loss, a tensor of one number. All ranks' parts add up to the loss. The part
 #   carries the gradient of this rank's `scores`: the same gradient as if all tokens were on one rank.
 # - **You may use** torch, and one collective. f_i is counted: no gradient flows through it.
 # - **It may cost** one all-reduce of at most E + 1 numbers, of 8 bytes at most.
 #
-# A rank may have no tokens; all ranks together have some. Such a rank calls its collective all the same, and its part is
-# 0, with or without a gradient.
+# A rank may have no tokens; all ranks together have some. A rank without tokens still calls the collective, and its
+# part is 0, with or without a gradient.
 
 # %% [markdown] lab="hint load_balancing_loss"
 # Two ranks, with 1 and 3 tokens. Write the sum in P_i as a sum over the ranks: what does rank 0 add to it, and what does it
@@ -211,10 +214,10 @@ check("mixture_of_experts.top_k_gate", top_k_gate)
 #
 # ---
 #
-# f_i is needed whole, on every rank: so the counts travel, and so does T, whose sum is N. P_i isn't needed whole. The loss
-# is a sum in which each token's probabilities stand once, so each rank keeps the summands of its own tokens: that is its
-# part, and its gradient comes by itself. The traps: a mean over T where it should be over N; and a rank without tokens that
-# returns too early.
+# f_i is needed whole, on every rank: so the counts travel, and so does T, whose sum is N. P_i isn't needed whole. The
+# loss is a sum in which each token's probabilities occur once, so each rank keeps the summands of its own tokens: that
+# is its part, and its gradient comes by itself. The traps: a mean over T where it should be over N; and a rank without
+# tokens that returns too early.
 #
 # ---
 #
@@ -251,10 +254,11 @@ check("mixture_of_experts.load_balancing_loss", load_balancing_loss)
 # %% [markdown] lab="readonly about-dispatch_and_combine"
 # ## 4. There and back ({minutes} minutes, {points} points)
 #
-# Send each token to its experts, and bring home what they made of it. A choice that finds no place is dropped. (Sections 5
-# and 6 of the lesson.)
+# Send each token to its experts, and bring home what they made of it. A choice that finds no place is dropped. Places
+# and drops are history, from GShard and Switch: today's models drop nothing, and a *grouped GEMM* multiplies groups of
+# any size. (Sections 5 and 6 of the lesson.)
 #
-# - **You get**, on each rank: `x` (T, d), float32; `experts` (T, k), the choices, int64; `weights` (T, k), float32;
+# - **You get**, on each rank: `x` (T, d), float32; `experts` (T, k), the choices, int64; `weights` (T, k), float32, any numbers;
 #   `compute`: `compute(i, rows)` is what this rank's i-th expert makes of `rows` (n, d), again (n, d), for
 #   i = 0, …, E/K − 1; `count`, which is E; and `capacity` C, 1 or more.
 # - **You return** a pair `(y, kept)`. `y` (T, d), float32: for each token the sum, over its choices that were kept, of the
@@ -267,15 +271,16 @@ check("mixture_of_experts.load_balancing_loss", load_balancing_loss)
 #
 # **Places.** Each expert has C places for the tokens *of each rank*. All first choices of the rank take places first, in the
 # order of its tokens; then all second choices; and so on. A choice that finds its expert full isn't kept: that expert
-# doesn't compute the token. A token of which nothing is kept has zeros in `y`. A token's k choices are k different experts.
+# doesn't compute the token. A token none of whose choices is kept has zeros in `y`. A token's k choices are k different
+# experts.
 #
-# Rows of one expert come from all ranks. In `rows` they stand in any order you like. Leave what you get as it is. A rank
-# may have no tokens, or get no rows: it calls each all-to-all all the same.
+# Rows of one expert come from all ranks. In `rows` they may be in any order you like. Leave what you get as it is. A
+# rank may have no tokens, or get no rows: it still calls each all-to-all.
 
 # %% [markdown] lab="hint dispatch_and_combine"
 # Take paper: two ranks, four experts, three tokens on each rank, two choices, and C = 1. Write down the choices of rank 0,
-# and cross out who finds no place. Then write the rows that are left one below the other, in such an order that those for
-# rank 0 stand first. How many are for each expert? What does rank 1 have to know before they come?
+# and cross out who finds no place. Then write the rows that are left one below the other, in such an order that those
+# for rank 0 come first. How many are for each expert? What does rank 1 have to know before they come?
 #
 # ---
 #
@@ -283,7 +288,7 @@ check("mixture_of_experts.load_balancing_loss", load_balancing_loss)
 # before it want the same expert: that is a cumulative sum over one-hot rows. Sort what is kept by expert. Then the parts for
 # the ranks follow each other, and of each rank the parts for its experts. So E counts say everything: to the receiver, too,
 # whose rows come rank by rank, and of each rank expert by expert. Back, the two lists of sizes change places. The trap:
-# results must return in the order in which their rows came, and at home they stand in the order in which you sent them.
+# results must return in the order in which their rows came, and at home they are in the order in which you sent them.
 #
 # ---
 #
@@ -351,32 +356,33 @@ check("mixture_of_experts.dispatch_and_combine", dispatch_and_combine)
 # place. (Section 6 of the lesson.)
 #
 # - **You get**, on each rank: `x` (T, d); `gate` (E, d), the same on all ranks; `up` (E/K, h, d) and `down` (E/K, d, h), of
-#   this rank's experts; `k`; and `loss`: `loss(y)`, of y (T, d), is a tensor of one number, also where T is 0. Ranks may
-#   have different losses. All tensors are float64, and none requires a gradient yet.
-# - **You return** a list of four gradients: by `x`, by `gate`, by `up`, by `down`, each with the shape of its argument.
-#   They are gradients of the *sum* of all ranks' losses. The one by `gate` is the same on all ranks.
+#   this rank's experts; `k`; and `loss`: `loss(y)`, of y (T, d), is a tensor of one number, even where T is 0. Ranks
+#   may have different losses. All tensors are float64, and none requires a gradient yet.
+# - **You return** a list of four gradients, with respect to `x`, `gate`, `up` and `down`, each with the shape of its
+#   argument. They are gradients of the *sum* of all ranks' losses. That of `gate` is the same on all ranks.
 # - **You may use** autograd, your own functions from above, torch and its collectives, and `torch.autograd.Function`.
 # - **It may cost** one all-to-all of E counts; four of tokens, two forward and two backward, each of the rows that it needs
 #   and nothing beside them; and one all-reduce of E·d numbers. No other collective. No rank ever has another rank's expert.
+#   What is computed isn't counted here.
 #
 # Scores are `x @ gate.T`, and no token has equal ones here; the softmax is over the k that are chosen (`"after"`); nothing
 # is dropped. Expert i of this rank makes `F.relu(rows @ up[i].T) @ down[i].T` of its rows.
 #
-# What autograd computes on one rank doesn't go on by itself on another one: to send rows is an operation whose backward pass
-# sends gradients. All ranks go backward, also one without tokens, or without rows. Where nothing depends on an argument, its
-# gradient is zeros. Leave the numbers that you get as they are.
+# What autograd computes on one rank doesn't reach another one by itself: sending rows is an operation whose backward
+# pass sends gradients. All ranks go backward, even one without tokens, or without rows. Where nothing depends on an
+# argument, its gradient is all zeros. Leave the numbers that you get as they are.
 
 # %% [markdown] lab="hint expert_parallel_moe"
-# Take paper: two ranks, one token on rank 0, whose expert stands on rank 1. Write the chain from x to the loss, and mark
-# where it changes ranks. Now go backward: what does rank 1 need before it can compute the gradient of `up`? Who sends it? And
-# where does the gradient by x come together?
+# Take paper: two ranks, one token on rank 0, whose expert is on rank 1. Write down the chain from x to the loss, and
+# mark where it changes ranks. Now go backward: what does rank 1 need before it can compute the gradient of `up`? Who
+# sends it? And where does the gradient of x come together?
 #
 # ---
 #
 # Write exercise 4 again, without places. Only the two all-to-alls of rows become a `torch.autograd.Function`. Its forward
 # pass sends rows; its backward pass sends gradients the same way back, so the two lists of sizes change places. Then
-# `torch.autograd.grad` does all the rest, on all ranks alike. One gradient is still missing a step: that of the gate, which
-# stands on every rank. The traps: experts without rows have to stay in the graph, or that rank's backward pass ends too
+# `torch.autograd.grad` does all the rest, on every rank. One gradient still needs a step: that of the gate, which is on
+# every rank. The traps: experts without rows have to stay in the graph, or that rank's backward pass ends too
 # early, and the others wait for it (a product with no rows is no problem for torch); and a gradient need not be contiguous.
 #
 # ---
@@ -408,7 +414,7 @@ check("mixture_of_experts.dispatch_and_combine", dispatch_and_combine)
 
 # %% lab="answer expert_parallel_moe"
 def expert_parallel_moe(x, gate, up, down, k, loss, group=None):
-    """The gradients by x, gate, up and down of the sum of all ranks' losses."""
+    """The gradients of the sum of all ranks' losses, with respect to x, gate, up and down."""
     ### BEGIN SOLUTION
 
     def all_to_all(rows, sent, received):
@@ -462,7 +468,7 @@ check("mixture_of_experts.expert_parallel_moe", expert_parallel_moe)
 # %% [markdown] lab="readonly about-mixture_of_depths"
 # ## 6. Not every token, every block ({minutes} minutes, {points} points)
 #
-# Not every token needs every block. Here a router chooses who goes through, and the others go past. (Section 9 of the
+# Not every token needs every block. Here a router chooses who goes through, and the others bypass it. (Section 9 of the
 # lesson.)
 #
 # - **You get** `x` (T, d), one sequence, which isn't empty; `router` (d,); `block`, a function: (C, d) to (C, d); and
@@ -472,7 +478,7 @@ check("mixture_of_experts.expert_parallel_moe", expert_parallel_moe)
 # - **You may use** torch. Gradients flow to `x`, to `router`, and to what the block has.
 # - **It may cost** one call of `block`, with C rows.
 #
-# Of equal scores, the token further to the front goes first. In the block, a token sees those before it. `x` stays as it
+# Of equal scores, the earlier token goes first. In the block, a token sees those before it. `x` stays as it
 # was.
 
 
@@ -497,8 +503,8 @@ check("mixture_of_experts.mixture_of_depths", mixture_of_depths)
 # - **You get** `loads`, a list of K lists of E whole numbers: `loads[r][e]` rows of rank r are for expert e. `row_bytes`, the
 #   bytes of a row; `alpha`, seconds for a message, and `beta`, seconds for a byte; and `seconds`, how long an expert
 #   computes for each row.
-# - **You return** the seconds of a forward pass: an all-to-all, the experts, an all-to-all back. All ranks begin together.
-#   An all-to-all ends for all ranks at once, and the second one begins when the last rank is there.
+# - **You return** how many seconds a forward pass takes: an all-to-all, the experts, an all-to-all back. All ranks
+#   begin together. An all-to-all ends for all ranks at once, and the second one begins when the last rank is there.
 # - **You may use** arithmetic: nothing runs.
 # - **It may cost** nothing.
 #
@@ -527,17 +533,17 @@ check("mixture_of_experts.step_time_of_loads", step_time_of_loads)
 #
 # Parameters grow with the number of experts. What does a token cost? (Sections 1 and 8 of the lesson.)
 #
-# - **You get** `layers` L, `width` d, `context` s, `vocabulary` V; `with_experts` M, in how many of the L layers experts stand
-#   in place of the FFN; `experts` E, `k`, and `shared`, how many experts compute every token on top of those k; `hidden` h, an
-#   expert's hidden width.
+# - **You get** `layers` L, `width` d, `context` s, `vocabulary` V; `with_experts` M, in how many of the L layers
+#   experts take the place of the FFN; `experts` E, `k`, and `shared`, how many experts compute every token on top of
+#   those k; `hidden` h, an expert's hidden width.
 # - **You return** an `int`: the floating-point operations of one token's forward pass. Nothing is dropped.
 # - **You may use** arithmetic.
 # - **It may cost** nothing.
 #
-# A product of a row (d) and a matrix (d, n) counts 2·d·n. In each layer there are four projections, d to d, and the attention:
-# each token's d numbers by those of all s positions, twice, at 2·s·d each time. A layer's FFN is two matrices, d to 4·d and
-# back. An expert, a shared one too, is two matrices, d to h and back; a layer with experts has a gate, d to E. At the end
-# there are the scores of V tokens. Nothing else counts.
+# A product of a row (d) and a matrix (d, n) counts as 2·d·n. In each layer there are four projections, d to d, and the
+# attention: each token's d numbers by those of all s positions, twice, at 2·s·d each time. A layer's FFN is two
+# matrices, d to 4·d and back. An expert, a shared one too, is two matrices, d to h and back; a layer with experts has a
+# gate, d to E. At the end there are the scores of V tokens. Nothing else counts.
 
 
 # %% lab="answer active_flops"
@@ -553,6 +559,44 @@ def active_flops(layers, width, context, vocabulary, with_experts, experts, k, s
 
 # %% lab="tests active_flops"
 check("mixture_of_experts.active_flops", active_flops)
+
+# %% [markdown] lab="readonly about-balance_by_bias"
+# ## 9. Balance without a loss ({minutes} minutes, {points} points)
+#
+# DeepSeek-V3 balances by a bias, which chooses and doesn't weigh. Write a step of such a gate. (Sections 3 and 5 of the
+# lesson.)
+#
+# - **You get**, on each rank: `scores` (T, E), float64; `bias` (E,), float64, the same on all ranks; `k`, 1 to E; and
+#   `rate`, a number above 0.
+# - **You return** three tensors: the choices (T, k), int64, best first; their weights (T, k), float64; and the bias for
+#   the next step (E,), float64, the same on all ranks.
+# - **You may use** torch and its collectives.
+# - **It may cost** one all-reduce of E numbers, of 8 bytes at most.
+#
+# Let s be the sigmoid of a score. A token's choices are the k experts with the highest s + bias; of equal ones, the
+# lower number goes first. A choice's weight is its s, *without* the bias, divided by the sum of the token's k.
+#
+# Count the choices of *all* ranks' tokens. An expert that has more than the mean gets a bias that is lower by `rate`, one
+# that has fewer gets one that is higher by `rate`. One that has the mean keeps its bias.
+#
+# T may differ from rank to rank, and be 0. Nothing here needs a gradient. Leave `scores` and `bias` as they were.
+
+
+# %% lab="answer balance_by_bias"
+def balance_by_bias(scores, bias, k, rate, group=None):
+    """The choices (T, k), their weights (T, k), and the bias for the next step (E,)."""
+    ### BEGIN SOLUTION
+    s = scores.sigmoid()
+    experts = torch.argsort(s + bias, dim=1, descending=True, stable=True)[:, :k]
+    weights = s.gather(1, experts)
+    load = torch.bincount(experts.flatten(), minlength=len(bias))
+    dist.all_reduce(load, group=group)
+    return experts, weights / weights.sum(1, keepdim=True), bias + rate * torch.sign(load.double().mean() - load)
+    ### END SOLUTION
+
+
+# %% lab="tests balance_by_bias"
+check("mixture_of_experts.balance_by_bias", balance_by_bias)
 
 # %% [markdown] lab="readonly where-next"
 # ## Where to go from here
