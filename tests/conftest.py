@@ -58,8 +58,8 @@ def runs_horovod(item: pytest.Item) -> bool:
     if not mark:
         return False
     what = item.callspec.params[mark.args[0]]
-    exercises = [what] if hasattr(what, "needs") else [e for e in checks.exercises() if e.topic == what.topic]
-    return any(exercise.needs is require for exercise in exercises)
+    one = isinstance(what, checks.Exercise)
+    return any(e.run.require is require for e in ([what] if one else checks.exercises()) if e.topic == what.topic)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

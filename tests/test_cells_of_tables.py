@@ -24,3 +24,22 @@ def test_a_long_address_may_go_on_in_the_next_line() -> None:
     assert ">Li et al., VLDB 2020<" in text
     named = Table("Where", ("name",), [("CollectiveCommunication.RING",)])._repr_html_()
     assert ">Collective<wbr>Communication.<wbr>RING<" in named
+
+
+def test_decimal_points_of_a_column_stand_below_each_other() -> None:
+    """1.25 stood above 100.5 with its point two digits further to the left."""
+    table = Table("Times", ("", "ms", "of it"), [("a", "1.25", "10 %"), ("b", "100.5", "5 %"), ("c", "3", "no %")])
+    lines = repr(table).splitlines()[2:]
+    assert [line[3:9].rstrip() for line in lines] == ["  1.25", "100.5", "  3"]
+    assert "\u2007\u20071.25<" in table._repr_html_()
+    assert ">10 %<" in table._repr_html_(), "not a column of numbers"
+
+
+def test_rows_that_nobody_needs_at_first_are_in_a_fold() -> None:
+    """15 rows of 1e-16 stood between a learner and the one row that differed."""
+    table = Table("Alike", ("model", "apart"), [("14 others", "1e-16"), ("batch norm", "0.3")], [("MLP", "1e-16")] * 14)
+    before, _, after = table._repr_html_().partition("<details>")
+    assert before.count("<tr>") == 3
+    assert after.count("<tr>") == 15
+    assert repr(table).count("MLP") == 14
+    assert table.folded()._repr_html_().startswith("<details><summary")

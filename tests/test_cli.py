@@ -1,5 +1,6 @@
 """The command line as a person types it: exit codes, one sentence for what goes wrong, JSON and nothing else."""
 
+import io
 import json
 import os
 import signal
@@ -9,13 +10,17 @@ import textwrap
 import time
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import nbformat
 import psutil
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
-from lockstep.cli import lab, main
+from lockstep import progress as kept
+from lockstep.cli import address, lab, main
+from lockstep.cli.terminal import Painter
+from lockstep.grading.course import UNITS
 
 pytestmark = pytest.mark.reads("docs/", "nbgrader_config.py")
 
@@ -206,7 +211,7 @@ class TestCheck:
     [
         ("", "COMMAND"),
         ("chekc", "invalid choice: 'chekc'"),
-        ("units --port 3", "does not know --port 3"),
+        ("units 04 --port 3", "does not know --port 3"),
         ("check", "needs an exercise and your file"),
         (f"check {RING}", "needs an exercise and your file"),
         (f"check {RING} x.py --all", "takes no exercise"),
@@ -215,7 +220,8 @@ class TestCheck:
         ("check communication.ring_alreduce x.py", f"Did you mean {RING}"),
         ("check nonsense x.py", "There is no exercise 'nonsense'"),
         (f"check {RING} {{file}} --on dgx-a10", "dgx-a100"),
-        ("run {file}", "names no function"),
+        ("run {file}", "How many ranks?"),
+        ("run {file} --ranks 2", "options stand before a script"),
         ("run {file}:", "names no function"),
         ("run :f --ranks 2", "names no function"),
         ("run {file}:1f --ranks 2", "names no function"),
@@ -228,6 +234,7 @@ class TestCheck:
         ("run {file}:ring --ranks -3", "not -3"),
         ("run {file}:ring --ranks 5000", "5,000 ranks are more than makes sense"),
         ("run {file}:ring --ranks 5000 --on dgx-a100", "5,000 ranks are more than makes sense"),
+        ("run {file}:ring --ranks 2 --port 3", "does not know --port 3"),
         ("run {file}:ring --ranks 2 --on dgx-a10", "Did you mean 'dgx-a100'"),
         ("run {file}:ring --ranks 2 --on spmd", "launcher"),
         ("run {file}:ring --ranks 2 --trace no/such/folder/t.json", "cannot be written to no/such/folder/t.json"),
@@ -349,7 +356,9 @@ def test_units_as_json(lockstep: Lockstep) -> None:
     assert list(units)[4] == "communication"
     assert len(units) == 14
     assert RING in [e["id"] for e in units["communication"]["exercises"]]
-    assert RING in lockstep("units").stdout
+    assert RING in lockstep("units", "04").stdout
+    assert len(lockstep("units").stdout.splitlines()) <= 24, "a screenful"
+    assert [u["id"] for u in json.loads(lockstep("units", "04", "--json").stdout)["units"]] == ["communication"]
 
 
 def test_doctor_as_json(lockstep: Lockstep) -> None:
@@ -398,7 +407,8 @@ def test_lab_takes_a_folder_first_and_hands_the_rest_on(
     assert f"--ServerApp.root_dir={folder}" in command
     assert str(folder) not in command
     assert settings.split(os.pathsep)[0] == str(folder), "JupyterLab's list of assignments reads nbgrader's settings"
-    assert capsys.readouterr().out == f"Your copy of the course is in {folder}.\n"
+    told = [f"Your copy of the course is in {folder}.", "JupyterLab starts: some ten seconds …"]
+    assert capsys.readouterr().out.splitlines() == told
     assert (folder / "course" / "index.ipynb").is_file()
     monkeypatch.chdir(folder / "labs")
     again, _ = started(monkeypatch, "--port", "9000")
@@ -455,7 +465,7 @@ def test_under_a_hub_lab_says_when_the_hubs_server_is_not_installed(
     assert main(["lab", str(tmp_path / "mine")]) == 2
     assert capsys.readouterr().err == (
         "lockstep: A JupyterHub has started this, and jupyterhub is not installed beside Lockstep.\n"
-        "Install it there: pip install 'lockstep[hub]'\n"
+        "Install it there: pip install 'lockstep-lab[hub]'\n"
     )
     assert not (tmp_path / "mine").exists()
 
@@ -468,3 +478,78 @@ def test_lab_refuses_a_folder_in_one_sentence(lockstep: Lockstep, tmp_path: Path
         f"lockstep: {tmp_path} holds other files already (thesis.tex).\n"
         "`lockstep lab DIR` takes any empty folder, and makes one that is not there yet.\n"
     )
+
+
+class Server:
+    """The part of Jupyter's server that the address comes from; its loop runs what it is given when it is told to."""
+
+    def __init__(self, ip: str = "localhost", made: bool = True) -> None:
+        self.ip, self.identity_provider, self.io_loop = ip, SimpleNamespace(token_generated=made), self
+        self.local_url, self.public_url = "http://127.0.0.1:1/lab?token=1", "http://10.0.0.1:1/lab?token=1"
+        self.later: list[Callable[[], None]] = []
+
+    def add_callback(self, call: Callable[[], None]) -> None:
+        self.later.append(call)
+
+
+@pytest.mark.parametrize(
+    ("ip", "shown"), [("localhost", "127.0.0.1"), ("127.0.0.1", "127.0.0.1"), ("0.0.0.0", "10.0.0.1")]
+)
+def test_the_address_stands_last_and_by_itself(ip: str, shown: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """It was one of thirty lines, and warnings came after it."""
+    server = Server(ip)
+    address._load_jupyter_server_extension(server)
+    assert server.identity_provider.token_generated is False, "Jupyter prints no address of its own"
+    assert capsys.readouterr().out == ""
+    server.later[0]()
+    assert server.identity_provider.token_generated is True
+    *_, line, frame = capsys.readouterr().out.splitlines()
+    assert line == f"http://{shown}:1/lab?token=1"
+    assert set(frame) == {"─"}
+
+
+def test_a_hub_tells_its_own_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JUPYTERHUB_SERVICE_URL", "http://127.0.0.1:8888")
+    server = Server()
+    address._load_jupyter_server_extension(server)
+    assert server.later == []
+    assert server.identity_provider.token_generated is True
+
+
+def test_progress_is_plain_where_it_is_piped_and_names_what_comes_next(
+    lockstep: Lockstep, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("LOCKSTEP_HOME", str(tmp_path / "home"))
+    kept.lock_prediction("communication.ring-bytes", 100, "MB")
+    kept.record_outcome("communication.ring-bytes", kept.Outcome(simulated=196.9))
+    kept.record_score("communication.tree_broadcast", 3, 3, "passed")
+    said = lockstep("progress").stdout
+    assert "\033" not in said
+    assert max(map(len, said.splitlines())) <= 120
+    overview = [line for line in said.splitlines() if line[:2].isdigit() and "of" in line]
+    assert [line[:2] for line in overview] == [f"{unit.number:02d}" for unit in UNITS]
+    assert "ring-bytes             you 100 MB, simulated 196.9 MB  off by 1.97 ×" in said
+    assert "Within a factor of 2 in 1 of 1 predictions." in said
+    assert "Go on with the lab of unit 04" in said
+    assert "04  Communication" not in lockstep("progress", "05").stdout
+
+
+def test_bars_and_colours_are_for_terminals(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Terminal(io.TextIOWrapper):
+        def isatty(self) -> bool:
+            return True
+
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    painter = Painter(Terminal(io.BytesIO(), encoding="utf-8"))
+    assert painter.paint("near", "green") == "\033[32mnear\033[0m"
+    piped = Painter(io.TextIOWrapper(io.BytesIO(), encoding="ascii"))
+    assert [piped.bar(done, 20, 8) for done in (0, 1, 10, 19.9, 20)] == [
+        "........",
+        "#.......",
+        "####....",
+        "#######.",
+        "########",
+    ]
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert Painter(Terminal(io.BytesIO(), encoding="utf-8")).paint("near", "green") == "near"

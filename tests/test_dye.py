@@ -34,7 +34,7 @@ from lockstep.dye import (
     told,
     total,
 )
-from lockstep.dye.profile import Symmetry
+from lockstep.dye.canonical_form import Symmetry
 from lockstep.errors import UsageError
 
 EXERCISES = Path(__file__).parents[1] / "pkg/lockstep/exercises/communication"

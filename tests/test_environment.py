@@ -5,6 +5,7 @@ import re
 import runpy
 import subprocess
 import tomllib
+from contextlib import suppress
 from importlib.metadata import distributions
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
-from lockstep.with_horovod.build import RUNTIME, TOOLS
+from lockstep.with_horovod.installing import RUNTIME, TOOLS
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -43,7 +44,8 @@ def needed(extra: str = "") -> list[Requirement]:
 
 def test_each_package_is_held_at_a_version_that_the_project_takes() -> None:
     held = {canonicalize_name(r.name): str(r.specifier).removeprefix("==") for r in map(Requirement, HELD)}
-    for requirement in [*needed(), *needed("dask"), *needed("horovod"), *needed("dev")]:
+    extras = ("course", "dask", "horovod", "dev", "site")
+    for requirement in [*needed(), *(each for extra in extras for each in needed(extra))]:
         assert held[canonicalize_name(requirement.name)] in requirement.specifier, requirement
 
 
@@ -87,9 +89,9 @@ def test_constraints_are_written_from_what_pip_lists() -> None:
 
 def test_conda_installs_the_project_itself_at_the_held_versions_and_no_second_list() -> None:
     """A package that stood in both files could get two versions; so environment.yml names none of the project's."""
-    assert {"--editable .[dask]", "--constraint constraints.txt"} <= set(CONDA)
+    assert {"--editable .[course,dask]", "--constraint constraints.txt"} <= set(CONDA)
     named = {re.split(r"[<>=]", line)[0] for line in CONDA}
-    assert named & {r.name for r in [*needed(), *needed("dev")]} == set()
+    assert named & {r.name for r in [*needed(), *needed("course"), *needed("dev")]} == set()
 
 
 FAKE_PYTHON = """\
@@ -124,14 +126,19 @@ def installed(project: Path, *arguments: str) -> list[str]:
 
 
 def test_a_learner_gets_what_the_lessons_need_and_a_developer_the_tests_needs_too(project: Path) -> None:
-    assert installed(project) == ["torch", "--editable .[dask]"]
+    assert installed(project) == ["torch", "--editable .[course,dask]"]
     assert installed(project) == [], "all is there"
     assert installed(project, "dev") == ["torch", "--editable .[dev]"]
     assert installed(project, "dev") == []
     assert installed(project) == []
     (project / "constraints.txt").write_text("torch==2.14.0\n")
-    assert installed(project) == ["torch", "--editable .[dask]"], "another version is wanted now"
+    assert installed(project) == ["torch", "--editable .[course,dask]"], "another version is wanted now"
     assert installed(project, "dev") == ["torch", "--editable .[dev]"]
+
+
+def test_whoever_builds_the_site_has_the_rest(project: Path) -> None:
+    assert installed(project, "site") == ["torch", "--editable .[site]"]
+    assert [installed(project), installed(project, "dev"), installed(project, "site")] == [[], [], []]
 
 
 def test_whoever_has_the_tests_needs_has_a_learners(project: Path) -> None:
@@ -139,7 +146,53 @@ def test_whoever_has_the_tests_needs_has_a_learners(project: Path) -> None:
     assert installed(project) == []
 
 
+def on_a_terminal(project: Path, python: str) -> str:
+    """What a person sees of a setup whose pip is this script."""
+    (project / ".venv/bin/python").write_text(python)
+    (project / "constraints.txt").write_text("torch==2.14.0\n")
+    ours, theirs = os.openpty()
+    with subprocess.Popen(["sh", "scripts/setup"], cwd=project, stdout=theirs, stderr=theirs) as setup:
+        os.close(theirs)
+        seen = b""
+        with suppress(OSError):  # Linux says so where nobody has the other end any more
+            while part := os.read(ours, 4096):
+                seen += part
+    os.close(ours)
+    return f"{seen.decode()}\nended with {setup.returncode}"
+
+
+def test_setup_says_how_long_it_takes_and_shows_one_line(project: Path) -> None:
+    """pip printed 180 lines before a learner saw anything of the course."""
+    chatty = f"{FAKE_PYTHON}for i in 1 2 3; do echo Collecting package-$i; done\nsleep 1.5\n"
+    seen = on_a_terminal(project, chatty)
+    assert seen.endswith("ended with 0")
+    assert "about a minute" in seen.splitlines()[0]
+    assert "1 of 2, torch" in seen
+    assert "Collecting package-3" in seen
+    lines = [line.split("\r")[-1].replace("\033[K", "") for line in seen.replace("\r\n", "\n").split("\n")]
+    assert not any("Collecting" in line for line in lines), "it was written over"
+
+
+def test_what_pip_cannot_do_is_shown(project: Path) -> None:
+    failing = f'{FAKE_PYTHON}echo \'ERROR: no such version\'\n[ "$2" = pip ] && [ "$3" = --version ] || exit 1\n'
+    seen = on_a_terminal(project, failing)
+    assert "ERROR: no such version" in seen
+    assert "pip could not install torch" in seen
+    assert "ended with 1" in seen
+
+
 def test_the_extras_of_developers_are_the_tests_needs() -> None:
     assert {r.name for r in needed("dev")} >= {"pytest", "ruff", "mypy"}
     assert re.search(r"^test: setup-dev$", (ROOT / "Makefile").read_text(), re.MULTILINE)
     assert re.search(r"^lab: setup$", (ROOT / "Makefile").read_text(), re.MULTILINE)
+
+
+def test_setup_takes_away_what_had_the_name_before(project: Path) -> None:
+    """Whoever had set up a clone had the distribution lockstep: both would own the command and the package."""
+    assert "uninstall" not in " ".join(installed(project))
+    (project / "constraints.txt").write_text("torch==2.14.0\n")
+    (project / ".venv/lib/python3.11/site-packages/lockstep-0.2.0.dist-info").mkdir(parents=True)
+    (project / ".venv/lib/python3.11/site-packages/lockstep_lab-0.2.0.dist-info").mkdir()
+    first, *others = installed(project)
+    assert first == "-m pip uninstall --yes --quiet --disable-pip-version-check lockstep"
+    assert others == ["torch", "--editable .[course,dask]"]

@@ -17,41 +17,59 @@ pytestmark = pytest.mark.reads("pkg/")
 LAYERS = [
     [
         "places",
+        "distribution",
         "errors",
         "events",
+        "chrome_traces",
+        "intervals",
         "progress",
+        "shadows",
         "tables",
         "tally",
         "machines",
         "moved",
         "cost",
         "deadlock_report",
+        "flight_recorder",
+        "races",
         "residency",
         "models",
         "datasets",
     ],
-    ["comm"],
+    ["comm", "planner"],
     ["record"],
     [  # processes
         "forking",
-        "launch.adoption",
+        "launch.init_process_group",
         "launch.interrupt",
         "launch.job",
         "launch.store",
         "launch.pickled",
+        "scripts",
         "this_machine.hardware",
         "this_machine.host",
         "this_machine.measure",
     ],
     ["virtual", "launch"],
-    ["launchers", "this_machine"],
+    ["launchers", "this_machine", "installs"],
     ["worlds"],
     ["collectives", "straggler", "dye"],
-    ["classical", "cpu", "simt", "data_parallel"],  # the techniques
-    ["without_waiting", "with_horovod", "sharded", "pipeline", "tensor_parallel", "experts"],
+    ["classical", "cpu", "simt", "data_parallel", "bottlenecks"],  # the techniques
+    [
+        "without_waiting",
+        "with_horovod",
+        "sharded",
+        "pipeline",
+        "tensor_parallel",
+        "context_parallel",
+        "domain_decomposition",
+        "experts",
+    ],
+    ["hybrid"],  # which alone composes them
+    ["bottlenecks"],
     ["show"],
     ["experiments"],  # what the lessons' cells call
-    ["checks", "bench", "lessons", "notebook"],
+    ["checks", "bench", "lessons", "notebook", "testing"],
     ["exercises"],
     ["grading", "hub"],
     ["cli"],
@@ -64,7 +82,7 @@ PLACE = {part: row for row, parts in enumerate(LAYERS) for part in parts}
 
 
 def modules() -> list[str]:
-    """All modules by name below ``lockstep``: "cost.network", "cli" for cli/__init__.py."""
+    """All modules by name below ``lockstep``: "cost.collectives", "cli" for cli/__init__.py."""
     written = [p for p in PACKAGE.rglob("*.py") if p.parent.name not in ("wrong", "right")]  # those are learners'
     paths = [p.relative_to(PACKAGE).with_suffix("") for p in written]
     return sorted(".".join(p.parts).removesuffix(".__init__") for p in paths)
@@ -162,11 +180,11 @@ def test_the_test_itself_sees_imports() -> None:
     assert not allowed("worlds", "show", deferred=False)
     assert allowed("worlds", "show.timeline", deferred=True)
     assert not allowed("virtual.network", "launch.pool", deferred=False)
-    assert not allowed("cost.network", "virtual.clock", deferred=True)
+    assert not allowed("cost.collectives", "virtual.clock", deferred=True)
 
 
 def test_cost_needs_no_torch() -> None:
     """Planner and figures use the formulas; so does the parser of a command that must answer at once."""
-    names = [f"lockstep.{m}" for m in modules() if m == "machines" or m.startswith("cost")]
+    names = [f"lockstep.{m}" for m in modules() if m == "machines" or m.startswith(("cost", "planner"))]
     code = f"import sys, {', '.join(names)}; sys.exit('torch' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from lockstep.cost.compute import op_time
+from lockstep.cost.operations import op_time
 from lockstep.errors import UsageError
 from lockstep.machines import Cluster, Device, Link, find, names
 

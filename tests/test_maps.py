@@ -18,47 +18,63 @@ ROOT = Path(__file__).parents[1]
 FOLDERS = {folder.name: told for folder, told in techniques(ROOT)}
 PLACES = list(places(ROOT))
 BESIDE = ("data", "__pycache__")
+ENGINE = (
+    "virtual",
+    "scripts",
+    "chrome_traces",
+    "comm",
+    "record",
+    "launch",
+    "launchers",
+    "forking",
+    "this_machine",
+    "installs",
+    "residency",
+    "dye",
+    "planner",
+)
 ONLY_IN_A_LESSON = {  # algorithms that no exercise's answer needs: they belong to the textbook
+    "bottlenecks.checkpoints": "a checkpoint in the background",
+    "bottlenecks.corruption": "a checksum of each replica",
+    "bottlenecks.failures": "goodput, failure by failure",
+    "bottlenecks.file_counters": "opens, reads, bytes and seeks",
+    "bottlenecks.light_work": "light work",
+    "bottlenecks.loops": "all sick loops",
+    "bottlenecks.operations_seen": "scalars, bytes, graph breaks",
+    "bottlenecks.prefetching": "prefetch",
+    "bottlenecks.resumable": "a loader that goes on where it was",
+    "bottlenecks.shards": "shards",
+    "bottlenecks.tiny_messages": "tiny all-reduces",
+    "bottlenecks.unequal": "a slow rank, a slow link",
     "classical.audit.one_row": "`lockstep audit`: a row, in a process of its own",
     "classical.audit.named": "the same",
     "classical.pool": "lab 01 names it: what a dynamic assignment is tried on",
-    "cpu.cache": "a cache, for exercises and lessons",
-    "cpu.coherence": "lines between cores, for both",
     "cpu.compiled": "machine code, for both",
-    "cpu.memory_traffic": "misses, for both",
-    "cpu.traced": "addresses, for both",
-    "cpu.tracing": "addresses, for both",
+    "hybrid.beside_planner": "`bench step`",
+    "hybrid.mixture_steps": "`bench step`",
+    "hybrid.published_steps": "`bench step`, and GPT-3 in the lesson",
     "sharded.fsdp": "FSDP",
-    "sharded.mixed": "mixed precision",
+    "sharded.mixed_precision": "mixed precision",
+    "sharded.sharded_optimizer": "sharded optimizer",
     "sharded.zero": "ZeRO",
-    "sharded.zero_buckets": "ZeRO",
     "without_waiting.delayed": "delayed SGD",
-    "without_waiting.graphs": "mixing matrices",
-    "cost.library": "what NCCL reaches: `lockstep bench` compares with it",
-    "pipeline.pipedream_partition": "PipeDream's partitioner",
-    "sharded.activation_checkpointing": "activation checkpointing",
     "sharded.hybrid": "hybrid sharding",
-    "sharded.offload": "offloading",
-    "sharded.sharded_checkpoints": "checkpoints of shards",
     "simt.occupancy": "occupancy",
     "tensor_parallel.conv": "a convolution in parts",
     "tensor_parallel.overlapped": "asynchronous tensor parallelism",
     "experts.mixture_of_depths": "mixture of depths",
     "experts.shared_expert": "a shared expert",
+    "experts.two_stages": "node-limited routing, and tokens between nodes",
     "without_waiting.grouped": "grouped all-reduce",
     "without_waiting.hogwild": "HOGWILD!",
-    "without_waiting.several_servers": "several parameter servers",
-    "cost.bubble": "formulas stand together",
-    "cost.parameter_server": "formulas stand together",
+    "cost.context_parallel": "formulas stand together",
+    "cost.domain_decomposition": "formulas stand together",
     "cost.pipeline": "formulas stand together",
-    "cpu.threads": "a kernel of the unit: threads that add to one counter",
-    "with_horovod.control": "runs Horovod",
+    "cost.reached_devices": "GPT-3 in the lesson, on GPUs as programs reach them",
     "with_horovod.elastic": "runs Horovod",
     "with_horovod.elastic_worker": "runs Horovod",
     "with_horovod.launched": "runs Horovod",
     "with_horovod.ranks": "runs Horovod",
-    "with_horovod.response_cache": "Horovod's response cache",
-    "with_horovod.settings": "runs Horovod",
     "with_horovod.waits": "runs Horovod",
 }
 pytestmark = pytest.mark.reads("pkg/", "course/")
@@ -68,6 +84,16 @@ pytestmark = pytest.mark.reads("pkg/", "course/")
 def test_a_map_names_each_file_once(folder: str) -> None:
     there = [p.stem for p in (ROOT / "pkg" / "lockstep" / folder).iterdir() if p.name not in (*BESIDE, "__init__.py")]
     assert sorted(name for name, _ in LINE.findall(FOLDERS[folder])) == sorted(there)
+
+
+@pytest.mark.parametrize("folder", ENGINE)
+def test_the_map_of_a_part_of_the_engine_names_each_file_once(folder: str) -> None:
+    """These have no unit, and so no terms of a lesson."""
+    package = ROOT / "pkg" / "lockstep" / folder
+    told = ast.get_docstring(ast.parse((package / "__init__.py").read_text(encoding="utf-8"))) or ""
+    _, _, below = told.partition("Read in this order:\n")
+    there = [p.stem for p in package.glob("*.py") if p.name != "__init__.py"]
+    assert sorted(name for name, _ in LINE.findall(below)) == sorted(there)
 
 
 @pytest.mark.parametrize("place", PLACES, ids=lambda place: place.path)

@@ -76,7 +76,7 @@ def test_a_short_one_names_none(tmp_path: Path) -> None:
         ("tests/checks/communication/test_mends.py::test_x", "answers"),
         ("tests/grading/test_labs.py::test_x", "lessons"),
         ("tests/grading/test_build.py", "grading"),
-        ("tests/virtual/test_core.py::test_x[1]", "engine"),
+        ("tests/virtual/test_supervisor.py::test_x[1]", "engine"),
         ("tests/test_cli.py::test_x", "rest"),
     ],
 )

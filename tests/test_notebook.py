@@ -19,7 +19,7 @@ from lockstep import notebook
 from lockstep.forking import starter
 
 PKG = Path(notebook.__file__).resolve().parents[1]
-SERVER = "from lockstep.launch import server; print(server._starter._server.pid, server._starter._server._ready)"
+SERVER = "from lockstep.launch import server; print(server._starter._server.pid, server._starter._server.ready)"
 ENDLESS = """
 from pathlib import Path
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import multiprocessing
 import os
 from pathlib import Path
@@ -194,3 +195,41 @@ def test_two_notebooks_at_once_lose_nothing(home: Path) -> None:
         writer.join()
     assert len(progress.scores()) == 60
     assert sorted(os.listdir(home)) == ["progress.json", "progress.lock"]
+
+
+def test_what_came_out_is_kept_beside_a_prediction_and_only_there() -> None:
+    progress.record_outcome("ring", progress.Outcome(simulated=2.0))
+    assert progress.outcomes() == {}, "nothing was predicted"
+    progress.lock_prediction("ring", 3, "ms")
+    progress.record_outcome("ring", progress.Outcome(2.0, 8.0))
+    assert progress.outcomes()["ring"].miss(3) == 1.5
+    progress.forget_prediction("ring")
+    assert progress.outcomes() == {}
+
+
+@pytest.mark.parametrize(
+    ("simulated", "measured", "predicted", "miss"),
+    [(2.0, None, 1.0, 2.0), (None, 4.0, 1.0, 4.0), (2.0, 4.0, 4.0, 1.0), (0.0, None, 0.0, 1.0),
+     (0.0, None, 3.0, math.inf), (-2.0, None, 2.0, math.inf), (None, None, 2.0, math.inf)],
+)  # fmt: skip
+def test_a_miss_is_a_factor(simulated: float | None, measured: float | None, predicted: float, miss: float) -> None:
+    assert progress.Outcome(simulated, measured).miss(predicted) == miss
+
+
+def test_a_file_of_an_earlier_lockstep_has_neither_outcomes_nor_answers(home: Path) -> None:
+    progress.lock_prediction("ring", 3, "ms")
+    data = json.loads((home / "progress.json").read_text())
+    del data["outcomes"], data["answers"]
+    (home / "progress.json").write_text(json.dumps(data))
+    assert progress.prediction("ring") is not None
+    assert (progress.outcomes(), progress.answers()) == ({}, {})
+
+
+def test_an_outcome_that_is_no_number_makes_a_file_corrupt(home: Path) -> None:
+    progress.lock_prediction("ring", 3, "ms")
+    data = json.loads((home / "progress.json").read_text())
+    (home / "progress.json").write_text(
+        json.dumps(data | {"outcomes": {"ring": {"simulated": "much", "measured": None}}})
+    )
+    assert progress.outcomes() == {}
+    assert list(home.glob("progress.unreadable-*"))

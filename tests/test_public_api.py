@@ -29,6 +29,7 @@ def test_the_named_errors() -> None:
     assert {name for name, value in classes.items() if issubclass(value, Exception)} == {
         "LockstepError", "UsageError", "WorldUnavailable",
         "RunError", "Deadlock", "Mismatch", "Unmatched", "RankRaised", "RankDied", "OutOfMemory", "Stuck", "TimeLimit",
+        "Race", "RaceWarning",
     }  # fmt: skip
 
 

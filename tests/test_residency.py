@@ -15,7 +15,7 @@ from torch.optim.optimizer import _global_optimizer_post_hooks
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from lockstep.events import MEMORY_KINDS, Memory
-from lockstep.residency import Hooks, Residency, book, reckoning
+from lockstep.residency import Hooks, Residency, memory_timeline
 
 
 class Eye(TorchDispatchMode):
@@ -32,8 +32,12 @@ class Eye(TorchDispatchMode):
 class Watched:
     """A Residency that sees all that happens in a ``with`` block."""
 
+    def __init__(self, log_limit=Residency.log_limit):
+        self.log_limit = log_limit
+
     def __enter__(self):
         residency = Residency(itertools.count().__next__)
+        residency.log_limit = self.log_limit
         self.parts = [Hooks(lambda: residency), Eye(residency)]
         for part in self.parts:
             part.__enter__()
@@ -319,17 +323,16 @@ def train(n):
         optimizer.zero_grad()
 
 
-def test_a_long_run_keeps_a_short_log_and_the_same_answer(monkeypatch):
+def test_a_long_run_keeps_a_short_log_and_the_same_answer():
     with Watched() as whole:
         train(30)
-    monkeypatch.setattr(book, "LOG_LIMIT", 600)
-    with Watched() as folded:
+    with Watched(log_limit=600) as folded:
         train(30)
     assert len(folded._log) < 1200 < len(whole._log)
     assert len(folded._kinds) < len(whole._kinds)
     expected, mine = whole.memory(), folded.memory()
     assert (mine.peak, mine.at_peak, mine.peaks) == (expected.peak, expected.at_peak, expected.peaks)
-    assert len(mine.samples) <= reckoning.SAMPLES
+    assert len(mine.samples) <= memory_timeline.SAMPLES
     assert [t for t, _ in mine.samples] == sorted(t for t, _ in mine.samples)
 
 
@@ -337,9 +340,9 @@ def test_a_long_run_keeps_a_short_log_and_the_same_answer(monkeypatch):
 def test_samples_keep_the_extremes_of_each_stretch(n):
     """The sawtooth of a sharded model has its peaks, and its valleys too."""
     log = list(itertools.chain.from_iterable((i, (-1) ** i * 10 * (i + 1), float(i)) for i in range(n)))
-    mine = reckoning.reckon(log, {})
+    mine = memory_timeline.reckon(log, {})
     totals = [sum(nbytes) for _, nbytes in mine.samples]
-    assert min(n, reckoning.SAMPLES // 2) <= len(totals) <= reckoning.SAMPLES
+    assert min(n, memory_timeline.SAMPLES // 2) <= len(totals) <= memory_timeline.SAMPLES
     assert max(totals) == mine.peak
     assert min(totals) == min(itertools.accumulate(log[1::3]))
 
@@ -350,7 +353,7 @@ def test_a_valley_lasts_no_longer_in_samples_than_it_did():
     log = list[float]()
     for i in range(1000):  # 100 bytes go and come back, and a little more and less follows
         log += [0, -100, float(i), 0, 100, float(i), 1, 1, i + 0.5, 1, -1, i + 0.5]
-    samples = reckoning.reckon([0, 200, 0.0, *log], {}).samples
+    samples = memory_timeline.reckon([0, 200, 0.0, *log], {}).samples
     valleys = [n for n, (_, nbytes) in enumerate(samples[:-1]) if sum(nbytes) == 100]
     assert len(valleys) > 200
     assert all(samples[n + 1][0] == samples[n][0] for n in valleys)

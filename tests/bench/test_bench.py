@@ -12,7 +12,17 @@ from typing import Any
 import pytest
 
 from lockstep import bench, places
-from lockstep.bench import against, all_reduces, hogwild, launch, otter, predict, timing, turns
+from lockstep.bench import (
+    against_commit,
+    hogwild,
+    launch,
+    on_processes,
+    otter_grader,
+    predict,
+    timed_all_reduces,
+    timing,
+    training_steps,
+)
 from lockstep.bench.bus_bandwidth import LONG, measurements
 from lockstep.bench.table import Row, Table, size_of
 from lockstep.bench.timing import Measured, Size
@@ -40,8 +50,9 @@ def column(rows: Sequence[Row], name: str) -> list[object]:
 
 @pytest.mark.slow
 def test_launch_starts_lockstep_and_its_peers() -> None:
-    (table,) = bench.measure("launch", "quick")
-    check([table])
+    table, beside = bench.measure("launch", "quick")
+    check([table, beside])
+    assert column(beside.rows, "run") == ["first", "at once", "slowest at once", "after a rest"]
     told = column(table.rows, "started by")
     assert told[0] == "torchrun --standalone"
     ours = {f"lockstep.run, {how}" for how in ("cold", "first of a notebook", "warm", "virtual")}
@@ -67,7 +78,7 @@ def test_virtual_counts_the_messages_that_were_sent() -> None:
 def test_collectives_stand_beside_gloo() -> None:
     (table,) = bench.measure("collectives", "quick")
     check([table])
-    assert column(table.rows, "all-reduce") == list(all_reduces.ALGORITHMS)
+    assert column(table.rows, "all-reduce") == list(timed_all_reduces.ALGORITHMS)
     assert table.rows[0]["ratio to gloo"] == 1
 
 
@@ -120,7 +131,7 @@ def test_a_step_of_ours_is_compared_with_the_one_of_torchs_beside_it() -> None:
     """The machine was three times as slow in the second turn: the ratio stays. Of each step the slowest rank counts."""
     by_rank = [{"ours": [2.0, 1.0], "torch's": [1.0, 3.0], "alone": [1.0, 1.0]}]
     by_rank += [{"ours": [1.0, 6.0], "torch's": [1.0, 1.0], "alone": [1.0, 1.0]}]
-    row = turns.times(turns.slowest(by_rank))
+    row = training_steps.times(on_processes.slowest(by_rank))
     assert (row["ours [ms]"], row["torch's [ms]"]) == (4000, 2000)
     assert (row["ratio to torch's"], row["least's ratio"]) == (2, 2)
 
@@ -224,7 +235,7 @@ def test_a_wide_table_stacks_its_headings_and_wraps_its_notes() -> None:
 
 
 @pytest.mark.sampled(5)
-@pytest.mark.parametrize("name", list(all_reduces.ALGORITHMS))
+@pytest.mark.parametrize("name", list(timed_all_reduces.ALGORITHMS))
 def test_what_is_timed_is_an_all_reduce(name: str) -> None:
     from lockstep import run
 
@@ -237,7 +248,7 @@ def summed(name: str) -> list[float]:
     import torch.distributed as dist
 
     x = torch.full((5,), float(dist.get_rank()))
-    all_reduces.ALGORITHMS[name](x)
+    timed_all_reduces.ALGORITHMS[name](x)
     return x.tolist()
 
 
@@ -255,7 +266,7 @@ def test_cases_take_turns_and_medians_count() -> None:
 
 def test_the_slowest_rank_counts() -> None:
     case = ("ring", 4)
-    assert all_reduces.slowest([{case: [1.0, 5.0, 2.0]}, {case: [3.0, 1.0, 1.0]}]) == {case: (3.0, 2.0)}
+    assert timed_all_reduces.summed_up([{case: [1.0, 5.0, 2.0]}, {case: [3.0, 1.0, 1.0]}]) == {case: (3.0, 2.0)}
 
 
 def test_sizes_and_names_are_told() -> None:
@@ -267,7 +278,7 @@ def test_sizes_and_names_are_told() -> None:
 @pytest.mark.slow
 def test_a_peer_that_fails_is_named() -> None:
     with pytest.raises(WorldUnavailable, match=r"with_spawn\.py failed on this machine: .*ValueError"):
-        launch.told_by([str(launch.PROGRAMS / "with_spawn.py"), "four"])
+        launch.measured_by([str(launch.PROGRAMS / "with_spawn.py"), "four"])
 
 
 @pytest.mark.slow
@@ -281,12 +292,12 @@ def test_the_command_prints_json_and_nothing_else() -> None:
 
 
 def worktrees() -> str:
-    return against.git(against.checkout(), "worktree", "list").stdout
+    return against_commit.git(against_commit.checkout(), "worktree", "list").stdout
 
 
 def in_a_checkout() -> bool:
     try:
-        return bool(against.checkout())
+        return bool(against_commit.checkout())
     except UsageError:
         return False
 
@@ -319,8 +330,8 @@ def test_the_programs_belong_to_neither_tree(monkeypatch: pytest.MonkeyPatch) ->
         ran.append((places.is_library(str(program)), program.is_relative_to(pkg), program.exists()))
         return {"ring": 1.0}
 
-    monkeypatch.setattr(against, "seconds", seconds)
-    against.table("HEAD", "quick")
+    monkeypatch.setattr(against_commit, "seconds", seconds)
+    against_commit.table("HEAD", "quick")
     assert ran == [(False, False, True)] * 2
 
 
@@ -329,7 +340,7 @@ def test_ctrl_c_leaves_no_work_tree_behind(monkeypatch: pytest.MonkeyPatch, tmp_
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
 
     def stopped() -> None:
-        with against.checked_out("HEAD") as tree:
+        with against_commit.checked_out("HEAD") as tree:
             assert (tree / "pkg" / "lockstep" / "__init__.py").exists()
             assert str(tree) in worktrees()
             raise KeyboardInterrupt
@@ -343,7 +354,7 @@ def test_ctrl_c_leaves_no_work_tree_behind(monkeypatch: pytest.MonkeyPatch, tmp_
 def test_each_new_run_is_compared_with_the_old_one_before_it() -> None:
     """The machine was three times as slow in the second round: the ratios stay."""
     found = [({"a": 1.0, "b": 2.0}, {"a": 2.0, "b": 2.0}), ({"a": 3.0, "b": 6.0}, {"a": 6.0, "b": 6.0})]
-    rows = against.compared([*found, ({"a": 1.0, "b": 1.0}, {"a": 9.0, "b": 1.0})])
+    rows = against_commit.compared([*found, ({"a": 1.0, "b": 1.0}, {"a": 9.0, "b": 1.0})])
     assert column(rows, "program") == ["a", "b", "all"]
     assert column(rows, "ratio") == [2, 1, 4 / 3]
     assert column(rows, "old [CPU s]") == [1, 2, 3]
@@ -357,7 +368,7 @@ def test_a_commit_that_is_not_there_is_told() -> None:
 
 
 def test_without_a_checkout_there_is_nothing_to_compare_with(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(against, "PACKAGE", tmp_path)
+    monkeypatch.setattr(against_commit, "PACKAGE", tmp_path)
     with pytest.raises(UsageError, match="does not run from a git checkout"):
         bench.measure("virtual", "quick", against="HEAD")
 
@@ -383,7 +394,7 @@ def test_an_unknown_benchmark_is_one_sentence() -> None:
 def test_grade_gives_the_points_that_nbgrader_gives() -> None:
     (table,) = bench.measure("grade", "quick")
     check([table])
-    others = [otter.NAME] if otter.is_installed() else []
+    others = [otter_grader.NAME] if otter_grader.is_installed() else []
     assert column(table.rows, "graded by") == ["nbgrader autograde", *others, "lockstep grade --jobs 1"]
     assert others or any("otter-grader is not installed" in note for note in table.notes)
     assert table.rows[0]["ratio to nbgrader"] == 1
@@ -391,16 +402,16 @@ def test_grade_gives_the_points_that_nbgrader_gives() -> None:
 
 def test_otters_tests_ask_for_each_exercise_of_a_lab_and_its_copies_ask_nothing(tmp_path: Path) -> None:
     file = Path(__file__).parents[2] / "solutions" / "00_why_parallel" / "lab.ipynb"
-    asked = dict(otter.tests(json.loads(file.read_text())))
+    asked = dict(otter_grader.tests(json.loads(file.read_text())))
     assert asked["training_days"] == 2
     assert asked["gustafson"] == 0, "an extra one"
     space: dict[str, Any] = {}
-    exec(otter.as_test("why_parallel.training_days", "training_days", 2.0), space)
+    exec(otter_grader.as_test("why_parallel.training_days", "training_days", 2.0), space)
     ((case,),) = [suite["cases"] for suite in space["test"]["suites"]]
     assert case["code"].splitlines()[1] == ">>> check('why_parallel.training_days', training_days).verdict"
     student = tmp_path / "ada" / "lab" / "lab.ipynb"
     student.parent.mkdir(parents=True)
     student.write_text(file.read_text())
-    copy = otter.without_tests(student, tmp_path / "otter")
+    copy = otter_grader.without_tests(student, tmp_path / "otter")
     assert copy == tmp_path / "otter" / "submitted" / "ada" / "lab.ipynb"
     assert "check(" not in copy.read_text()

@@ -20,7 +20,7 @@ READ = """() => ({
       .every((e) => e.scrollWidth <= e.clientWidth),
   smallest: Math.min(...[...document.querySelectorAll('.ls-figure svg text')].map((e) => {
     const scale = e.getScreenCTM();  // of all svg elements around it; a chart has one in another
-    return parseFloat(e.getAttribute('font-size')) * Math.hypot(scale.a, scale.b);
+    return parseFloat(getComputedStyle(e).fontSize) * Math.hypot(scale.a, scale.b);
   })),
 })"""
 SIZES = ((1280, 800), (960, 700))
@@ -137,7 +137,8 @@ class Lab:
     def output(self, cell: int) -> Locator:
         """What stands below a cell, scrolled into view."""
         self.page.evaluate(f"async () => {{ {_PANEL} await panel.content.scrollToItem({cell}, 'start'); }}")
-        found = self.page.locator(f'.jp-Cell[data-windowed-list-index="{cell}"] .jp-OutputArea').first
+        here = ".jp-NotebookPanel:not(.lm-mod-hidden)"  # JupyterLab may have opened what was open before, too
+        found = self.page.locator(f'{here} .jp-Cell[data-windowed-list-index="{cell}"] .jp-OutputArea').first
         found.wait_for(state="visible", timeout=20_000)
         return found
 

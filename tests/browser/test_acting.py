@@ -73,6 +73,22 @@ def test_a_learner_acts_by_keyboard(lab: Lab, acting: str) -> None:
     lab.output(which).get_by_role("status").get_by_text("Not yet. In the tree, whoever has").wait_for()
     lab.look(which, "acting-quiz")
     assert lab.errors() == {}
+    assert lab.output(which).get_by_role("button", name="tree").get_attribute("aria-pressed") == "true"
+    assert focused(lab) == "BUTTON", "the focus stays where it was"
+
+    for cell, kept in {
+        asked: "Your prediction: 8 times",
+        held: "Your reason: 63 messages leave rank 0, one after another.",
+        turn: "Right: ⌈log₂ K⌉ rounds. (10 cases)",
+        quiz: "Your answer: 5 Right. Each rank but the root",
+        which: "● tree Not yet.",
+    }.items():
+        assert kept in stored(lab, cell), "the notebook's file has it as it stands"
+
+
+def stored(lab: Lab, cell: int) -> str:
+    """What a cell's outputs say in the notebook's file, where there is neither kernel nor browser."""
+    return " ".join("".join(o.get("data", {}).get("text/plain", "")) for o in lab.cells()[cell]["outputs"])
 
 
 def said_to(lab: Lab, cell: int, line: str) -> str:

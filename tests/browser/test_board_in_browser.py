@@ -80,7 +80,14 @@ def test_a_schedule_is_drawn_judged_copied_and_trained(lab: Lab, notebook: str) 
 def test_without_its_kernel_the_board_is_a_picture(lab: Lab, notebook: str) -> None:
     lab.open(notebook)
     lab.run_all()
+    lab.output(BOARD).locator('[data-at="0,0"]').click()
+    for pause in (3000, 3000):  # it is stored, and the focus stays
+        lab.page.keyboard.press("Enter")
+        lab.page.wait_for_timeout(pause)
+        lab.page.keyboard.press("ArrowRight")
     lab.examine_without_its_kernel(notebook)
+    drawn = lab.output(BOARD).locator("img.ls-still").get_attribute("alt") or ""
+    assert "stage 0: F0 F1;" in drawn, "as it stands, not as it was when its cell ran"
     still = lab.output(ODD).locator("img.ls-still")
     assert "stage 0: F0 F1 F2 F3" in (still.get_attribute("alt") or "")
     lab.look(ODD, "board-still")

@@ -98,6 +98,7 @@ def answer(lab: Lab, source: str) -> str:
     return lab.output(check).inner_text()
 
 
+@pytest.mark.slow
 def test_wrong_answers_are_told_what_is_wrong_with_the_learners_own_timeline(prepared: Lab) -> None:
     told = answer(prepared, WHOLE_TENSOR)
     prepared.screenshot("lab-whole-tensor")

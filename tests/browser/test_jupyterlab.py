@@ -40,11 +40,32 @@ def scratch(course: Path, address: str) -> str:
 def test_it_opens_on_the_front_page(lab: Lab) -> None:
     lab.open_front_page()
     assert "/lab/tree/course/index.ipynb" in lab.page.url
-    lab.page.locator(".jp-Notebook h1").get_by_text("Lockstep").wait_for(timeout=20_000)
+    lab.page.locator(".jp-Notebook h1").get_by_text("Lockstep").wait_for(timeout=60_000)
     lab.run_all()
     assert lab.errors() == {}
-    lab.output(lab.find("course_map()")).get_by_text("of unit").first.wait_for(timeout=20_000)
+    lab.output(lab.find("course_map()")).get_by_text("of unit").first.wait_for(timeout=60_000)
     assert not lab.page.get_by_text("official Jupyter news").is_visible()
+
+
+LABELS = """() => [...document.querySelectorAll('.lm-DockPanel-tabBar .lm-TabBar-tabLabel')]
+    .map((e) => [e.textContent, getComputedStyle(e, '::after').content])"""
+
+
+@pytest.mark.slow
+def test_a_lessons_tab_shows_its_unit_and_its_file_stays(lab: Lab, course: Path) -> None:
+    """Twelve tabs were called lesson.ipynb. JupyterLab renames a file to whatever is written in its tab's label."""
+    lab.open("course/04_communication/lesson.ipynb")
+    lab.page.wait_for_function(f"() => ({LABELS})().some(([, shown]) => shown.includes('04'))", timeout=20_000)
+    assert ["lesson.ipynb", '"04 Communication"'] in lab.page.evaluate(LABELS)
+    lab.page.wait_for_timeout(1000)
+    assert (
+        lab.page.evaluate("() => window.jupyterapp.shell.currentWidget.context.path")
+        == "course/04_communication/lesson.ipynb"
+    )
+    lab.open("labs/04_communication/lab.ipynb")
+    lab.page.wait_for_timeout(1000)
+    assert ["lab.ipynb", "none"] in lab.page.evaluate(LABELS), "a lab's file name is its key in the gradebook"
+    assert (course / "course/04_communication/lesson.ipynb").is_file()
 
 
 def test_a_slider_moves_a_figure(lab: Lab, scratch: str) -> None:

@@ -18,23 +18,23 @@ class Unit:
     folder: str
     prediction: str
     figure: str
-    moves: bool
+    steps: int  # of its first slider, to where something else is seen; 0 if it has none
     exercise: str
     wrong: str
     told: str
 
 
 UNITS = (
-    Unit("00_why_parallel", "why-parallel-tasks", "show.tasks(tasks.TRAINING, workers", True, "why_parallel.amdahl",
+    Unit("00_why_parallel", "why-parallel-tasks", "show.tasks(tasks.TRAINING, workers", -3, "why_parallel.amdahl",
          "def amdahl(p, s):\n    return 1 / (p + (1 - p) / s)\n", "serial"),
-    Unit("01_scikit_learn", "scikit-learn-claims", "show.audit(", False, "scikit_learn.parallel_grid_search",
+    Unit("01_scikit_learn", "scikit-learn-claims", "show.audit(", 0, "scikit_learn.parallel_grid_search",
          "def parallel_grid_search(estimator, grid, cv, n_jobs):\n    return 1\n", "parallel_grid_search"),
-    Unit("02_cpu", "cpu-ladder", "show.roofline(", False, "cpu.roofline",
+    Unit("02_cpu", "cpu-ladder", "show.roofline(", 0, "cpu.roofline",
          "def roofline(flops, nbytes, device):\n    peak, rate = device.peak('float32'), device.memory_bandwidth\n    "
          "slope = flops / max(1, nbytes) * rate\n    return max(slope, peak), "
          "'memory' if slope < peak else 'compute'\n",
          "lower one"),
-    Unit("03_gpu", "gpu-mandelbrot-lanes", "show.warp(", True, "gpu.vector_add",
+    Unit("03_gpu", "gpu-mandelbrot-lanes", "show.warp(result", 3, "gpu.vector_add",
          "@cuda.jit\ndef vector_add(a, b, out):\n    i = cuda.grid(1)\n    out[i] = a[i] + b[i]\n",
          "Before a thread touches"),
 )  # fmt: skip
@@ -55,8 +55,8 @@ def test_the_lesson_runs_and_its_figure_moves(lab: Lab, unit: Unit, course: Path
     figure = lab.output(lab.find(unit.figure))
     picture = figure.locator("svg").first
     before = picture.inner_html()
-    if unit.moves:
-        lab.move_slider(figure, steps=3)
+    if unit.steps:
+        lab.move_slider(figure, unit.steps)
         lab.page.wait_for_timeout(500)
         assert figure.locator("svg").first.inner_html() != before
     lab.examine_figures(unit.folder)

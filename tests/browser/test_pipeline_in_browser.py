@@ -34,7 +34,7 @@ def test_the_lesson_waits_and_lines_drive_its_runs(lab: Lab, course: Path, brows
     lab.output(held).locator("table").first.wait_for()
     assert "pipeline inside, data across" in str(lab.cells()[held])
 
-    assert "by the time at work" in lab.said_to("bubble_share", BUBBLE.format("(p - 1) / m"))
+    assert "divided by working time" in lab.said_to("bubble_share", BUBBLE.format("(p - 1) / m"))
     for name, line in {**LINES, "bubble_share": BUBBLE.format("1 - m / (m + p - 1)")}.items():
         assert "Right" in lab.said_to(name, line)
     lab.wait_until_idle(120)
@@ -43,7 +43,7 @@ def test_the_lesson_waits_and_lines_drive_its_runs(lab: Lab, course: Path, brows
 
     lab.commit(lab.find('"stage-0",'), "64")
     lab.wait_until_idle(60)
-    schedules = lab.find('show.pipeline("one_f_one_b", among=("naive"')
+    schedules = lab.find('show.pipeline("one_f_one_b", among=("one_f_one_b", "interleaved"')
     lab.move_slider(lab.output(schedules))
     for call, name in (("show.old_weights()", "old-weights"), ("show.balance(", "balance"), ("show.board(", "board")):
         lab.look(lab.find(call), name)

@@ -33,13 +33,17 @@ def delete_the_lock(gradient, coordinates, w, rate, threads):
             w[own] -= rate * g
 {THREADS}
 """
-FORGETS_THE_LAST_MEAN = """
-def local_sgd(gradient, w, steps, rate, period, group=None):
-    for step in range(steps):
-        w = w - rate * gradient(w, step)
-        if (step + 1) % period == 0:
-            dist.all_reduce(w, group=group)
-            w = w / dist.get_world_size(group)
+WHOLE_ROUNDS_ONLY = """
+def diloco(gradient, w, steps, rate, period, outer_rate, momentum, group=None):
+    K, v = dist.get_world_size(group), torch.zeros_like(w)
+    for r in range(steps // period):
+        own = w
+        for step in range(r * period, (r + 1) * period):
+            own = own - rate * gradient(own, step)
+        delta = w - own
+        dist.all_reduce(delta, group=group)
+        v = momentum * v + delta / K
+        w = w - outer_rate * (delta / K + momentum * v)
     return w
 """
 
@@ -58,5 +62,5 @@ def test_a_lock_that_is_only_deleted_is_told(prepared: Lab) -> None:
     assert "3 of 3 points" in prepared.answer("without_waiting.delete_the_lock", HOGWILD)
 
 
-def test_a_mean_that_is_forgotten_is_told(prepared: Lab) -> None:
-    assert "not averaged after the last step" in prepared.answer("without_waiting.local_sgd", FORGETS_THE_LAST_MEAN)
+def test_steps_that_are_left_over_are_told(prepared: Lab) -> None:
+    assert "steps that are left over are not taken" in prepared.answer("without_waiting.diloco", WHOLE_ROUNDS_ONLY)

@@ -119,6 +119,8 @@ def test_a_file_is_told_what_is_wrong_with_it(tmp_path: Path, text: str, misconc
     ("name", "text", "told"),
     [
         ("answer.py", f"# coding: zlib_codec\n{DEF}    return tensor\n", "cannot be read: 'zlib_codec' is not a text"),
+        ("answer.py", f"# coding: punycode\n{DEF}    return tensor\n", "cannot be read:"),
+        ("answer.py", f"# coding: undefined\n{DEF}    return tensor\n", "cannot be read: undefined encoding"),
         ("answer.py", f"# coding: no_such_thing\n{DEF}    return tensor\n", "cannot be read: unknown encoding"),
         ("lab.ipynb", "[" * 200_000, "nested too deeply"),
     ],
@@ -127,6 +129,13 @@ def test_a_file_that_cannot_be_read_is_no_zero(tmp_path: Path, name: str, text: 
     score = judged(tmp_path, text, name)
     assert score.verdict == "ungraded"
     assert told in score.findings[0].message
+
+
+def test_a_name_with_a_zero_byte_is_no_file_and_no_traceback() -> None:
+    """``os.stat`` raises a ValueError for it, where it raises an OSError for any other name."""
+    score = checks.check_file(RING, "answer\0.py")
+    assert score.verdict == "ungraded"
+    assert score.findings[0].message == "'answer\\x00.py' has a zero byte in it, which no file's name can have."
 
 
 def test_a_pipe_or_a_device_is_not_waited_for(tmp_path: Path) -> None:

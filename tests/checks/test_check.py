@@ -97,7 +97,7 @@ def test_a_mistake_gets_its_finding(fn: Callable[..., Any], verdict: str, miscon
 
 def test_what_no_judge_can_compare_is_wrong_and_not_ungraded() -> None:
     """Parameters of another dtype made torch.isclose raise, and the judge's error was taken for the
-    machine's: no grade, for whoever found that out."""
+    machine's: no grade, for whoever found that out. They are seen before anything is compared."""
 
     def offload(parameters, gradients, host, step, rate):
         for w in parameters:
@@ -105,15 +105,16 @@ def test_what_no_judge_can_compare_is_wrong_and_not_ungraded() -> None:
 
     score = checks.check("fsdp.offload", offload)
     assert (score.verdict, score.points) == ("wrong", 0)
-    assert [f.misconception for f in score.findings] == ["incomparable"]
-    assert "(RuntimeError: Double did not match Float). Are all types, dtypes and shapes" in score.text()
+    assert [f.misconception for f in score.findings] == ["changes-arguments"]
+    assert "into something of another type" in score.text()
 
 
 def test_a_judge_that_cannot_judge_the_courses_own_answer_either_grades_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(seen: Any) -> None:
         raise RuntimeError("the judge's own")
 
-    ping_pong = replace(find("communication.ping_pong"), examine=broken)
+    ping_pong = find("communication.ping_pong")
+    ping_pong = replace(ping_pong, values=replace(ping_pong.values, examine=broken))
     monkeypatch.setattr(assess, "find", lambda id: ping_pong)
     score = checks.check("communication.ping_pong", lambda tensor, rounds, group=None: tensor)
     assert score.verdict == "ungraded"
@@ -390,8 +391,7 @@ def test_a_hang_is_told_of_the_case_that_hung() -> None:
     assert [(s.case.size, bool(s.failure)) for s in observation] == [(1, False), (2, False), (2, True)]
     assert observation.seen[2].case.settings["numel"] % 2 == 1
     findings = checks.score_of(exercise, observation).findings
-    assert findings[0].misconception == "only-even-sizes"
-    assert findings[1].misconception in HANGING
+    assert findings[0].misconception in HANGING
 
 
 def test_on_a_busy_machine_a_function_gets_several_times_what_the_reference_takes(
@@ -409,7 +409,7 @@ def test_on_a_busy_machine_a_function_gets_several_times_what_the_reference_take
 
     def slow(exercise, fn, on):
         case = exercise.cases(4, 0)[0]
-        given.append(exercise.seconds)
+        given.append(exercise.run.timeout)
         late = Failure("TimeLimit", "The run did not end.")
         return Observation(exercise.id, "virtual", seen=(Seen(case, failure=late if len(given) == 1 else None),))
 

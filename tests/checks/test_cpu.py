@@ -23,7 +23,7 @@ from lockstep.checks.observation import Failure, Observation, Seen
 from lockstep.checks.observe import Ungraded
 from lockstep.checks.verdict import score_of
 from lockstep.cpu.compiled import compiling_problem, inner_loop, machine_code
-from lockstep.cpu.traced import Memory
+from lockstep.cpu.tracing import Memory
 from lockstep.errors import RunError
 from lockstep.exercises.cpu import kernels
 from lockstep.exercises.cpu.blocked_matmul.exercise import SHAPES, blocks
@@ -76,7 +76,7 @@ def seen_of(change: dict[str, Any], seed: int = 7, strict: dict[str, Any] | None
     (case,) = DOT.cases(1, seed)
     calls = DOT.inputs(case, 0)
     good = {"readable": True, "allocates": False, "blas": False, "lanes": 8, "bits": 32, "chains": 4, "stores": 0,
-            "accumulators": 4.0, "text": ""}  # fmt: skip
+            "accumulators": 4.0, "text": "", "widths": [32]}  # fmt: skip
     bare = {"compiled": True, "parallel": False, "fastmath": False, "disabled": False, "problem": "", "where": "",
             "uncompilable": None, "python": 0.0, "code": {}, "temporary": 0}  # fmt: skip
     rows = [
@@ -107,6 +107,7 @@ def test_code_that_cannot_be_read_is_ungraded_and_never_a_zero() -> None:
         ({"lanes": 1, "accumulators": 1.0}, 1, "few-accumulators"),
         ({"lanes": 1, "accumulators": 0.0, "chains": 0}, 1, "few-accumulators"),
         ({"bits": 64, "lanes": 4}, 3.5, "float64-arithmetic"),
+        ({"widths": [32, 64]}, 3.5, "float64-arithmetic"),
         ({"bits": 64, "lanes": 1, "accumulators": 1.0}, 0.5, "float64-arithmetic"),
         ({"accumulators": 1.0, "stores": 1, "allocates": True}, 2, "accumulators-in-memory"),
     ],
@@ -125,11 +126,16 @@ def test_sums_in_memory_are_not_told_of_zip() -> None:
 
 def test_the_array_that_is_missed_too_often_is_named() -> None:
     """The lab's last hint had promised it."""
-    advice = MATMUL.budgets[0].advice
+    advice = MATMUL.costs.budgets[0].advice
     assert callable(advice)
     for name, told in (("A", "2,000 of your misses are of A, where blocks need 720"), ("B", "misses are of B,")):
         misses = {"A": 700, "B": 700, "C and others": 700, name: 2000}
-        assert told in advice(Seen(MATMUL.cases(1, 0)[0], returned=([{"misses": misses}],)))
+        rows = [{"order": shape, "misses": misses} for shape in SHAPES]
+        said = advice(Seen(MATMUL.cases(1, 0)[0], returned=(rows,)))
+        assert told in said
+        assert "who says how wide a block is" not in said
+    same = [row | {"order": ""} for row in rows]
+    assert "with block = 4 as with block = 5" in advice(Seen(MATMUL.cases(1, 0)[0], returned=(same,)))
 
 
 @pytest.mark.slow
@@ -137,7 +143,7 @@ def test_an_empty_array_that_is_read_is_told_each_time() -> None:
     """What np.empty gave was mostly zeros: one element of one of six products was wrong, by luck."""
     fn = load(MATMUL.wrong / "adds_to_empty.py", "blocked_matmul").function()
     for call in MATMUL.inputs(MATMUL.cases(1, 0)[0], 0):
-        evidence = MATMUL.beside(fn, call)  # type: ignore[misc]
+        evidence = MATMUL.run.watch_known(fn, call)  # type: ignore[misc]
         assert evidence["empty"]
         assert torch.as_tensor(evidence["python"]["result"]).isnan().all()
 
@@ -226,6 +232,18 @@ def test_elements_that_are_left_out_or_read_again_are_named() -> None:
     assert (found.misconception, "x[38] is read again." in found.message) == ("read-twice", True)
 
 
+def test_what_saxpy_returns_beside_a_right_y_costs_a_quarter_of_a_point(tmp_path: Path) -> None:
+    """The text says "You return nothing", and who returned y got all points without a word."""
+    head, body = (
+        "import numpy as np\nfrom numba import njit\n\n\n@njit\n",
+        ("def saxpy(a, x, y):\n    f = np.float32(a)\n    for i in range(x.size):\n        y[i] = f * x[i] + y[i]\n"),
+    )
+    right = answer(tmp_path, "cpu.saxpy", head + body)
+    found = answer(tmp_path, "cpu.saxpy", head + body + "    return y\n")
+    assert (right.points, found.points) == (SAXPY.points, SAXPY.points - 0.25), found.text()
+    assert [f.misconception for f in found.findings] == ["returns-something"]
+
+
 def test_where_numba_is_switched_off_nothing_is_graded() -> None:
     """With NUMBA_DISABLE_JIT=1, a learner's @njit does nothing: that is not the learner's fault."""
     off = {"compiled": False, "disabled": True}
@@ -254,7 +272,7 @@ def test_a_compiled_exercise_may_take_its_own_time_and_ends_before_the_cell_does
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(observe, "run_sealed", late)
         observe.observe_reference(exercise)
-    assert 30 < given[0] <= exercise.seconds
+    assert 30 < given[0] <= exercise.run.timeout
     assert sum(given) + observe.LIMIT / 2 < 60, "nbgrader's limit for a cell, with a look at the reference"
 
 
@@ -262,12 +280,13 @@ def test_a_compiled_exercise_may_take_its_own_time_and_ends_before_the_cell_does
 def test_known_answers_are_run_beside_a_learners_without_compiling_them() -> None:
     """A compiled call takes a second; a run in Python says the same of the values."""
     for exercise in (SAXPY, DOT, MATMUL, SUM):
-        assert exercise.beside is not None
+        assert exercise.run.watch_known is not None
         (case,) = exercise.cases(1, 7)
-        quick = replace(exercise, watch=exercise.beside, real=False, cases=lambda ranks, seed, case=case: [case])
+        run = replace(exercise.run, watch=exercise.run.watch_known, real_machine=False)
+        quick = replace(exercise, run=run, cases=lambda ranks, seed, case=case: [case])
         beside = observe.observe_reference(quick).seen[0]
         assert all("code" not in evidence for evidence in beside.returned[0])
-        assert len(exercise.alike(beside)) == len(exercise.inputs(case, 0))
+        assert len(exercise.comparison.alike(beside)) == len(exercise.inputs(case, 0))
 
 
 def test_a_loop_that_touches_no_array_is_found_by_its_lines() -> None:

@@ -6,14 +6,16 @@ import subprocess
 import sys
 import threading
 import tracemalloc
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from typing import Any
 
 import numpy as np
 import pytest
 
+from lockstep.checks.evidence_rules import first
 from lockstep.exercises.without_waiting.delete_the_lock.exercise import COSTS, RULES, TASKS
-from lockstep.exercises.without_waiting.threads_on_one_vector import RATE, SIZE, WAYS, Task, observed
+from lockstep.exercises.without_waiting.threads_on_one_vector import RATE, SIZE, WAYS, Task, compared, observed
 from lockstep.without_waiting.lock_free import delete_the_lock, one_lock, run_together
 
 SHARING = Task(5, 14, 3, parted=False)
@@ -183,7 +185,56 @@ def test_a_view_of_w_is_an_array_like_any_other() -> None:
 
 @pytest.mark.parametrize("rule", [*RULES, *COSTS], ids=lambda rule: rule.misconception)
 def test_each_sentence_has_its_fields(rule: Any) -> None:
-    evidence = {"misused": "x", "missing": 1, "twice": 1, "threads": 3, "taken": [[0]], "most": 1, "together": 3}
-    told = rule.told.format_map(evidence | {"off": 1, "last": 1, "bytes": 1})
+    evidence = {
+        "alive": 4,
+        "misused": "x",
+        "missing": 1,
+        "twice": 1,
+        "threads": 3,
+        "taken": [[0]],
+        "most": 1,
+        "together": 3,
+    }
+    told = rule.told.format_map(evidence | {"off": 1, "old": 1, "last": 1, "bytes": 1})
     assert told.endswith(".")
     assert "{" not in told
+
+
+def test_threads_of_a_round_use_the_same_places_of_their_own_parts() -> None:
+    """Each thread drew its own: one that took a lock for each i % 64 met nobody at its first write, and passed."""
+    task = Task(5, *TASKS["2 threads that share no coordinate, 9 examples"])
+    drawn, _ = task.draw()
+    assert [at % 64 for at in drawn[0].tolist()] == [at % 64 for at in drawn[1].tolist()]
+
+
+def test_a_step_that_reads_all_of_w_is_seen() -> None:
+    """The text says that a step reads w at the places of its example; nobody looked."""
+
+    def looks(gradient: Any, coordinates: Any, w: Any, rate: float, threads: int) -> None:
+        for i, c in enumerate(coordinates):
+            g = gradient(i, w[c])
+            w[c] -= rate * g * bool(w.any())
+
+    task = Task(5, *TASKS["1 thread, 7 examples"])
+    assert observed(looks, task)["reads"]
+    assert not observed(delete_the_lock, task)["reads"]
+
+
+@pytest.mark.parametrize("workers", [4, 8, 32])
+def test_a_pool_in_which_a_thread_waits_for_a_place_is_seen(workers: int) -> None:
+    """No case had more than three threads in gradient() at once: a pool of four passed. A usual one has up to 32."""
+
+    def pooled(gradient: Any, coordinates: Any, w: Any, rate: float, threads: int) -> None:
+        def train(t: int) -> None:
+            for i in range(t, len(coordinates), threads):
+                g = gradient(i, w[coordinates[i]])
+                w[coordinates[i]] -= rate * g
+
+        with ThreadPoolExecutor(min(workers, threads)) as pool:
+            list(pool.map(train, range(threads)))
+
+    task = Task(5, *TASKS["40 threads, 40 examples"])
+    fault = first(RULES, compared(observed(pooled, task), task))
+    assert fault is not None
+    assert (fault.misconception, f"no more than {workers} threads" in fault.message) == ("too-few-threads", True)
+    assert right(observed(delete_the_lock, task), task)

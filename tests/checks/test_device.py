@@ -25,7 +25,7 @@ RANKS = 4
 ADDRESS = re.compile(r" at 0x[0-9a-f]+")  # of a function or an object among what is given
 NEED_A_GPU = ("untyped_storage", "utils.checkpoint")  # a fake one's tensors have no storage, its device no generator
 # What is real has a watch beside it, which makes Horovod's ranks.
-COMMUNICATING = [e for e in exercises() if not e.pure and not e.real and RANKS in e.worlds]
+COMMUNICATING = [e for e in exercises() if not e.pure and not e.run.real_machine and RANKS in e.worlds]
 WITHOUT_TENSORS = {
     "communication.ping_pong", "horovod.negotiate", "pipeline.mend_one_f_one_b_exchange", "pipeline.pipeline_worker",
     "without_waiting.parameter_server",
@@ -63,6 +63,15 @@ def test_a_model_is_moved_itself() -> None:
     assert {p.device.type for p in there.parameters()} == {"meta"}
 
 
+def test_a_model_without_numbers_stays_where_it_is() -> None:
+    """Torch refuses to copy what is not there: under a launcher with GPUs such an argument ended the check."""
+    with torch.device("meta"):
+        model = torch.nn.Linear(2, 2)
+    [there] = moved([model], torch.device("cuda", 0))
+    assert there is model
+    assert there.weight.is_meta
+
+
 def test_which_exercises_give_ranks_tensors_that_can_be_moved() -> None:
     found = {e.id for e in COMMUNICATING if not acts_by_rank(e, e.cases(RANKS, 1)[:1])[0][0].tensors}
     assert found == WITHOUT_TENSORS
@@ -80,7 +89,7 @@ def test_right_answers_make_their_tensors_where_the_given_ones_are(exercise: Exe
     answers = {name: known[name] for name, text in sources.items() if not any(need in text for need in NEED_A_GPU)}
     acts = acts_by_rank(exercise, exercise.cases(RANKS, 1))
     for of_rank in run(
-        cases.on_fake_gpus_and_on_the_host, answers, acts, exercise.watch or returned, ranks=RANKS
+        cases.on_fake_gpus_and_on_the_host, answers, acts, exercise.run.watch or returned, ranks=RANKS
     ).values:
         for name, (on_gpus, on_host) in of_rank.items():
             assert ADDRESS.sub("", repr(on_gpus)) == ADDRESS.sub("", repr(on_host)), name

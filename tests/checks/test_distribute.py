@@ -15,7 +15,7 @@ from lockstep.checks.seeds import seed
 from lockstep.exercises.horovod import replayed
 from lockstep.exercises.horovod.distribute.exercise import task
 from lockstep.exercises.horovod.training import TOLD
-from lockstep.experiments.horovod.task import state, told_rows
+from lockstep.experiments.horovod.task import Task, state, told_rows
 
 EXERCISE = find("horovod.distribute")
 CASES = [case for ranks in EXERCISE.worlds for case in EXERCISE.cases(ranks, seed(EXERCISE.id, ranks))]
@@ -113,3 +113,14 @@ def test_what_a_script_of_horovods_may_not_do_does_not_pass(tmp_path, before: st
     path.write_text(DOUBLE.replace(AVERAGED, "").replace(before, after))
     score = checks.check_file(EXERCISE.id, path, keep=False)
     assert [f.misconception for f in score.findings][:1] == [told], score.text()
+
+
+def test_a_second_forward_pass_is_not_taken_for_all_rows_on_each_rank() -> None:
+    """On two ranks both make as many rows: whoever called the model twice read that the ranks do not share."""
+    own = Task(seed=3, ranks=2, epochs=1)
+    half = [list(range(rank, own.rows, 2)) for rank in range(2)]
+    batches = [[rows[at : at + own.batch] for at in range(0, len(rows), own.batch)] for rows in half]
+    twice = [{"rows": [one for batch in of_rank for one in (batch, batch)]} for of_rank in batches]
+    whole = [{"rows": [*batches[0], *batches[1]]}] * 2
+    assert next(replayed.passes(own, twice))[0] == "too-many-rows"
+    assert next(replayed.passes(own, whole))[0] == "all-rows"

@@ -202,3 +202,10 @@ def test_no_rank_0_is_killed_before_its_weights_have_been_kept() -> None:
     go on with its own weights."""
     for _, every, _, kill, _ in CASES.values():
         assert kill.get(0, every) >= every
+
+
+def test_steps_that_are_too_large_are_told_so() -> None:
+    """A sum in place of the mean, or K times the rate, was told no more than that the parameters differ."""
+    moves = [{"what": "step", "step": s, "rows": list(range(12)), "size": 2} for s in range(8)]
+    assert torch.equal(replay(TASK, moves, "summed")[1], replay(TASK, moves, "scaled")[1])
+    assert not torch.allclose(replay(TASK, moves, "summed")[1], replay(TASK, moves)[1])

@@ -56,6 +56,25 @@ def test_what_is_said_of_a_name(name: Any, misconception: str) -> None:
     assert fault.misconception == misconception
 
 
+@pytest.mark.parametrize(
+    ("framework", "cell", "name", "told"),
+    [
+        ("Horovod", "gives all ranks rank 0's weights", "broadcast_variables", "that in horovod.torch is wanted."),
+        ("torch.distributed", "backend for NVIDIA GPUs", "NCCL", "Upper and lower case count."),
+        ("torch.distributed", "backend for Intel GPUs", "XCCL", "Upper and lower case count."),
+        ("torch.distributed", "backend only if torch was built with it", "UCC", "Upper and lower case count."),
+        ("Lightning", "its strategy on DistributedDataParallel", "DDPStrategy", "the string that the trainer takes"),
+        ("Lightning", "its strategy on DistributedDataParallel", "ddp_spawn", "is not the regular one."),
+    ],
+)
+def test_a_name_that_the_text_rules_out_is_refused(framework: str, cell: str, name: str, told: str) -> None:
+    """They had full points: the table was more generous than the text."""
+    fault = judged(changed(framework, cell, name))
+    assert fault is not None
+    assert f"{name!r}" in fault.message
+    assert told in fault.message
+
+
 @pytest.mark.parametrize("table", [None, [], {"Horovod": "horovodrun"}, "horovodrun"])
 def test_what_is_no_table(table: Any) -> None:
     fault = judged(table)

@@ -8,13 +8,14 @@ from random import Random
 import pytest
 
 from lockstep.checks import find
+from lockstep.checks.case import Case
 from lockstep.checks.closer_look import Closer
 from lockstep.checks.evidence_rules import first
 from lockstep.checks.known import Known, known_answers
 from lockstep.checks.observe import observe
 from lockstep.checks.verdict import score_of
-from lockstep.exercises.horovod.fused_tensors.exercise import RULES, TOLD
-from lockstep.exercises.horovod.timelines import at_once, evidence, recorded, varied
+from lockstep.exercises.horovod.fused_tensors.exercise import RULES, TOLD, timelines
+from lockstep.exercises.horovod.timelines import at_once, evidence, holding, recorded, varied
 from lockstep.experiments.horovod.recorded import recording
 from lockstep.with_horovod.timeline import Timeline, fused_tensors, names, spans
 
@@ -126,3 +127,37 @@ def test_an_operation_that_takes_no_microsecond_is_one(name: str) -> None:
     assert "ends in the microsecond in which it begins" in said(by_times(once, lasting=True), once)
     if any(len(tensors) > 1 for tensors in fused_tensors(once)):
         assert "Of equal times the order of the events decides." in said(by_times(once, lasting=False), once)
+
+
+def by_any_end(timeline: Timeline) -> Answer:
+    """A learner's: the next end on a row is that of its all-reduce."""
+    named, inside, found = names(timeline), set[int](), list[list[str]]()
+    for event in timeline:
+        if event["ph"] == "B" and event["name"] == "GLOO_ALLREDUCE":
+            found += [] if inside else [[]]
+            found[-1].append(named[event["pid"]])
+            inside.add(event["pid"])
+        elif event["ph"] == "E":
+            inside.discard(event["pid"])
+    return [sorted(tensors) for tensors in found]
+
+
+def test_an_end_is_that_of_what_began_last_on_its_row() -> None:
+    """An answer that took any end for that of the all-reduce had full points: nothing ended within one."""
+    plain, held = recorded("fused"), holding(recorded("fused"))
+    assert by_any_end(plain) == fused_tensors(plain) == fused_tensors(held)
+    assert "Within GLOO_ALLREDUCE, WAIT_FOR_DATA begins and ends on their rows" in said(by_any_end(held), held)
+    asked = [timeline for case in FUSED.cases(1, 0) for (timeline,) in timelines(case, 0)]
+    assert any(by_any_end(timeline) != fused_tensors(timeline) for timeline in asked)
+
+
+@pytest.mark.parametrize("case", FUSED.cases(1, 0), ids=str)
+def test_each_timeline_is_as_the_text_says(case: Case) -> None:
+    """A reader asked: may something stay open at the end, may a name come late, and which events have no row?"""
+    for (timeline,) in timelines(case, 0):
+        assert all(span.ended for span in spans(timeline))
+        assert {event["ph"] for event in timeline if "pid" not in event} <= {"i"}
+        named = set[int]()
+        for event in timeline:
+            named |= {event["pid"]} if event.get("name") == "process_name" else set()
+            assert event["ph"] not in ("B", "E") or event["pid"] in named

@@ -19,10 +19,9 @@ from lockstep.dye import dye, find_flaw, told
 from lockstep.exercises.without_waiting.averaging import MIXINGS, mixing, tensor
 from lockstep.exercises.without_waiting.best_mixing.exercise import case, shortcoming
 from lockstep.exercises.without_waiting.gossip_step.exercise import mixed
-from lockstep.exercises.without_waiting.push_sum.exercise import LINKS
-from lockstep.without_waiting.best_mixing import best_mixing
-from lockstep.without_waiting.gossip import gossip_step
-from lockstep.without_waiting.graphs import spectral_gap
+from lockstep.exercises.without_waiting.mixing_matrix_faults import slowest
+from lockstep.exercises.without_waiting.one_way_links import LINKS
+from lockstep.without_waiting.gossip import best_mixing, gossip_step, spectral_gap
 
 GOSSIP, PUSH_SUM, BEST = (find(f"without_waiting.{name}") for name in ("gossip_step", "push_sum", "best_mixing"))
 
@@ -35,7 +34,7 @@ def cases_of(exercise: Exercise) -> list[Case]:
 def test_the_wanted_sums_are_exact(case: Case) -> None:
     own = [[Fraction(v) for v in tensor(case, rank).flatten().tolist()] for rank in case.members]
     rows = [[Fraction(w) for w in row] for row in mixing(case).tolist()]
-    for row, want in zip(rows, GOSSIP.wanted(case), strict=True):
+    for row, want in zip(rows, GOSSIP.values.wanted(case), strict=True):
         assert want.dtype == tensor(case, 0).dtype
         exact = [sum(w * x[e] for w, x in zip(row, own, strict=True)) for e in range(len(own[0]))]
         assert [Fraction(v) for v in want.flatten().tolist()] == exact
@@ -49,6 +48,7 @@ def test_each_sentence_of_the_text_has_a_case() -> None:
     assert any(not torch.equal(W != 0, (W != 0).T) for W in matrices), "one-way links"
     assert any(not W.diagonal().all() for W in matrices), "no weight of its own"
     assert any(W.sum(1).ne(1).any() for W in matrices), "rows that do not sum to 1"
+    assert any((W < 0).any() and (W.diagonal() < 0).any() for W in matrices), "negative weights"
     off = [W.clone().fill_diagonal_(0) for W in matrices if len(W) > 1]
     assert any((~W.any(0) & ~W.any(1)).any() for W in off), "a rank without neighbours"
     assert any(case.group for case in tried)
@@ -105,7 +105,7 @@ def seen(answer: object, ranks: int = 4, degree: int = 2) -> Seen:
         (RING[:3], "wrong-type"),
         ([[1.0]] * 4, "wrong-type"),
         ([["a"] * 4] * 4, "wrong-type"),
-        ([[float("nan")] * 4] * 4, "wrong-type"),
+        ([[float("nan")] * 4] * 4, "not-finite"),
         ([[1.5, -0.5, 0, 0], [-0.5, 1.5, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]], "negative-weight"),
         ([[0.3] * 4] * 4, "rows-do-not-sum-to-1"),
         ([[1, 0, 0, 0], [1, 0, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]], "columns-do-not-sum-to-1"),
@@ -120,7 +120,7 @@ def seen(answer: object, ranks: int = 4, degree: int = 2) -> Seen:
 def test_what_is_said_of_a_matrix(answer: object, misconception: str) -> None:
     fault = judged(answer)
     assert (fault.misconception if fault else "") == misconception
-    assert BEST.alike(seen(answer))[0] == misconception
+    assert BEST.comparison.alike(seen(answer))[0] == misconception
 
 
 def test_a_gap_earns_its_share_of_the_reference() -> None:
@@ -152,9 +152,25 @@ def test_the_reference_is_right_and_reaches_the_judge_as_an_array_too() -> None:
 )
 def test_nothing_that_is_returned_breaks_the_judge(odd: object) -> None:
     assert judged(odd, 8, 3) is not None
-    assert BEST.alike(seen(odd, 8, 3))[0]
+    assert BEST.comparison.alike(seen(odd, 8, 3))[0]
 
 
 def test_tuples_and_tensors_are_matrices() -> None:
     for answer in (torch.tensor(best_mixing(4, 2)).double(), tuple(map(tuple, best_mixing(4, 2)))):
         assert judged(answer) is None
+
+
+def test_a_small_gap_comes_with_the_way_out() -> None:
+    """Of two ranks λ₂ is the only other eigenvalue, and may be negative."""
+    assert "ranks overshoot" in slowest(torch.tensor([[1 / 3, 2 / 3], [2 / 3, 1 / 3]]))
+    assert "hear too little" in slowest(torch.tensor([[0.9, 0.1], [0.1, 0.9]]))
+
+
+def test_a_wrong_mean_of_push_sum_comes_with_value_and_weight_of_each_round() -> None:
+    tried = next(case for case in cases_of(PUSH_SUM) if case.settings["rounds"] == 3 and case.size == 4)
+    right = list(PUSH_SUM.values.wanted(tried))
+    assert PUSH_SUM.values.examine is not None
+    assert PUSH_SUM.values.examine(Seen(tried, tuple(right))) is None
+    fault = PUSH_SUM.values.examine(Seen(tried, tuple(x + 1 for x in right)))
+    assert fault is not None
+    assert fault.aside.count("/") == 5

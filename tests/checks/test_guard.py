@@ -221,6 +221,6 @@ def test_what_a_partial_carries_is_needed_too() -> None:
     from lockstep.exercises.cpu.kernels import last_array
     from lockstep.exercises.cpu.saxpy.exercise import EXERCISE
 
-    for watch in (EXERCISE.watch, EXERCISE.beside):  # the second is a method of that object
+    for watch in (EXERCISE.run.watch, EXERCISE.run.watch_known):  # the second is a method of that object
         assert watch is not None
         assert last_array in reached([play_pure, watch], guard.JUDGES)

@@ -66,7 +66,7 @@ def test_rounding_by_a_half_was_right_where_all_batches_were_even() -> None:
     exact = next(case for case in batches.cases(1, 0) if "exactly" in str(case))
     for seed in SEEDS:
         case = next(case for case in batches.cases(1, seed) if str(case) == str(exact))
-        assert [answer % 2 for answer in batches.wanted(case)] == [1, 0, 1, 0]
+        assert [answer % 2 for answer in batches.values.wanted(case)] == [1, 0, 1, 0]
 
 
 @pytest.mark.slow

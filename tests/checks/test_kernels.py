@@ -19,7 +19,7 @@ from lockstep.checks.observation import Seen
 from lockstep.checks.transforms import changed_tensors
 from lockstep.exercises.gpu import launches, patients
 
-KERNELS = [e for e in checks.exercises() if e.topic == "gpu" and e.watch is launches.watch]
+KERNELS = [e for e in checks.exercises() if e.topic == "gpu" and e.run.watch_known is launches.watch]
 FRACTIONS = [e for e in KERNELS if e.function != "private_histogram"]  # it is given whole numbers, as its text says
 GRIDS = [e for e in KERNELS if e.function in ("vector_add", "saxpy_grid_stride")]
 
@@ -60,8 +60,8 @@ def writes_what_all_write(alpha, x, y):
 def test_a_race_for_an_argument_is_a_lost_update_and_may_be_recognised() -> None:
     exercise = checks.find("gpu.saxpy_grid_stride")
     seen = observed(exercise, writes_what_all_write, first_case(exercise))
-    assert exercise.examine is not None
-    fault = exercise.examine(seen)
+    assert exercise.values.examine is not None
+    fault = exercise.values.examine(seen)
     assert fault is not None
     assert (fault.misconception, fault.telling) == ("lost-update", True)
 
@@ -81,7 +81,9 @@ def columns_after_a_tile(source, target):
 def test_the_line_that_moves_the_most_is_named() -> None:
     """A tile, and columns written all the same: neither the line nor the array was told."""
     exercise = checks.find("gpu.transpose")
-    fault = exercise.budgets[1].over(observed(exercise, columns_after_a_tile, first_case(exercise)), exercise.of)
+    fault = exercise.costs.budgets[1].over(
+        observed(exercise, columns_after_a_tile, first_case(exercise)), exercise.costs.algorithm
+    )
     assert fault is not None
     assert ": target[x, y] = tile[ty, tx]\n" in fault.message
 
@@ -138,10 +140,10 @@ def test_answers_to_a_pure_exercise_are_run_once(monkeypatch: pytest.MonkeyPatch
 
 
 def test_each_patient_that_is_named_right_earns_its_share() -> None:
-    """One healthy kernel of five was called sick, and all of the healthy ones' points were lost."""
+    """One kind of healthy kernels of five was called sick, and all of the healthy ones' points were lost."""
     exercise = checks.find("gpu.diagnose")
     score = checks.check_file(exercise.id, exercise.wrong / "any_atomic.py")
-    assert "1 of 5 answers is wrong" in score.findings[0].message
+    assert "4 of 20 answers are wrong" in score.findings[0].message
     assert score.points == 2.75, "3 points for five illnesses and four fifths of the sixth, in quarters"
 
 
@@ -150,3 +152,73 @@ def test_healthy_patients_have_an_atomic_and_doubles_in_shared_memory() -> None:
     assert any(0 < c["atomics"] < c["threads"] / 8 for c in healthy)
     assert any(c["shared_requests"] and c["wavefronts"] == 2 * c["shared_requests"] for c in healthy)
     assert not any(c["races"] for c in healthy)
+
+
+@cuda.jit
+def forgets_alpha(alpha, x, y):
+    for i in range(cuda.grid(1), x.size, cuda.gridsize(1)):
+        y[i] = 2.5 * x[i] + y[i]
+
+
+def test_alpha_is_not_always_the_same_number() -> None:
+    """It was 2.5 in each case, and who had written 2.5 for alpha got all points."""
+    exercise = checks.find("gpu.saxpy_grid_stride")
+    for seed in range(3):
+        assert {exercise.inputs(case, 0)[0][2][0] for case in exercise.cases(1, seed)} == {2.5, -0.5, 3.0}
+    assert not checks.check(exercise.id, forgets_alpha).passed
+
+
+@cuda.jit
+def four_rounds(values, out):
+    i = cuda.grid(1)
+    v = values[i] if i < values.size else numba.float32(0.0)
+    for k in range(4):
+        v += cuda.shfl_down_sync(0xFFFFFFFF, v, 8 >> k)
+    if cuda.laneid == 0:
+        cuda.atomic.add(out, 0, v)
+
+
+@cuda.jit
+def upside_down(source, target):
+    x, y = cuda.grid(2)
+    if x < source.shape[1] and y < source.shape[0]:
+        target[x, source.shape[0] - 1 - y] = source[y, x]
+
+
+@cuda.jit
+def adds_twice(a, b, out):
+    i = cuda.grid(1)
+    if i < out.size:
+        out[i] = a[i] + 2 * b[i]
+
+
+@cuda.jit
+def half_handed_over(values, counts):
+    own = cuda.shared.array(64, numba.int32)
+    t = cuda.threadIdx.x
+    if t < 64:
+        own[t] = 0
+    cuda.syncthreads()
+    for i in range(cuda.grid(1), values.size, cuda.gridsize(1)):
+        cuda.atomic.add(own, values[i], 1)
+    cuda.syncthreads()
+    if 32 <= t < 64:
+        cuda.atomic.add(counts, t, own[t])
+
+
+TOLD = (
+    ("reduce_shuffle", four_rounds, "Where every value is 1, out[0] is 256, and should be 500. Where only the 32 "
+     "values of one warp of block 0 are, it is 16, 16, 16 and 16, by warps."),
+    ("transpose", upside_down, "That is source[63, 0]."),
+    ("vector_add", adds_twice, "Before the call: a[0] = "),
+    ("private_histogram", half_handed_over, "All of your counts add up to "),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("function", "fn", "told"), TOLD, ids=lambda value: getattr(value, "__name__", ""))
+def test_a_wrong_element_comes_with_a_help_where_nobody_knows_the_mistake(
+    function: str, fn: Callable[..., Any], told: str
+) -> None:
+    """ "out[0] is -73,866, not -173,844" was all that a learner read."""
+    score = checks.check(f"gpu.{function}", fn)
+    assert told in score.findings[0].message, score.text()

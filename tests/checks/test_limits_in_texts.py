@@ -62,7 +62,7 @@ TOLD: Mapping[str, Mapping[str, str]] = {
         "atomics": "an atomic addition once a warp, or once a block, but not once a lane",
         "global requests": "each thread with its own element",
         "shared requests": "Within a warp nobody needs shared memory",
-        "instructions": "five rounds of shuffles",
+        "shuffles": "five rounds of shuffles",
     },
     "gpu.private_histogram": {
         "global requests": "Each value is read once, neighbours by neighbours",
@@ -78,7 +78,12 @@ TOLD: Mapping[str, Mapping[str, str]] = {
         "all messages": "{} messages in all",
         "rounds": "in at most ⌈log₂ K⌉ rounds, for every K",
     },
-    "communication.ring_all_reduce": {"bytes": "{} bytes", "rounds": "and {} messages a rank"},
+    "communication.ring_all_reduce": {
+        "bytes": "{} bytes",
+        "all bytes": "2(K−1)/K·N bytes and 2(K−1) messages a rank",
+        "messages": "and {} messages a rank",
+        "rounds": "let `dist.isend` send while you receive",
+    },
     "communication.mend_ring_of_sends": {
         "collectives": "**You may use** send and receive in all their forms",
         "all bytes": "one message in and one out for each rank",
@@ -92,6 +97,7 @@ TOLD: Mapping[str, Mapping[str, str]] = {
     },
     "communication.halving_doubling_all_reduce": {
         "bytes": "with the same bytes",
+        "all bytes": "with the same bytes",
         "messages": "{} rounds are enough",
         "rounds": "{} rounds are enough",
     },
@@ -102,8 +108,8 @@ TOLD: Mapping[str, Mapping[str, str]] = {
     },
     "communication.mend_out_of_order_tags": {
         "collectives": "Two messages are enough, from rank 0 to rank 1",
-        "all bytes": "Two messages are enough, from rank 0 to rank 1",
         "all messages": "Two messages are enough, from rank 0 to rank 1",
+        "all bytes": "Two messages are enough, from rank 0 to rank 1",
     },
     "all_reduce_sgd.replicas_agree": {
         "collectives": "one all-reduce of two numbers, 16 bytes",
@@ -128,26 +134,38 @@ TOLD: Mapping[str, Mapping[str, str]] = {
         "bytes": "one all-reduce of 2·C + 1 numbers",
     },
     "without_waiting.parameter_server": {
+        "collectives": "**You may use** `send`, `recv`, `isend` and `irecv` of `dist`",
+        "barriers": "**You may use** `send`, `recv`, `isend` and `irecv` of `dist`",
         "all messages": "each worker two messages a step, one each way, and three more at most",
-        "all bytes": "Each has at most as many numbers as `w`, and two more",
+        "message bytes": "Each has at most the bytes of `w` and of two more of its numbers",
+        "all bytes": "Each has at most the bytes of `w` and of two more of its numbers",
+    },
+    "without_waiting.diloco": {
+        "collectives": "one all-reduce a round",
+        "bytes": "of as many numbers as `w` has",
+        "barriers": "**You may use** `dist.all_reduce`",
     },
     "without_waiting.local_sgd": {
         "collectives": "⌈`steps`/`period`⌉ all-reduces",
         "bytes": "of as many numbers as `w` has",
+        "barriers": "**You may use** `dist.all_reduce`",
     },
     "without_waiting.gossip_step": {
         "collectives": "**You may use** `send`, `recv`, `isend`, `irecv` and `batch_isend_irecv` of `dist`",
+        "barriers": "**You may use** `send`, `recv`, `isend`, `irecv` and `batch_isend_irecv` of `dist`",
         "all messages": "one message for each entry of `mixing` that is not zero and not on the diagonal",
         "all bytes": "Each carries x once",
         "early-waits": "a rank waits for none before it has posted all its sends, or all its receives, of this step",
     },
     "without_waiting.topk_with_error_feedback": {
         "collectives": "two all-gathers",
+        "barriers": "**You may use** `dist.all_gather` or `dist.all_gather_into_tensor`",
         "collective bytes": "two all-gathers: {}",
         "bytes": "k values and k places of each rank",
     },
     "without_waiting.push_sum": {
         "collectives": "**You may use** `send`, `recv`, `isend`, `irecv` and `batch_isend_irecv` of `dist`",
+        "barriers": "**You may use** `send`, `recv`, `isend`, `irecv` and `batch_isend_irecv` of `dist`",
         "all messages": "one message a round for each entry of `sends_to`",
         "all bytes": "with one number more than `x` has",
         "early-waits": "a rank waits for none before it has posted all its sends, or all its receives, of this round",
@@ -155,14 +173,33 @@ TOLD: Mapping[str, Mapping[str, str]] = {
     "without_waiting.masked_sum": {
         "collectives": "one all-reduce",
         "bytes": "of as many int64 numbers as `value` has",
+        "barriers": "**You may use** `dist.all_reduce`",
     },
-    "horovod.negotiate": {"control messages": "2(K−1) messages in a cycle, and as many to stop"},
+    "horovod.negotiate": {
+        "barriers": "**You may use** `gather_object`, `broadcast_object_list`, `send`, `recv` and `all_reduce`",
+        "control messages": "2(K−1) messages in a cycle, and as many to stop",
+    },
+    "horovod.fault_tolerant_step": {
+        "collectives": "one call of `all_reduce`",
+        "barriers": "**You may use** these functions, and `send`, `recv`, `isend`, `irecv` of `dist`",
+        "collective bytes": "with as many elements as `w` has",
+        "all messages": "one message with the weights to each rank that is behind",
+        "all bytes": "one message with the weights to each rank that is behind",
+    },
     "fsdp.fully_shard_model": {
         "held": "twice its shards of all layers (those that you return among them), twice the inputs and outputs of "
         "all layers, and five vectors of the largest layer's K·n",
         "bytes": "3·(K−1)·n numbers a rank",
         "collectives": "at most three collectives a layer",
         "flops": "Each layer's forward pass may be computed twice",
+    },
+    "fsdp.prefetch_backward": {
+        "all-gathers": "one all-gather and one reduce-scatter of each block",
+        "reduce-scatters": "one all-gather and one reduce-scatter of each block",
+        "collectives": "one all-gather and one reduce-scatter of each block, K·n numbers each, with K = 1, too; "
+        "nothing else travels",
+        "collective bytes": "K·n numbers each",
+        "flops": "Each block is computed once, forward and backward",
     },
     "fsdp.prefetch": {
         "collectives": "one all-gather of each layer",
@@ -227,7 +264,7 @@ TOLD: Mapping[str, Mapping[str, str]] = {
         "bytes forward": "one all-gather and one reduce-scatter of {} numbers forward",
         "collectives backward": "and the same backward; and backward all-reduces",
         "bytes backward": "and the same backward; and backward all-reduces of 3·h numbers together",
-        "flops": "Each rank computes with its part of A and B only",
+        "flops": "Each rank normalises its own positions only, and computes with its part of A and B only",
     },
     "tensor_parallel.mend_bias_added_k_times": {
         "collectives forward": "one all-reduce of n·h numbers forward",
@@ -240,6 +277,21 @@ TOLD: Mapping[str, Mapping[str, str]] = {
         "bytes forward": "one all-gather of n·T·h numbers forward",
         "collectives backward": "one reduce-scatter of as many backward, and backward all-reduces of 2·h numbers",
         "bytes backward": "one reduce-scatter of as many backward, and backward all-reduces of 2·h numbers",
+    },
+    "tensor_parallel.async_gather_matmul": {
+        "messages": "K − 1 messages out of each rank",
+        "bytes": "K − 1 messages out of each rank, of n·h numbers each",
+        "flops": "{} FLOP on each rank",
+    },
+    "bottlenecks.mend_tiny_collectives": {
+        "collectives": "as many all-reduces as there are different dtypes among the gradients and the loss",
+        "bytes": "16 bytes more",
+        "barriers": "torch and `dist.all_reduce`",
+    },
+    "mixture_of_experts.balance_by_bias": {
+        "collectives": "one all-reduce of E numbers",
+        "bytes": "one all-reduce of E numbers, of 8 bytes at most",
+        "barriers": "one all-reduce of E numbers",
     },
     "mixture_of_experts.load_balancing_loss": {
         "collectives": "one all-reduce of at most E + 1 numbers",
@@ -262,6 +314,32 @@ TOLD: Mapping[str, Mapping[str, str]] = {
         "reduced-bytes": "one all-reduce of E·d numbers",
         "barriers": "No other collective",
     },
+    "hybrid.train_2x2x2": {
+        "bytes-on-tp": "on tp, 2·n·h numbers in all-reduces",
+        "bytes-on-pp": "on pp, 2·n·h numbers in messages",
+        "bytes-on-dp": "on dp, one gradient of `A` and of `B`",
+        "barriers": "Nothing else is sent",
+    },
+    "hybrid.ring_attention": {
+        "bytes": "of 4(K − 1)·H·c·d numbers in all",
+        "messages": "2(K − 1) messages, one after another",
+        "rounds": "2(K − 1) messages, one after another",
+        "flops": "2K + 2 pairs of chunks, 4·H·c²·d FLOP each",
+        "held": "at most 12 times the bytes of `k`",
+    },
+    "hybrid.halo_exchange": {
+        "bytes": "{} in all",
+        "messages": "4 messages",
+        "rounds": "All ranks send at the same time",
+    },
+    "hybrid.ulysses": {
+        "other-collectives": "no other collective",
+        "collectives": "two all-to-alls",
+        "messages": "two all-to-alls and no other collective",
+        "bytes": "only what another rank needs, and its own part",
+        "reduced-bytes": "no other collective",
+        "barriers": "no other collective",
+    },
 }
 
 
@@ -275,7 +353,9 @@ def texts() -> dict[str, str]:
 def limits(exercise: Exercise) -> dict[str, Budget]:
     """Those that are dear to exceed. What no program can do with less need not be told."""
     return {
-        budget.measured.name or str(budget.measure): budget for budget in exercise.budgets if budget.at_most is not None
+        budget.measured.name or str(budget.measure): budget
+        for budget in exercise.costs.budgets
+        if budget.at_most is not None
     }
 
 

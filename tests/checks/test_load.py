@@ -151,3 +151,32 @@ def test_an_import_that_is_missing_is_the_learners(tmp_path: Path) -> None:
     score = checks.check_file("communication.ring_all_reduce", file)
     assert score.verdict == "crashed"
     assert "No module named 'nosuchmodule'" in score.findings[0].message
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        "SIZES.append(3)",
+        "for n in (2, 3):\n    SIZES.append(n)",
+        "for table in TABLES:\n    table['a'] = 1",
+        "with torch.no_grad():\n    for p in MODEL.parameters():\n        p.data = p + 1",
+        "with torch.no_grad():\n    for p in MODEL.parameters():\n        p.add_(1)",
+        "torch.nn.init.zeros_(MODEL.weight)",
+    ],
+)
+def test_what_changes_a_value_that_is_needed_is_needed(tmp_path: Path, changed: str) -> None:
+    """A right test made a model, moved its numbers in a loop, and was told that it misses biases: without that loop."""
+    made = "import torch\nSIZES, TABLES = [], [{}]\nMODEL = torch.nn.Linear(1, 1)\ntorch.nn.init.ones_(MODEL.weight)\n"
+    name = next(word for word in ("SIZES", "TABLES", "MODEL") if word in changed)
+    path = tmp_path / "answer.py"
+    path.write_text(f"{made}{changed}\nprint(1 / 0)\n\ndef f():\n    return {name}\n")
+    found = load(path, "f")()
+    assert found.weight.item() != 1 if name == "MODEL" else found not in ([], [{}])
+
+
+def test_a_demo_that_changes_its_own_values_does_not_run(tmp_path: Path) -> None:
+    path = tmp_path / "answer.py"
+    path.write_text(
+        "import torch\nrows = []\nfor n in (1, 2):\n    rows.append(n / 0)\n\ndef f():\n    return torch.ones(1)\n"
+    )
+    assert load(path, "f")().item() == 1

@@ -62,7 +62,7 @@ def labels(exercise: Exercise) -> set[str]:
 
 
 def answers(exercise: Exercise, case: Case) -> list[str]:
-    candidates: Any = exercise.examine.__self__  # type: ignore[union-attr]
+    candidates: Any = exercise.values.examine.__self__  # type: ignore[union-attr]
     return list(candidates.answers[case.settings["candidates"]])
 
 

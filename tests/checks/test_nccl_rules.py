@@ -23,15 +23,14 @@ pytestmark = pytest.mark.reads("solutions/")
 PROJECT = Path(__file__).parents[2]
 STRICT = replace(NCCL, eager=-1)
 PATIENCE = 60.0  # seconds, for a case and for all
-COMMUNICATING = [
-    e for e in exercises() if not e.pure and not e.real and not e.any_source
-]  # rules are the virtual cluster's
+# Rules are the virtual cluster's.
+COMMUNICATING = [e for e in exercises() if not e.pure and not e.run.real_machine and not e.run.any_source]
 RIGHT = [(e, p) for e in COMMUNICATING for p in sorted(e.right.glob("*.py"))]
 
 
 def verdict(exercise: Exercise, fn, rules=STRICT) -> str:
     """By the rules alone: with time enough on a busy machine, too."""
-    patient = replace(exercise, seconds=PATIENCE)
+    patient = replace(exercise, run=replace(exercise.run, timeout=PATIENCE))
     return score_of(exercise, observe(patient, fn, limit=PATIENCE, rules=rules)).verdict
 
 

@@ -11,7 +11,7 @@ import torch.distributed as dist
 
 from lockstep import checks
 from lockstep.checks.case import Case
-from lockstep.checks.exercise import Exercise
+from lockstep.checks.exercise import Exercise, Run, Values
 from lockstep.checks.judge import Fault
 from lockstep.checks.observation import Seen
 from lockstep.checks.observe import Ungraded, observe
@@ -38,12 +38,10 @@ SUM = Exercise(
     parameters="tensor, group=None",
     cases=lambda ranks, seed: [Case(ranks, seed + n) for n in range(2)],
     inputs=lambda case, rank: (torch.tensor([float(rank)]),),
-    examine=examine,
     reference="lockstep.cost.fit:choose_algorithm",  # any module will do
     worlds=(1, 2),
-    real=True,
-    watch=in_horovod,
-    loads=MODULES,
+    values=Values(examine=examine),
+    run=Run(real_machine=True, watch=in_horovod, preload=MODULES),
 )
 
 
@@ -64,7 +62,7 @@ def sum_of_horovod(tensor: torch.Tensor, group: Any = None) -> float:
 
 @pytest.mark.slow
 def test_ranks_are_real_unless_another_world_is_named() -> None:
-    exercise = replace(SUM, watch=with_torch, loads=())
+    exercise = replace(SUM, run=replace(SUM.run, watch=with_torch, preload=()))
     for on in (None, "processes"):
         observation = observe(exercise, sum_of_torch, on)
         assert observation.world == "processes"
@@ -80,9 +78,8 @@ def test_a_simulation_of_them_is_refused_in_a_sentence() -> None:
 
 
 def test_a_pure_exercise_is_observed_where_it_can_be_whatever_is_named() -> None:
-    pure = replace(
-        SUM, pure=True, worlds=(1,), parameters="n", watch=with_torch, loads=(), inputs=lambda case, rank: ((3,),)
-    )
+    without_horovod = replace(SUM.run, watch=with_torch, preload=())
+    pure = replace(SUM, pure=True, worlds=(1,), parameters="n", run=without_horovod, inputs=lambda case, rank: ((3,),))
     assert observe(pure, lambda n: 3.0, "virtual").seen[0].failure is None
 
 
@@ -91,7 +88,7 @@ def test_what_is_missing_leaves_it_ungraded() -> None:
         raise WorldUnavailable("It is not installed here.", "Install it.")
 
     with pytest.raises(Ungraded) as raised:
-        observe(replace(SUM, needs=needs), sum_of_horovod)
+        observe(replace(SUM, run=replace(SUM.run, require=needs)), sum_of_horovod)
     assert str(raised.value) == "It is not installed here.\nInstall it."
 
 
@@ -152,7 +149,7 @@ def test_a_slow_case_leaves_the_next_one_time(monkeypatch: pytest.MonkeyPatch) -
         raise WorldUnavailable("Enough.", "")
 
     monkeypatch.setattr(module, "run_sealed", late)
-    plain = replace(SUM, watch=None, loads=())
+    plain = replace(SUM, run=replace(SUM.run, watch=None, preload=()))
     with pytest.raises(Ungraded):
         observe(plain, sum_of_torch, limit=0.5)
     assert given == [module.REAL_CASE_LIMIT / 3]

@@ -12,13 +12,13 @@ import torch
 import torch.distributed as dist
 
 from lockstep.checks.case import Case
-from lockstep.checks.default_judge import economise, examine
 from lockstep.checks.exercise import find
 from lockstep.checks.judge import Fault
 from lockstep.checks.observe import observe
+from lockstep.checks.run_faults import economise, examine
 from lockstep.checks.seeds import seed
 from lockstep.exercises.horovod.coordinated import SMALLEST, complete, inputs, names_of, sums, tensor
-from lockstep.with_horovod.control import FLAGS
+from lockstep.experiments.horovod.control_messages import FLAGS
 
 EXERCISE = find("horovod.negotiate")
 
@@ -197,3 +197,29 @@ def test_what_was_never_reduced_in_place_is_told_so() -> None:
     fault = examine(EXERCISE)(seen)
     assert isinstance(fault, Fault)
     assert "on every rank it is as it was given" in fault.message
+
+
+def test_who_stops_before_its_cycles_are_over_is_told_so() -> None:
+    """Who took an empty cycle for the end read that no all-reduce had changed a tensor in place."""
+
+    def first_only(cycles: Iterator[dict[str, torch.Tensor]], group: Any = None) -> list[str]:
+        return list(next(cycles))
+
+    case = next(case for case in cases() if case.size == 2)
+    fault = examine(EXERCISE)(observe(EXERCISE, first_only, cases=[case]).seen[0])
+    assert isinstance(fault, Fault)
+    assert "has returned after 1 of its " in fault.message
+
+
+def test_a_mean_in_place_of_the_sum_is_told_so() -> None:
+    def mean(cycles: Iterator[dict[str, torch.Tensor]], group: Any = None) -> list[str]:
+        mine = {name: tensor for cycle in cycles for name, tensor in cycle.items()}
+        for _, one in sorted(mine.items()):
+            dist.all_reduce(one, group=group)
+            one.copy_((one.double() / dist.get_world_size(group)).floor() if not one.is_floating_point() else one / 2)
+        return sorted(mine)
+
+    case = next(case for case in cases() if case.size == 2)
+    fault = examine(EXERCISE)(observe(EXERCISE, mean, cases=[case]).seen[0])
+    assert isinstance(fault, Fault)
+    assert "it is the sum divided by 2" in fault.message

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+from fractions import Fraction
+
 import numpy
 import torch
 
@@ -13,6 +16,7 @@ from lockstep.checks.plain import Other, plain
 def test_values_become_plain() -> None:
     assert plain(numpy.float64(1.5)) == 1.5
     assert plain(numpy.array([1, 2])) == [1, 2]
+    assert plain([Fraction(1, 2), Decimal("0.25")]) == [0.5, 0.25]  # right answers were no numbers
     assert plain((1, None, "a")) == [1, None, "a"]
     assert plain({1: 2}) == Other("dict", "{1: 2}")
     assert plain(torch.ones(2, dtype=torch.complex64)).type == "Tensor"

@@ -8,15 +8,14 @@ import pytest
 import torch
 
 from lockstep.checks.case import Case
-from lockstep.checks.default_judge import spent
 from lockstep.checks.exercise import Exercise, find
 from lockstep.checks.observe import observe
-from lockstep.checks.unchanged_arguments import same_bits
+from lockstep.checks.run_faults import spent
 from lockstep.exercises.mixture_of_experts.dispatch_and_combine import exercise as there_and_back
 from lockstep.exercises.mixture_of_experts.expert_parallel_moe import exercise as training
 from lockstep.exercises.mixture_of_experts.noted_experts import Noted, coefficients, observed
 from lockstep.exercises.mixture_of_experts.routed import Tried, count
-from lockstep.experts.capacity import within_capacity
+from lockstep.experts.gate import within_capacity
 
 PLACES, TRAINING = (find(f"mixture_of_experts.{name}") for name in ("dispatch_and_combine", "expert_parallel_moe"))
 
@@ -92,10 +91,10 @@ def test_no_two_experts_do_the_same_and_a_call_is_told_where_it_cannot_be() -> N
 def test_the_reference_carries_as_much_as_is_needed_and_no_more(exercise: Exercise) -> None:
     """Budgets are no looser than that: all bytes are told as needed, and zeros are not told."""
     (seen, _) = observe(exercise, exercise.reference_function(), cases=exercise.cases(4, 0), guarded=False)
-    for budget in exercise.budgets:
+    for budget in exercise.costs.budgets:
         have, need = budget.measured.count(seen), budget.need(seen.case)
         assert have == (0 if budget.measure == "messages" else need)
     told = spent(exercise, seen).split(": ")[1]
-    assert told.startswith(f"{exercise.budgets[1].need(seen.case)} collectives; ")
+    assert told.startswith(f"{exercise.costs.budgets[1].need(seen.case)} collectives; ")
     assert " 0 " not in told
-    assert all(same_bits(*pair) for pair in zip(seen.arguments[0], exercise.inputs(seen.case, 0), strict=True))
+    assert seen.changes[0] == ()

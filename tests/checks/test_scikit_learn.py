@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +13,8 @@ from lockstep import checks
 from lockstep.checks import closer_look
 from lockstep.checks.exercise import find
 from lockstep.checks.observation import Failure, Observation, Seen
+from lockstep.checks.observe import observe
+from lockstep.checks.unchanged_arguments import not_allowed
 from lockstep.exercises.scikit_learn.workers import REFUSED, misused, wasted
 
 
@@ -84,7 +85,7 @@ def test_threads_that_share_an_estimator_are_not_let_loose_a_second_time() -> No
         Parallel(n_jobs=n_jobs, prefer="threads")(delayed(estimator.fit)(X, y) for _ in range(24))
         return {}, [0.0]
 
-    answer = find("scikit_learn.parallel_grid_search").watch(parallel_grid_search, (4, 1))  # type: ignore[misc]
+    answer = find("scikit_learn.parallel_grid_search").run.watch(parallel_grid_search, (4, 1))  # type: ignore[misc]
     assert answer["contested"] == 24
     assert calls == [4]
 
@@ -188,13 +189,70 @@ def test_what_is_given_stays_as_it_is(function: str, names: str, spoil: str) -> 
         exec(spoil, {"np": np, "args": args})
         return result
 
-    def fault_of(fn):  # type: ignore[no-untyped-def]
-        case = exercise.cases(1, 0)[0]
-        answers = [exercise.watch(fn, copy.deepcopy(call)) for call in exercise.inputs(case, 0)]
-        return exercise.examine(Seen(case, returned=(answers,)))
+    def changes_of(fn):  # type: ignore[no-untyped-def]
+        return {change for _, change in not_allowed(exercise, observe(exercise, fn, guarded=False).seen[0])}
 
-    fault = fault_of(fn)
-    assert fault is not None
-    assert fault.misconception == "changes-arguments"
-    assert f"it changes {names.replace(', ', ' and ')}. " in fault.message
-    assert fault_of(exercise.reference_function()) is None, "the check's own lists were changed, for whoever comes next"
+    parameters = exercise.parameters.split(", ")
+    assert {parameters[change.argument] for change in changes_of(fn)} == set(names.split(", "))
+    assert changes_of(exercise.reference_function()) == set(), "the check's own lists were changed, for who comes next"
+
+
+def test_sums_in_single_precision_are_told_apart() -> None:
+    """Quarters below 200 have sums that float32 holds: an answer that added up in float32 got all points."""
+
+    def part(rows, centres):  # type: ignore[no-untyped-def]
+        nearest = ((rows[:, None] - centres) ** 2).sum(axis=2).argmin(axis=1)
+        chosen = np.eye(len(centres), dtype=np.float32)[nearest]
+        return chosen.T @ rows.astype(np.float32), chosen.sum(axis=0)
+
+    def parallel_kmeans_step(X, centres, n_jobs):  # type: ignore[no-untyped-def]
+        found = Parallel(n_jobs=n_jobs)(delayed(part)(rows, centres) for rows in np.array_split(X, n_jobs))
+        sums, counts = (sum(parts) for parts in zip(*found, strict=True))
+        return np.where(counts[:, None] > 0, sums / np.maximum(counts, 1)[:, None], centres)
+
+    score = checks.check("scikit_learn.parallel_kmeans_step", parallel_kmeans_step)
+    assert score.findings, score.text()
+    assert "wrong" in score.findings[0].message
+
+
+CLASSIFIED = """
+def classify_parallelism(measure):
+    before = measure()
+    for knob in ("openmp", "blas", "n_jobs"):
+        used = measure(**{{knob: 2}})
+        if used.elsewhere - before.elsewhere {counts}:
+            return knob if knob != "n_jobs" else {workers}
+    return "serial"
+"""
+GROWN = '"processes" if used.children - before.children > used.helpers - before.helpers else "threads"'
+SHARES = GROWN.replace("used.helpers", "(used.elsewhere - used.children / (used.main + used.helpers + used.children))")
+SHARES = SHARES.replace("used.children - before.children", "used.children / (used.main + used.helpers + used.children)")
+SHARES = SHARES.replace("before.helpers", "before.elsewhere")
+
+
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize(("counts", "workers", "told"), [
+    (">= 0.25", GROWN, []),
+    (">= 0.25", SHARES, []),
+    ("> 0.25", GROWN, ["more-than-the-limit"]),
+    (">= 0.2", GROWN, ["wrong-values"]),
+    (">= 0.25", '"processes" if used.children > used.helpers else "threads"', ["spinning-helper"]),
+])  # fmt: skip
+def test_the_limit_counts_and_what_spins_does_not(counts: str, workers: str, told: list[str], tmp_path: Path) -> None:
+    """No fit moved a share near the limit, no thread spun more than children worked: these answers got all points."""
+    (tmp_path / "answer.py").write_text(CLASSIFIED.format(counts=counts, workers=workers))
+    score = checks.check_file("scikit_learn.classify_parallelism", tmp_path / "answer.py", keep=False)
+    assert [f.misconception for f in score.findings] == told, score.text()
+
+
+def test_the_values_of_a_grid_are_numbers_and_strings() -> None:
+    """An estimator among them was fitted itself, by all threads, as the reference does: the text leaves none in it."""
+    exercise = find("scikit_learn.parallel_grid_search")
+    grids = []
+
+    def parallel_grid_search(*args):  # type: ignore[no-untyped-def]
+        grids.append(args[1])
+        return exercise.reference_function()(*args)
+
+    exercise.run.watch(parallel_grid_search, (1, 1))  # type: ignore[misc]
+    assert {type(value) for grid in grids for values in grid.values() for value in values} <= {int, float, str}

@@ -67,7 +67,7 @@ def test_who_rejects_all_right_programs_may_have_caught_an_error_of_its_own() ->
     all_rejected, one = (BUGS.examine(seen("rejects-right-answers", [first, False])) for first in (False, True))
     assert all_rejected is not None
     assert one is not None
-    assert all_rejected.message.endswith("It rejects all that are right. Does it catch an error of its own?")
+    assert all_rejected.message.endswith("Does it catch an error of its own, or compare rounded sums?")
     assert one.message.endswith("sums round differently.")
 
 

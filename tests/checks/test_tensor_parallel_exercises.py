@@ -22,7 +22,8 @@ from lockstep.checks.observe import observe
 from lockstep.checks.recognise import _same
 from lockstep.checks.seeds import seed
 from lockstep.events import Event, Trace
-from lockstep.exercises.tensor_parallel.layer_steps import MARK, alike, number, told_apart, travels, turns
+from lockstep.exercises.tensor_parallel.differences import told_apart
+from lockstep.exercises.tensor_parallel.layer_steps import MARK, alike, number, travels, turns
 from lockstep.exercises.tensor_parallel.parallel_mlp.exercise import LAYER, cases, drawn
 from lockstep.exercises.tensor_parallel.vocab_parallel_cross_entropy.exercise import LAYER as LOSS
 from lockstep.tensor_parallel import f_and_g
@@ -32,6 +33,7 @@ REGIONS, MLP, ATTENTION, ENTROPY = (
     find(f"tensor_parallel.{name}")
     for name in ("regions", "parallel_mlp", "parallel_attention", "vocab_parallel_cross_entropy")
 )
+POSITIONS, BIAS = (find(f"tensor_parallel.{name}") for name in ("sequence_parallel", "mend_bias_added_k_times"))
 K = 3
 CASE: Case = cases(K, 1)[0]
 
@@ -125,7 +127,7 @@ def test_a_gradient_that_is_k_times_too_large_is_told_so() -> None:
     found[0]["gradients"][0] = K * found[0]["gradients"][0]
     id, told = said(found)
     assert id == "wrong-gradient"
-    assert told.endswith(f"All of it is {K} times what it should be.")
+    assert f"All of it is {K} times what it should be, as a sum of what {K} ranks have alike is." in told
 
 
 def test_a_gradient_that_is_not_there() -> None:
@@ -217,7 +219,32 @@ def test_who_waits_in_the_backward_pass_is_not_told_to_be_done(tmp_path: Path) -
     assert [(s.rank, s.state) for s in seen.failure.states] == [(0, "waiting"), (1, "waiting"), (2, "finished")]
 
 
+LEAVES = """
+import torch.distributed as dist
+
+from lockstep.tensor_parallel.f_and_g import reduce_from_region
+
+
+def mend_bias_added_k_times(x, B, b, group=None):
+    own = x @ B.tensor_split(dist.get_world_size(group))[dist.get_rank(group)]
+    return reduce_from_region(own, group) + b if x.numel() else own + b
+"""
+
+
+def test_a_rank_without_columns_that_leaves_is_waited_for(tmp_path: Path) -> None:
+    """All ranks had columns in each case, so nobody ever left."""
+    (tmp_path / "leaves.py").write_text(LEAVES)
+    [finding] = checks.check_file(BIAS.id, tmp_path / "leaves.py").findings
+    assert finding.misconception == "crashed:Deadlock", finding
+
+
 # ---- what is tried
+
+
+@pytest.mark.parametrize("exercise", [MLP, POSITIONS, BIAS], ids=lambda e: e.function)
+def test_a_rank_with_an_empty_part_is_tried(exercise: Exercise) -> None:
+    """In the others of this unit each rank has something: their texts say so."""
+    assert any(case.settings["m"] < case.size for case in cases_of(exercise))
 
 
 @pytest.mark.parametrize("exercise", [REGIONS, MLP, ATTENTION, ENTROPY], ids=lambda e: e.function)
@@ -276,3 +303,82 @@ def test_the_courses_f_and_g_are_no_answer_to_the_first_exercise(tmp_path: Path)
     )
     score = checks.check_file(REGIONS.id, answer, keep=False)
     assert [f.misconception for f in score.findings] == ["library-call"]
+
+
+# ---- what a difference is
+
+
+def test_a_bias_too_often_and_one_that_is_left_out_are_told_by_name() -> None:
+    """ "Element 0 is 8.784, not 9.543" was all that these were told."""
+    x, A, a, B, b = drawn(CASE)
+    for out, told in (
+        (LAYER.serial(x, A, a, B, b) + 2 * b, "Rank 0 has 2·b too much; all else is right there."),
+        (LAYER.serial(x, A, a, B, b) - b / 2, "Rank 0 has 0.5·b too little; all else is right there."),
+        (LAYER.serial(x, A, 0 * a, B, b), "It is right for zeros in place of a: is a used?"),
+    ):
+        found = [{**mine, "out": out} for mine in step()]
+        fault = LAYER.examine(Seen(CASE, tuple(found)))
+        assert fault
+        assert fault.aside == told
+
+
+def test_ranks_that_have_a_summand_of_a_gradient_are_told_so() -> None:
+    found = step()
+    for r, mine in enumerate(found):
+        mine["gradients"][4] = mine["gradients"][4] * (r + 1) / 6
+    id, told = said(found)
+    assert id == "wrong-gradient"
+    assert told.endswith("All ranks' together add up to it: each rank has a summand, and needs the sum.")
+    for mine in found:
+        mine["gradients"][4] = step()[0]["gradients"][4] / K
+    assert "summand" not in said(found)[1], "an average adds up to the sum, too"
+
+
+def test_two_numbers_that_differ_are_told_with_digits_that_do() -> None:
+    """A gradient by way of float32 was told that its element is 0.173713, not 0.173713."""
+    want = torch.tensor([1 / 3, 2 / 7], dtype=torch.float64)
+    told = told_apart(want.float().double(), want, 2)
+    assert "0.3333333 " not in told
+    assert told.endswith("Is something float32 on the way? All numbers are float64.")
+
+
+def test_what_one_rank_may_mistake_is_told_by_its_name() -> None:
+    """ReLU in place of GeLU was told the first number that differs."""
+    x, A, a, B, b = drawn(CASE)
+    found = [{**mine, "out": (x @ A + a).relu() @ B + b} for mine in step()]
+    fault = LAYER.examine(Seen(CASE, tuple(found)))
+    assert fault
+    assert fault.aside == "With ReLU, that would be right. The text has GeLU."
+
+
+def test_a_sum_in_float32_is_no_sum() -> None:
+    """x was a tensor of small whole numbers: g in float32 had all points."""
+
+    def regions(group: Any = None) -> Any:
+        class Copy(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx: Any, x: Tensor) -> Tensor:
+                return x.clone()
+
+            @staticmethod
+            def backward(ctx: Any, *dy: Tensor) -> Any:
+                total = dy[0].clone()
+                dist.all_reduce(total, group=group)
+                return total
+
+        class Sum(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx: Any, x: Tensor) -> Tensor:
+                total = x.float()
+                dist.all_reduce(total, group=group)
+                return total.double()
+
+            @staticmethod
+            def backward(ctx: Any, *dy: Tensor) -> Any:
+                return dy[0]
+
+        return Copy.apply, Sum.apply
+
+    score = checks.check("tensor_parallel.regions", regions)
+    assert [f.misconception for f in score.findings][:1] == ["wrong-values"], score.text()
+    assert "float32" in score.text()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from lockstep.checks.default_judge import row
+from lockstep.checks.run_faults import row
 from lockstep.checks.transforms import changed_numbers, changed_places, changed_tensors
 
 OWN = torch.ones(3)
@@ -79,3 +79,32 @@ def test_who_may_hold_anything_is_not_spoken_of() -> None:
     right = torch.tensor([1.0, 2.0, 3.0])
     changed = changed_tensors([2 * right, OWN], [right, None], [OWN, OWN])
     assert changed == ("constant-factor", "Every element there is 2 times the right one.")
+
+
+def test_one_too_many_each_time_is_told() -> None:
+    """Who added 1 to every answer read: "gives 3; it is 2", nine times."""
+    assert changed_numbers([3.0, 8.0, 6.0], [2.0, 7.0, 5.0]) == ("offset", "Every answer is 1 too large.")
+    assert changed_numbers([3.0, 8.0], [2.0, 6.0]) is None
+
+
+def test_zeros_and_nan_are_told_and_a_rank_without_elements_hides_nothing() -> None:
+    right, none = torch.tensor([1.0, 2.5]), torch.zeros(0)
+    for held, id in ((torch.zeros(2), "all-zeros"), (torch.tensor([1.0, torch.nan]), "not-a-number")):
+        change = changed_tensors([held, none], [right, none], [OWN, none])
+        assert change is not None
+        assert change[0] == id
+
+
+def test_a_factor_of_some_tensors_is_told_where_the_others_are_right() -> None:
+    """Stages that divided once more than the last one were told an element's number only."""
+    right = [torch.rand(4), torch.rand(4), torch.rand(4)]
+    held = [right[0] / 3, right[1] / 3, right[2]]
+    told = "Of each tensor that is wrong, every element is 1/3 of the right one."
+    assert changed_tensors(held, right, [None] * 3) == ("constant-factor", told)
+    assert changed_tensors([right[0] / 3, right[1] / 2, right[2]], right, [None] * 3) is None
+
+
+def test_numbers_of_which_some_are_right_to_the_bit_are_not_said_to_be_off() -> None:
+    """ "Right to six digits, and no further" was not so of those."""
+    change = changed_numbers([1.0, 2.0000001], [1.0, 2.0])
+    assert change == ("single-precision", "No answer is off by more than a millionth of it: is anything in float32?")

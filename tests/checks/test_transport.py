@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import pickle
 import struct
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 import pytest
 import torch
@@ -19,6 +20,7 @@ from lockstep.checks.plain import SAVED, Other
 from lockstep.checks.transport import Unreadable, decoded, encoded
 from lockstep.comm import restricted_pickle
 from lockstep.errors import RankDied
+from lockstep.places import Helper, Place
 from lockstep.worlds import run_sealed
 
 RING = "communication.ring_all_reduce"
@@ -192,3 +194,32 @@ def test_the_judge_rejects_values_that_are_none() -> None:
 
     score = checks.check("communication.mend_ring_of_sends", forges)
     assert (score.verdict, score.points) == ("crashed", 0)
+
+
+def test_a_tensor_without_numbers_is_told_as_what_it_is() -> None:
+    """It was written again and again until the stack was full: a model on the meta device, as an argument or a result,
+    was told as a RecursionError of the learner's."""
+    told = decoded(encoded([torch.ones(2), torch.empty(3, device="meta")]))
+    assert torch.equal(told[0], torch.ones(2))
+    assert told[1] == Other("Tensor", "a tensor on the meta device, without numbers, of shape (3,)")
+
+
+def _named_in(annotation: Any) -> set[type]:
+    """The classes of Lockstep that an annotation names: of ``Helper | None`` that is Helper."""
+    inner = set().union(*map(_named_in, get_args(annotation)))
+    return inner | ({annotation} if str(getattr(annotation, "__module__", "")).startswith("lockstep.") else set())
+
+
+@pytest.mark.parametrize("name", sorted(restricted_pickle.FACTS))
+def test_what_a_fact_is_made_of_is_a_fact(name: str) -> None:
+    """A place got a helper, and each check of a deadlock's line under a launcher became "Forged: … is no fact"."""
+    module, _, fact = name.rpartition(".")
+    fact = getattr(importlib.import_module(module), fact)
+    hints = get_type_hints(fact) if isinstance(fact, type) and hasattr(fact, "__annotations__") else {}
+    parts = {f"{part.__module__}.{part.__qualname__}" for part in set().union(*map(_named_in, hints.values()))}
+    assert parts <= restricted_pickle.FACTS | {"lockstep.events.Event"}, "events alone travel otherwise, as columns"
+
+
+def test_a_place_and_its_helper_arrive() -> None:
+    place = Place("ring.py", 3, "ring", "send(x)", Helper("ring.py", 9, "send"))
+    assert restricted_pickle.opened(pickle.dumps(place)) == place

@@ -9,7 +9,7 @@ import torch.distributed as dist
 from lockstep import checks, run
 from lockstep.checks.case import Case
 from lockstep.checks.observation import Failure, Seen
-from lockstep.checks.unfinished_transfers import never_waited
+from lockstep.checks.unfinished_transfers import came_too_early, changed_too_early, never_waited, used_too_early
 from lockstep.events import Event, Trace
 
 
@@ -32,6 +32,25 @@ def test_a_receive_explains_wrong_values_better_than_a_send() -> None:
     assert "irecv" in never_waited(both, wrong=True)
     assert "is likely why" in never_waited(both, wrong=True)
     assert "may be why" in never_waited(seen(send), wrong=True)
+
+
+def test_what_nobody_waited_for_says_more_than_a_known_answer_with_the_same_values() -> None:
+    """Who read an all-reduce that was under way was taken for one who compares with one end alone."""
+    assert came_too_early(seen(Event(0, "all_reduce", 0, 1, 8, awaited=False)))
+    assert not came_too_early(seen(Event(0, "send", 0, 1, 8, 1, awaited=False)))
+    assert not came_too_early(seen(Event(0, "all_reduce", 0, 1, 8)))
+
+
+def test_the_line_that_used_a_tensor_too_early_is_named() -> None:
+    early = Event(0, "all_reduce", 0, 2, 8, where="ring.py, line 3", early="ring.py, line 4")
+    told = used_too_early(seen(early))
+    assert told.startswith(
+        "With 2 ranks, rank 0 uses the tensor of its all_reduce with async_op=True (ring.py, line 3)"
+    )
+    assert "before wait() has returned: at ring.py, line 4." in told
+    assert came_too_early(seen(early))
+    assert used_too_early(seen(early._replace(changed=True))) == ""
+    assert ", at ring.py, line 4, before wait()" in changed_too_early(seen(early._replace(changed=True)))
 
 
 def test_nothing_is_told_of_what_was_waited_for_or_never_came_to_it() -> None:
@@ -95,6 +114,28 @@ def test_a_tensor_that_changes_on_its_way_is_told_though_it_had_left_already() -
     assert len(told) == 1
     assert "changes the tensor of its isend" in told[0].message
     assert "before wait() has returned" in told[0].message
+
+
+def adds_before_the_wait(tensor, group=None):
+    """An all-reduce round the ring of whole tensors that adds what has not arrived yet."""
+    rank, K = dist.get_rank(group), dist.get_world_size(group)
+    passing = tensor.clone()
+    for _ in range(K - 1):
+        received = torch.empty_like(tensor)
+        sending = dist.isend(passing, group=group, group_dst=(rank + 1) % K)
+        receiving = dist.irecv(received, group=group, group_src=(rank - 1) % K)
+        tensor += received
+        sending.wait(), receiving.wait()
+        passing = received
+    return tensor
+
+
+def test_a_ring_that_adds_before_the_wait_is_told_its_line() -> None:
+    """It was told which ranks were missing."""
+    first = checks.check("communication.ring_all_reduce", adds_before_the_wait, on="dgx-a100").findings[0]
+    assert first.misconception == "reads-before-wait"
+    line = adds_before_the_wait.__code__.co_firstlineno + 8
+    assert f"wait() has returned: at test_waits.py, line {line}, in adds_before_the_wait." in first.message
 
 
 def test_a_tensor_that_changes_after_the_wait_is_no_fault_nor_one_that_is_nan() -> None:

@@ -14,9 +14,10 @@ import torch
 from lockstep import checks
 from lockstep.checks.calls import told_call
 from lockstep.checks.case import Case
-from lockstep.checks.exercise import Exercise, find
+from lockstep.checks.exercise import Exercise, Feedback, Run, Values, find
+from lockstep.checks.failures import of_a_test
 from lockstep.checks.judge import Fault
-from lockstep.checks.observation import Seen
+from lockstep.checks.observation import Failure, Seen
 from lockstep.checks.observe import observe
 from lockstep.checks.score import page
 
@@ -38,13 +39,12 @@ def exercise(real: bool) -> Exercise:
         parameters="limit",
         cases=lambda ranks, seed: [Case(1, seed, settings={"told": "three numbers"})],
         inputs=lambda case, rank: ((3,),),
-        examine=examine,
         reference="lockstep.cost.fit:choose_algorithm",  # any module will do
         worlds=(1,),
         pure=True,
-        watch=in_its_process,
-        real=real,
-        picture=lambda seen: f"<svg><title>{len(seen.returned[0])} drawn</title></svg>",
+        values=Values(examine=examine),
+        run=Run(watch=in_its_process, real_machine=real),
+        feedback=Feedback(picture=lambda seen: f"<svg><title>{len(seen.returned[0])} drawn</title></svg>"),
     )
 
 
@@ -107,7 +107,7 @@ def test_the_signature_of_a_jitted_function_is_read_from_its_text(tmp_path: Path
 
 def goes_round(limit: int) -> None:
     while limit:
-        pass
+        time.sleep(0.01)
 
 
 @pytest.mark.slow
@@ -118,10 +118,11 @@ def test_cases_of_a_pure_exercise_share_a_process_until_one_fails() -> None:
     assert len(set(together)) == 1
     failures = [s.failure for s in observe(several, lambda limit: 1 / 0)]
     assert [f.kind for f in failures if f] == ["RankRaised"] * 3
-    endless = replace(several, seconds=2.0, cases=lambda ranks, seed: [Case(1, 0, settings={"told": "?"})])
+    short = replace(several.run, timeout=6.0)  # a busy machine may take two to start the rank
+    endless = replace(several, run=short, cases=lambda ranks, seed: [Case(1, 0, settings={"told": "?"})])
     (seen,) = observe(endless, goes_round)
     assert seen.failure
-    assert seen.failure.message.startswith("count_up(3) did not end within 2 seconds.")
+    assert seen.failure.message.startswith("count_up(3) did not end within 6 seconds.")
     assert "rank" not in str(seen.failure)
     assert all(f.message.startswith("count_up(3) raised ZeroDivisionError") for f in failures if f)
 
@@ -143,11 +144,12 @@ def test_a_test_that_a_learner_writes_runs_on_machines_that_have_a_name() -> Non
 
 def numbered(seconds: float) -> Exercise:
     """Three cases, of the limits 0 and 1, 10 and 11, 20 and 21."""
+    counting = exercise(False)
     return replace(
-        exercise(False),
+        counting,
         cases=lambda ranks, seed: [Case(1, 10 * n, settings={"told": f"case {n}"}) for n in range(3)],
         inputs=lambda case, rank: ((case.seed,), (case.seed + 1,)),
-        seconds=seconds,
+        run=replace(counting.run, timeout=seconds),
     )
 
 
@@ -182,7 +184,7 @@ def test_many_slow_calls_are_not_told_as_one_that_hangs() -> None:
 
 @pytest.mark.parametrize(("arguments", "told"), [
     ((8.0,), "count_up(8.0)"),
-    ((1 / 3,), "count_up(0.333333)"),
+    ((1 / 3,), "count_up(0.3333333333333333)"),
     (([1, 2.5, 3, 4, 5, 6, 7],), "count_up([1, 2.5, 3, 4, 5, 6, ...])"),
     (({"weights": "bfloat16"},), "count_up({'weights': 'bfloat16'})"),
     (("a hidden fit",), ""),
@@ -196,3 +198,46 @@ def test_a_call_is_told_where_a_line_holds_it(arguments: tuple[Any, ...], told: 
 def test_texts_beside_other_arguments_are_told() -> None:
     call = 0, 2, 10**12, "F", "none"
     assert told_call(find("pipeline.weight_version"), call) == "weight_version(0, 2, 1000000000000, 'F', 'none')"
+
+
+def makes_runs(fn: Any) -> bool:
+    from lockstep import run
+
+    return not all(run(int, ranks=1, on="virtual").values for _ in range(20))
+
+
+def waits_after_one(fn: Any) -> bool:
+    from lockstep import run
+
+    for _ in range(4):
+        run(int, ranks=1, on="virtual")
+    while True:
+        pass
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("test", "told"),
+    [
+        (makes_runs, "seconds were left for the 14 calls"),
+        (waits_after_one, "4 times. Either a loop never ends, or it takes longer"),
+    ],
+)
+def test_a_test_that_is_too_slow_is_told_of_its_runs(test: Any, told: str) -> None:
+    """A right test with nine runs was asked on a busy machine whether its loops end."""
+    catch = find("communication.is_all_reduce")
+    (*_, last) = observe(replace(catch, run=replace(catch.run, timeout=2.0)), test, limit=2.0)
+    assert last.failure
+    assert last.failure.paced
+    assert told in f"{last.failure.message} {last.failure.remedy}"
+
+
+def test_the_runs_of_a_test_say_why_it_is_slow() -> None:
+    failure = Failure("TimeLimit", "your test did not end within 40 seconds.", limit=40.0)
+    slow = of_a_test(failure, 80, call=9, calls=18, hangs=False)
+    assert slow.message.endswith("in call 9. It had called run() 80 times, about 0.5 seconds each.")
+    assert "loop" not in slow.remedy
+    many = of_a_test(failure, 400, call=1, calls=18, hangs=True)
+    assert many.remedy.startswith(
+        "Until then it had called run() 400 times, about 0.1 seconds each. Are those too many?"
+    )

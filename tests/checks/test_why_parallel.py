@@ -18,7 +18,8 @@ import numpy
 import pytest
 import torch
 
-from lockstep.checks import exercises, recognise
+from lockstep.checks import check_file, exercises, find, recognise
+from lockstep.checks.argument_changes import comparing, recorded
 from lockstep.checks.case import Case
 from lockstep.checks.closer_look import Closer
 from lockstep.checks.exercise import Exercise
@@ -27,9 +28,12 @@ from lockstep.checks.known import Known, known_answers
 from lockstep.checks.load import FromFile, load
 from lockstep.checks.numbers import apart
 from lockstep.checks.observation import Failure, Observation, Seen
+from lockstep.checks.observe import observe
 from lockstep.checks.rank_program import returned
 from lockstep.checks.transforms import changed_numbers
+from lockstep.checks.unchanged_arguments import changed
 from lockstep.checks.verdict import _judged
+from lockstep.cost.training import BYTES
 from lockstep.grading.course import root
 
 EXERCISES = [e for e in exercises() if e.topic == "why_parallel"]
@@ -45,14 +49,16 @@ def exercise(function: str) -> Exercise:
 
 
 def observed(exercise: Exercise, fn: Function, cases: Sequence[Case]) -> Observation:
-    """As ``observe`` does it, in this process. The calls of a case are copied together, as on their way to a rank."""
+    """As ``observe`` does it, in this process. The calls of a case are copied together, as on their way to a rank; what
+    each does to its arguments is compared."""
     own = fn.function() if isinstance(fn, FromFile) else fn
     seen = []
     for case in cases:
         try:
-            watch, calls = exercise.watch or returned, pickle.loads(pickle.dumps(exercise.inputs(case, 0)))
-            answers = [watch(own, call) for call in calls]
-            seen.append(Seen(case, returned=(answers,), arguments=([],)))
+            calls = pickle.loads(pickle.dumps(exercise.inputs(case, 0)))
+            watch = comparing(exercise.run.watch or returned)
+            answers, found = zip(*(recorded(watch(own, call)) for call in calls), strict=True)
+            seen.append(Seen(case, returned=(list(answers),), arguments=([],), changes=found))
         except Exception as error:
             failure = Failure("RankRaised", f"{exercise.function}(...) raised {type(error).__name__}: {error}")
             seen.append(Seen(case, failure=failure))
@@ -67,8 +73,8 @@ def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
 def judged(exercise: Exercise, fn: Function, seed: int, known: Sequence[Known] | None = None) -> list[Finding]:
     observation = observed(exercise, fn, exercise.cases(1, seed))
     for seen in observation:
-        if exercise.picture and not seen.failure:
-            drawn = exercise.picture(seen)
+        if exercise.feedback.picture and not seen.failure:
+            drawn = exercise.feedback.picture(seen)
             assert drawn == "" or drawn.startswith("<svg")
     return _judged(exercise, observation, Closer(exercise, fn, known_answers(exercise) if known is None else known))
 
@@ -141,7 +147,7 @@ def test_every_program_of_the_fit_has_a_p_of_its_own() -> None:
     fit = exercise("fit_parallel_fraction")
     for seed in SEEDS:
         for case in fit.cases(1, seed):
-            fractions = [round(p, 4) for p in fit.wanted(case)]
+            fractions = [round(p, 4) for p in fit.values.wanted(case)]
             assert len(set(fractions)) == len(fractions) > 2
             assert all(0.5 < p < 0.99 for p in fractions)
 
@@ -216,6 +222,15 @@ def test_a_wrong_number_that_nobody_knows_is_told_with_the_numbers_on_the_way(ex
     assert "On the way: " not in told[0].message
 
 
+@pytest.mark.parametrize(
+    ("answer", "keeps"), [("amdahl/wrong/kept_by_two_digits", True), ("amdahl/wrong/capped", False)]
+)
+def test_what_is_kept_from_call_to_call_is_told_if_the_call_alone_is_right(answer: str, keeps: bool) -> None:
+    exercise = find("why_parallel.amdahl")
+    score = check_file(exercise.id, exercise.wrong.parent.parent / f"{answer}.py", keep=False)
+    assert ("keeps something from earlier calls" in score.findings[0].message) == keeps
+
+
 def test_the_ends_alone_name_no_formula() -> None:
     """ "** is a power", was told to a learner who had written 1: with p = 1 that is 1**8."""
     found = judged(exercise("gustafson"), lambda p, s: 1.0, 0)
@@ -269,9 +284,10 @@ def test_what_is_given_stays_as_it_is() -> None:
         return int(right)
 
     for asked, fn, name in ((fit, sorts, "times"), (memory, adds, "recipe")):
-        found = judged(asked, fn, 0)
-        assert found, name
-        assert f"It changes its argument {name}. Leave it as it was." in found[0].message
+        (case, *_) = asked.cases(1, 0)
+        fault = changed(asked, observe(asked, fn, guarded=False, cases=[case]).seen[0])
+        assert fault is not None, name
+        assert name in fault.message
 
 
 def test_a_kind_that_is_forgotten_is_named() -> None:
@@ -283,6 +299,15 @@ def test_a_kind_that_is_forgotten_is_named() -> None:
 
     (found,) = judged(exercise("training_memory"), of_the_example, 0)[:1]
     assert "leave out: error feedback, master weights, moving average." in found.message
+
+
+def test_the_largest_kind_of_a_recipe_is_no_list_of_forgotten_kinds() -> None:
+    """ "Your answers leave out: error feedback, gradients, momentum, variance, weights", was told to a learner who had
+    written max for sum: in each recipe the rest of the kinds happened to be the largest one."""
+    largest = exercise("training_memory")
+    found = judged(largest, lambda n, recipe: n * max(BYTES[dtype] for dtype in recipe.values()), 0)
+    assert "leave out" not in found[0].message
+    assert "On the way: each parameter takes " in found[0].message
 
 
 @pytest.mark.slow
@@ -300,7 +325,7 @@ def test_times_that_are_sorted_by_themselves_are_wrong_in_every_noisy_case() -> 
     torn = next(k for k in known_answers(fit) if k.name == "torn_pairs").load(fit.function).function()
     for seed in range(30):
         for case in fit.cases(1, seed)[2:]:
-            pairs = zip(fit.inputs(case, 0), fit.wanted(case), strict=True)
+            pairs = zip(fit.inputs(case, 0), fit.values.wanted(case), strict=True)
             assert max(abs(torn(*runs) - p) for runs, p in pairs) > 3e-4
 
 
@@ -319,8 +344,8 @@ def test_no_run_may_be_left_out() -> None:
 def test_the_picture_is_of_the_p_that_was_found() -> None:
     fit = exercise("fit_parallel_fraction")
     seen = observed(fit, lambda workers, times: 0.5, fit.cases(1, 0)).seen[0]
-    assert "p = 0.5 (your p)" in fit.picture(seen)
-    assert fit.picture(replace(seen, returned=())) == ""
+    assert "p = 0.5 (your p)" in fit.feedback.picture(seen)
+    assert fit.feedback.picture(replace(seen, returned=())) == ""
 
 
 def test_five_of_six_are_core_and_points_rank_as_minutes() -> None:

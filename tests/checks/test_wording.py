@@ -19,7 +19,7 @@ def test_one_is_singular() -> None:
 
 
 def only(right: set[int], sizes: tuple[int, ...]) -> str:
-    return explain([(Case(n, 0, settings={"numel": 8 * n}), n not in right) for n in sizes])[0][1]
+    return explain([(Case(n, 0, settings={"numel": 8 * n}), n not in right) for n in sizes], lambda control: True)[0][1]
 
 
 def test_a_pattern_speaks_of_the_sizes_that_were_tried() -> None:

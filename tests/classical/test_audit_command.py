@@ -38,7 +38,7 @@ def test_the_table_tells_kind_shares_and_whether_the_notes_are_right(capsys: pyt
     assert rows[0] == "2 rows, about 5 s each on a quiet machine."
     assert "RandomForestClassifier joblib threads 2 0 % 0 % 90 % parallel: holds" in rows
     assert "LinearSVC serial 1 0 % 0 % – several threads: differs" in rows
-    assert rows[-1] == "The notes' claim holds in 1 of 2 rows."
+    assert rows[-1] == "The common claim holds in 1 of 2 rows."
 
 
 @pytest.mark.usefixtures("measured")

@@ -127,6 +127,8 @@ SCRIPTS = (
     (Script("n_jobs", "children", 0.9), "processes"),
     (Script(vain=0.6), "serial"),
     (Script("openmp", share=0.15), "serial"),
+    (Script("openmp", share=0.25, work=2.0), "openmp"),
+    (Script("n_jobs", "children", share=0.9, vain=0.8), "processes"),
 )
 
 

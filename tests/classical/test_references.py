@@ -13,10 +13,10 @@ from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.tree import DecisionTreeClassifier
 
 from lockstep.classical.forest import grow, parallel_forest
+from lockstep.classical.grid_search import parallel_grid_search
 from lockstep.classical.kmeans import parallel_kmeans_step
 from lockstep.classical.nested import mend_oversubscription, oversubscribed
 from lockstep.classical.parallelism import classify_parallelism
-from lockstep.classical.search import parallel_grid_search
 from lockstep.classical.usage import Usage
 
 

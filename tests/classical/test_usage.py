@@ -106,6 +106,21 @@ def test_processes_count_while_they_live_and_when_they_have_ended() -> None:
         assert spent.elsewhere > 0.6
 
 
+def test_what_a_child_did_before_the_call_does_not_count_when_it_ends_in_it() -> None:
+    """A pool of the test before was collected during a fit: the fit was told to run in processes."""
+    earlier = multiprocessing.get_context("fork").Pool(1)
+    earlier.apply(work, (0.3,))
+
+    def call() -> None:
+        earlier.terminate()
+        earlier.join()
+        work()
+
+    spent = usage(call)
+    assert spent.children < 0.1
+    assert spent.main >= 0.15
+
+
 def in_process(context: multiprocessing.context.BaseContext) -> None:
     process = context.Process(target=work)  # type: ignore[attr-defined]
     process.start()

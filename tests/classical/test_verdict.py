@@ -90,5 +90,5 @@ def test_a_speed_up_is_told_only_of_quiet_windows() -> None:
 
 def test_a_line_of_the_table() -> None:
     found = verdict(claim="OpenMP", openmp=SHARED)
-    assert " ".join(heading().split()) == "estimator runs in parallel by workers OpenMP BLAS n_jobs the notes"
+    assert " ".join(heading().split()) == "estimator runs in parallel by workers OpenMP BLAS n_jobs a common claim"
     assert line(found).split() == ["sample", "OpenMP", "2", "50", "%", "0", "%", "–", "OpenMP:", "holds"]

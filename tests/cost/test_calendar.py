@@ -5,7 +5,7 @@ from itertools import pairwise
 from hypothesis import strategies as st
 from same_examples import given
 
-from lockstep.cost.calendar import MANY, Calendar, together
+from lockstep.cost.contention import MANY, Calendar, together
 
 
 def booked(*spans: tuple[float, float], now: float = 0.0) -> Calendar:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lockstep.cost.compute import op_time, ridge_point
+from lockstep.cost.operations import op_time, ridge_point
 from lockstep.machines import Device, find
 
 DEVICE = Device("toy", {"float32": 1e12, "bfloat16": 4e12}, 1e11, 10**9, 1e-6)

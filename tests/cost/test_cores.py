@@ -6,8 +6,8 @@ import pytest
 from hypothesis import strategies as st
 from same_examples import given
 
-from lockstep.cost.cores import Cores, Demand, shared
-from lockstep.cost.network import collective_time
+from lockstep.cost.collectives import collective_time
+from lockstep.cost.contention import Cores, Demand, shared
 from lockstep.machines import Cluster, Device, Link
 
 WIRE = Link(1.0, 0.0)

@@ -4,7 +4,7 @@ import statistics
 
 import pytest
 
-from lockstep.cost.jitter import Draws, factors
+from lockstep.cost.contention import Draws, factors
 from lockstep.machines import Jitter
 
 

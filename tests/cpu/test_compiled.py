@@ -10,7 +10,7 @@ from lockstep.cpu.compiled import inner_loop, machine_code
 from lockstep.cpu.dot import dot
 from lockstep.cpu.matmul import blocked_matmul
 from lockstep.cpu.saxpy import saxpy
-from lockstep.cpu.sums import parallel_sum
+from lockstep.cpu.threads import parallel_sum
 from lockstep.errors import UsageError
 from lockstep.experiments.cpu import naive
 

@@ -9,12 +9,12 @@ import pytest
 from numba import njit, prange
 
 from lockstep.cpu import memory_traffic
-from lockstep.cpu.cache import Cache
+from lockstep.cpu.instruction_level_parallelism import begins, cycles
 from lockstep.cpu.matmul import blocked_matmul
-from lockstep.cpu.pipelined import begins, cycles
-from lockstep.cpu.traced import Memory
-from lockstep.cpu.tracing import trace
-from lockstep.experiments.cpu import distances, numa, side_by_side
+from lockstep.cpu.memory_traffic import Cache
+from lockstep.cpu.tracing import Memory, trace
+from lockstep.experiments.cpu import memory_hierarchy as distances
+from lockstep.experiments.cpu import numa, side_by_side
 from lockstep.experiments.cpu.blocks import block_width, gflops
 from lockstep.experiments.cpu.naive import matmul_by_columns, matmul_by_rows, naive_dot
 from lockstep.experiments.cpu.placed import peak

@@ -13,7 +13,7 @@ from lockstep.cpu.compiled import inner_loop, machine_code
 from lockstep.cpu.threads import count, count_atomically, count_together, thread_seconds
 from lockstep.experiments.cpu import topology
 from lockstep.experiments.cpu.accumulators import source, with_accumulators
-from lockstep.experiments.cpu.branches import keep_below, keep_below_without_branch
+from lockstep.experiments.cpu.branch_prediction import keep_below, keep_below_without_branch
 from lockstep.experiments.cpu.latency import circle, follow, latency
 from lockstep.experiments.cpu.roofs import STEPS, multiply_adds, triad
 

@@ -7,7 +7,7 @@ import math
 import pytest
 
 from lockstep import machines
-from lockstep.cost.compute import op_time, ridge_point
+from lockstep.cost.operations import op_time, ridge_point
 from lockstep.cpu.roofline import intensity, roofline
 from lockstep.cpu.roofline_points import KERNELS, place_kernels
 from lockstep.experiments.cpu.roofs import measure_roofs

@@ -56,7 +56,7 @@ def test_an_image_holds_what_git_tracks(tmp_path: Path, monkeypatch: pytest.Monk
 def test_what_an_image_installs_before_lockstep(tmp_path: Path) -> None:
     for file in ("pyproject.toml", "docker/needs.py"):
         shutil.copy(ROOT / file, tmp_path)
-    asked = [sys.executable, str(tmp_path / "needs.py"), "dask", "hub"]
+    asked = [sys.executable, str(tmp_path / "needs.py"), "course", "dask", "hub"]
     lines = subprocess.run(asked, capture_output=True, text=True, check=True).stdout.splitlines()
     names = {line.partition(">")[0] for line in lines}
     assert {"jupyterlab", "nbgrader", "dask", "distributed", "jupyterhub"} <= names

@@ -13,10 +13,9 @@ from lockstep import run
 from lockstep.experiments.mixture_of_experts.compared_with_torch import beside_torch
 from lockstep.experiments.mixture_of_experts.table import CASES, ONE_GROUP, REPLICAS, beside_one_rank
 from lockstep.experts.balance import load_balancing_loss, parts_of_losses, z_loss
-from lockstep.experts.capacity import limited
 from lockstep.experts.dispatch import combine, dispatch, plan
 from lockstep.experts.expert_parallel import ExpertParallelMoE
-from lockstep.experts.gate import TopKGate
+from lockstep.experts.gate import TopKGate, limited
 
 ROUNDING = 1e-14
 

@@ -24,7 +24,7 @@ from lockstep.cost.experts import (
 )
 from lockstep.errors import UsageError
 from lockstep.experiments.mixture_of_experts.loads import imbalance, imbalance_table, loaded, skewed
-from lockstep.experts import capacity as with_torch
+from lockstep.experts import gate as with_torch
 from lockstep.experts.balance import loads as counted
 from lockstep.experts.expert_parallel import ExpertParallelMoE, add_up_gradients
 from lockstep.experts.gate import TopKGate

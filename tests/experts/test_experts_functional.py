@@ -11,8 +11,7 @@ from torch.nn import functional as F
 from lockstep import run
 from lockstep.cost.experts import all_to_all_seconds
 from lockstep.experts import functional
-from lockstep.experts.capacity import within_capacity
-from lockstep.experts.gate import top_k_gate
+from lockstep.experts.gate import top_k_gate, within_capacity
 from lockstep.machines import alpha_beta
 
 T, D, H, E, K, C = 9, 4, 6, 6, 2, 2

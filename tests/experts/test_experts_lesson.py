@@ -7,16 +7,25 @@ import torch
 
 from lockstep.cost.experts import booked, even_loads, sent, to_compute
 from lockstep.cost.sharding import MIXED, bytes_of
-from lockstep.experiments.mixture_of_experts import gpt_on_ranks, lecture_notes, loads, quality, your_line
+from lockstep.experiments.mixture_of_experts import (
+    depths,
+    gates,
+    gpt_on_ranks,
+    lecture_notes,
+    loads,
+    quality,
+    room,
+    your_line,
+)
 from lockstep.experiments.mixture_of_experts.published import FLOPS_PER_EXAMPLE, row
-from lockstep.experts import capacity, collapse, flops, shared_expert, training
+from lockstep.experts import collapse, flops, gate, shared_expert, training
 from lockstep.experts.balance import load_balancing_loss
-from lockstep.experts.dense import NotesMixture
 from lockstep.experts.flops import NOTES, OPT, OPT_CONTEXT, OPT_VOCABULARY, dense_flops
 from lockstep.experts.gate import top_k_gate
 from lockstep.experts.gpt import MixtureGPT
 from lockstep.experts.mixture_of_depths import block_flops, depth_flops, depths_table
 from lockstep.experts.models_table import find, parts_table
+from lockstep.experts.serial import NotesMixture
 
 
 def top_k(scores, k):
@@ -97,6 +106,40 @@ def test_the_recorded_losses_are_what_is_written() -> None:
     assert [r[1].partition(":")[0] for r in quality.quality_table().rows] == [*collapse.WAYS] * 2
 
 
+def test_what_there_is_room_for_grows_with_experts_at_equal_flops() -> None:
+    """Fewer pairs and steps than those recorded: one expert lacks room, and four have more."""
+    one, four = (room.learned(E, steps=150, pairs=1024) for E in (1, 4))
+    assert one < 0.85 * four
+    assert room.key_flops(1)[0] == room.key_flops(16)[0] > 10 * room.key_flops(16)[1]
+
+
+def test_the_recorded_pairs_are_what_the_table_shows() -> None:
+    shares = {run.experts: run.share for run in room.recorded()}
+    assert list(shares) == list(room.EXPERTS)
+    assert list(shares.values()) == sorted(shares.values())
+    assert shares[1] < 0.15
+    assert shares[16] > 0.99
+    assert len(room.written(room.recorded()).splitlines()) == 3 + 1 + 10
+
+
+def test_a_bias_moves_the_choice_and_not_the_weight() -> None:
+    scores = torch.tensor([[2.0, 1.0, 0.0]])
+    plain, biased = (gates.bias_gate(scores, torch.tensor([0, 0, b]), 2) for b in (0.0, 0.4))
+    assert plain[0].tolist() == [[0, 1]]
+    assert biased[0].tolist() == [[2, 0]]
+    s = scores.sigmoid()[0]
+    assert biased[1][0].tolist() == pytest.approx([(s[2] / (s[0] + s[2])).item(), (s[0] / (s[0] + s[2])).item()])
+    assert gates.llama_gate(scores, 1)[1].item() == pytest.approx(0.88, abs=0.005), "the score counts, with k = 1 too"
+    assert len(gates.today_table().rows) == 5
+
+
+def test_a_bias_evens_out_the_loads() -> None:
+    """50 steps of five lines, each on tokens that the bias has not seen."""
+    first, *_, last = ([float(cell) for cell in row[1:]] for row in gates.balanced_table().rows)
+    assert (first[0], last[0]) == (5.12, 1.10)
+    assert first[1] < 0.1 < 0.85 < last[1]
+
+
 def test_losses_and_the_quiz_of_two_ranks() -> None:
     even, one, larger = your_line.losses_table().rows
     assert (even[2], one[2], larger[2]) == ("1.00", "8.00", "8.00")
@@ -115,7 +158,7 @@ def test_drops_by_the_line_are_those_that_are_counted() -> None:
     by_place, by_weight = your_line.priority_table().rows
     assert by_place[1] == by_weight[1] == found[0][5]
     assert float(by_weight[3]) < float(by_place[3])
-    assert float(by_place[2]) > capacity.capacity(1, 512, 1, 2), "in the later half"
+    assert float(by_place[2]) > gate.capacity(1, 512, 1, 2), "in the later half"
 
 
 @pytest.mark.slow
@@ -180,11 +223,31 @@ def test_dense_models_are_active_in_all_of_their_parameters() -> None:
 
 
 def test_states_of_deepseek_v3() -> None:
-    model = find("DeepSeek-V3")
-    each = bytes_of(MIXED).total
-    assert each == 16
-    assert model.total * each / 1e12 == pytest.approx(10.7, abs=0.05)
-    assert model.active * each / 1e12 == pytest.approx(0.602, abs=0.003)
+    """Its report keeps moments in bfloat16. The quiz once took 16 bytes: "at least 10.7 TB", which is false."""
+    model, each = find("DeepSeek-V3"), 4 + 4 + 2 + 2
+    assert bytes_of(MIXED).total == 16
+    assert model.total * each / 1e12 == pytest.approx(8.05, abs=0.01)
+    mistakes = (model.active * each, model.total * 16, model.total * 4, (model.total - model.active) * each)
+    assert [n / 1e12 for n in mistakes] == pytest.approx([0.451, 10.7, 2.68, 7.6], rel=0.005)
+
+
+def test_a_token_meets_one_row_of_the_first_embedding() -> None:
+    maverick = find("LLaMA-4 Maverick")
+    assert maverick.embeddings == 2 * 202_048 * 5120
+    assert (maverick.active - maverick.embeddings // 2) / 1e9 == pytest.approx(16.1, abs=0.05)
+    assert maverick.with_experts * maverick.experts * maverick.expert / 1e9 == pytest.approx(387, abs=0.5)
+
+
+def test_the_notes_ratio_grows_and_the_counted_one_does_not() -> None:
+    small, large = (flops.opt_flops(size) for size in ("760M", "175B"))
+    assert large.ffn / large.projections == small.ffn / small.projections == 2
+    told = [NOTES[size][1] / NOTES[size][0] for size in ("760M", "175B")]
+    assert told == pytest.approx([1.26, 4.7], abs=0.01)
+    assert OPT["175B"][1] == 8 * OPT["760M"][1]
+
+
+def test_mixture_of_depths_looks_ahead() -> None:
+    assert depths.changed_by_the_end() > 50
 
 
 def test_switch_is_slower_than_t5_base_and_sooner_than_t5_large() -> None:

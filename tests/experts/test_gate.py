@@ -14,10 +14,8 @@ from lockstep.checks.plain import plain
 from lockstep.errors import UsageError
 from lockstep.exercises.mixture_of_experts import observed_gate
 from lockstep.experts.balance import importance_loss, load_balancing_loss, loads, z_loss
-from lockstep.experts.capacity import capacity, limited, within_capacity
-from lockstep.experts.dense import NotesMixture, SerialMoE, dense_mixture, rows_computed, sparse_mixture
-from lockstep.experts.expert import Expert
-from lockstep.experts.gate import TopKGate, top_k_gate
+from lockstep.experts.gate import TopKGate, capacity, limited, top_k_gate, within_capacity
+from lockstep.experts.serial import Expert, NotesMixture, SerialMoE, dense_mixture, rows_computed, sparse_mixture
 
 SCORES = torch.tensor([[2.0, 1.0, 0.0], [0.0, 0.0, 0.0], [-1.0, 3.0, 3.0]])
 
@@ -161,6 +159,6 @@ def test_a_softmax_by_logarithms_is_right_whatever_is_drawn() -> None:
     for seed in range(60):
         case = Case(1, seed, None, {"told": "scores of up to 1,000", "trivial": False})
         evidence = [observed_gate.observed(answer, call) for call in exercise.inputs(case, 0)]
-        assert exercise.examine
-        told.add(exercise.examine(Seen(case, ([{**e, "result": plain(e["result"])} for e in evidence],))))
+        assert exercise.values.examine
+        told.add(exercise.values.examine(Seen(case, ([{**e, "result": plain(e["result"])} for e in evidence],))))
     assert told == {None}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from lockstep.checks import find
 from lockstep.checks.known import tellable
 from lockstep.grading.class_answers import SHOWN, class_answers, left_out, table
-from lockstep.grading.judging import Judged, Result
+from lockstep.grading.grade_submission import Judged, Result
 from lockstep.grading.submission import GRADED, WRONG_FORMAT
 
 LAB, TOPIC, NAME = "04_communication", "communication", "ring_all_reduce"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,8 +13,9 @@ import pytest
 from lockstep import progress
 from lockstep.checks import find
 from lockstep.errors import UsageError
-from lockstep.grading.course import UNITS, contents, root, units
+from lockstep.grading.course import UNITS, contents, find_unit, root, units
 from lockstep.grading.course_map import CourseMap, Row, course_map, functions
+from lockstep.grading.course_progress import asked
 
 
 def row(
@@ -122,8 +124,8 @@ def test_the_map_shows_your_best_attempts(monkeypatch, tmp_path):
 def test_the_map_reads_as_text_and_links_as_html():
     drawn = CourseMap((row(3, lesson=False), row(4, points=2)))
     assert repr(drawn).splitlines()[:2] == [
-        "03  Inside a GPU                     to come",
-        "04  Communication                    2 of 10 points",
+        "03  Inside a GPU                                         to come",
+        "04  Communication                                        2 of 10 points",
     ]
     html = drawn._repr_html_()
     assert '<a href="../labs/04_communication/lab.ipynb">Open the lab</a>' in html
@@ -170,3 +172,70 @@ def test_a_lab_that_is_no_notebook_any_more_costs_the_map_only_its_points(tmp_pa
     lab.parent.mkdir(parents=True)
     lab.write_text("<<<<<<< HEAD")
     assert (course_map(tmp_path).rows[4].lab, course_map(tmp_path).rows[4].maximum) == (True, 0)
+
+
+@pytest.fixture
+def _own_home(monkeypatch, tmp_path):
+    monkeypatch.setenv("LOCKSTEP_HOME", str(tmp_path))
+
+
+@pytest.mark.usefixtures("_own_home")
+def test_lessons_count_as_well_as_labs():
+    """`lockstep progress` spoke of labs only: who had read a lesson was told to begin with it."""
+    names = asked("communication")
+    progress.lock_prediction(f"communication.{names.predictions[0]}", 4, "times")
+    progress.record_outcome(f"communication.{names.predictions[0]}", progress.Outcome(3.0, 9.0))
+    progress.lock_prediction(f"communication.{names.predictions[1]}", 4, "times")
+    progress.record_outcome(f"communication.{names.predictions[1]}", progress.Outcome(9.0))
+    progress.open_up(f"communication.{names.turns[0]}", how="solved")
+    progress.open_up(f"communication.{names.turns[1]}", how="shown")
+    progress.record_answer(f"communication.{names.quizzes[0]}", "5", True)
+    progress.record_answer(f"communication.{names.quizzes[1]}", "6", False)
+    done = course_map()
+    row = done.rows[4]
+    assert (row.read.done, row.read.shown, row.read.of) == (4, 1, 13)
+    assert row.lesson_status == "4 of 13, 1 shown"
+    assert done.advice == "Go on with the lesson of unit 04, Communication."
+    assert "Within a factor of 2 in 1 of 2 predictions." in done.total
+    assert "4 of 13, 1 shown" in done._repr_html_()
+
+
+@pytest.mark.usefixtures("_own_home")
+def test_after_a_lesson_comes_its_lab_and_what_was_shown_is_read_as_well():
+    names = asked("communication")
+    for name in (*names.predictions, *names.turns):
+        progress.open_up(f"communication.{name}", how="shown")
+    for name in names.quizzes:
+        progress.record_answer(f"communication.{name}", "", False)
+    assert course_map().rows[4].read.finished
+    assert course_map().advice.startswith("Go on with the lab of unit 04, Communication: ")
+
+
+def test_what_was_worked_on_last_comes_next():
+    """Who had left a lab of an early unit unfinished was sent back to it for ever."""
+    early, late = row(3, points=2), row(4, points=2)
+    rows = (replace(early, when="2026-01-01T00:00:00+00:00"), replace(late, when="2026-02-01T00:00:00+00:00"))
+    assert CourseMap(rows).next is rows[1]
+
+
+def test_what_more_py_asks_is_not_asked_of_the_lesson():
+    assert "bits" not in asked("horovod").predictions
+    assert "order" in asked("horovod").predictions
+
+
+@pytest.mark.parametrize("named", ["4", "04", "communication", "04_communication"])
+def test_a_unit_is_named_in_any_way(named):
+    assert find_unit(named).topic == "communication"
+
+
+def test_there_is_no_such_unit():
+    with pytest.raises(UsageError, match="There is no unit '99'"):
+        find_unit("99")
+
+
+def test_a_course_without_labs_has_a_map():
+    """A sum over no lab could not be taken apart."""
+    drawn = CourseMap((Row(UNITS[4], True, False, 0, 0, ()),))
+    assert drawn.total == ""
+    assert CourseMap(()).total == ""
+    assert "Begin with the lesson of unit 04" in repr(drawn)

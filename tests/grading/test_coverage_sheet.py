@@ -10,7 +10,7 @@ from lockstep.checks import exercises
 from lockstep.errors import UsageError
 from lockstep.grading.build import build
 from lockstep.grading.course import UNITS
-from lockstep.grading.coverage_sheet import PAGE, SOURCE, Entry, entries, page, places
+from lockstep.grading.coverage_sheet import EXERCISE, PAGE, SOURCE, Entry, entries, page, places
 
 ROOT = Path(__file__).parents[2]
 SHEET = entries(ROOT)
@@ -19,7 +19,7 @@ WRITTEN = [unit for unit in UNITS if (ROOT / "course" / unit.folder / "lesson.py
 
 # Where a lesson sets its own count against the notes: a table in Markdown, or one that the library makes.
 CORRECTS = re.compile(
-    r"^# \| the notes \| we (count|measure) \|"
+    r"^# \| a common claim \| we (count|measure) \|"
     r"|\b(corrections|notes|slides|all_reduce|resnet50|data_parallel|data_or_model|opt)_table\(|\bbeside\(verdicts",
     re.M,
 )
@@ -47,7 +47,25 @@ def test_every_place_is_there() -> None:
 def test_each_topic_has_a_place_or_a_reason() -> None:
     assert [one.title for one in SHEET if not (one.taught or one.later or one.left_out or one.missing)] == []
     assert [one.title for one in SHEET if one.differs and not one.taught] == []
-    assert {one.state for one in SHEET} <= {"taught", "in part", "to come", "left out", "missing"}
+
+
+def test_each_topic_that_has_a_place_says_how_far_it_comes() -> None:
+    """What is run has a cell that runs: an exercise, or a section with code."""
+    assert [one.title for one in SHEET if bool(one.taught) != (one.how in ("run", "taught", "named"))] == []
+    runs = sections_with_code() | {place for place in NAMED if EXERCISE.fullmatch(place)}
+    assert [one.title for one in SHEET if one.how == "run" and not runs.intersection(one.taught)] == []
+    assert [one.title for one in SHEET if one.how != "run" and any(map(EXERCISE.fullmatch, one.taught))] == []
+
+
+def sections_with_code() -> set[str]:
+    found = set()
+    for unit in WRITTEN:
+        for stem, called in (("lesson", f"{unit.number:02d}"), ("more", f"{unit.number:02d} more:")):
+            source = ROOT / "course" / unit.folder / f"{stem}.py"
+            _, *parts = HEADING.split(source.read_text()) if source.exists() else [""]
+            code = {title for title, text in zip(parts[::2], parts[1::2], strict=True) if re.search(r"^\w", text, re.M)}
+            found |= {f"{called} {title}" for title in code}
+    return found
 
 
 def test_each_topic_stands_once_under_a_short_title() -> None:
@@ -89,19 +107,17 @@ def test_its_links_lead_somewhere() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "state"),
+    ("given", "lacks"),
     [
-        ({"taught": ("04 Ring",)}, "taught"),
-        ({"taught": ("04 Ring",), "differs": "It has chunks."}, "taught"),
-        ({"taught": ("04 Ring",), "later": "12: more"}, "in part"),
-        ({"taught": ("04 Ring",), "missing": "Trees."}, "in part"),
-        ({"later": "12: all"}, "to come"),
-        ({"later": "12: all", "missing": "Trees."}, "missing"),
-        ({"left_out": "It is a chart."}, "left out"),
+        ({"taught": ("04 Ring",), "how": "run"}, []),
+        ({"taught": ("04 Ring",), "how": "named", "differs": "It has chunks."}, []),
+        ({"taught": ("04 Ring",), "how": "run", "later": "12: more"}, ["later"]),
+        ({"later": "12: all", "missing": "Trees."}, ["later", "missing"]),
+        ({"left_out": "It is a chart."}, ["left_out"]),
     ],
 )
-def test_states(given: dict, state: str) -> None:
-    assert Entry("notes", "title", **given).state == state
+def test_what_is_not_there_counts_even_where_the_rest_is_taught(given: dict, lacks: list[str]) -> None:
+    assert Entry("notes", "title", **given).lacks == lacks
 
 
 LESSON = "# %% [markdown]\n# # 04\n#\n# ## 3. Ring · 9 minutes · short path\n# ## Wrap-up\n"
@@ -131,11 +147,11 @@ def course(tmp_path: Path) -> Path:
 def test_a_row_names_its_places_in_the_order_of_the_course(course: Path) -> None:
     folder = "../course/04_communication"
     told = (
-        f"| Rings | [04]({folder}/lesson.ipynb) 3. Ring; [04 more]({folder}/more.ipynb) Nodes; "
+        f"| Rings | run here | [04]({folder}/lesson.ipynb) 3. Ring; [04 more]({folder}/more.ipynb) Nodes; "
         "[`ring_all_reduce`](../labs/04_communication/lab.ipynb) | **Missing**: Trees. |"
     )
     assert told in page(course).splitlines()
-    assert "| all | 1 | 0 | 1 | 0 | 0 | 0 |" in page(course).splitlines()
+    assert "| all | 1 | 1 | 0 | 0 | 0 | 0 | 0 | 1 |" in page(course).splitlines()
 
 
 def test_a_heading_that_has_changed_is_named(course: Path) -> None:
@@ -153,5 +169,5 @@ def test_the_build_makes_the_page(tmp_path: Path) -> None:
     (tmp_path / SOURCE).write_text('[[notes]]\nsubject = "A"\n\n[[notes.topics]]\ntitle = "B"\nleft_out = "it is C."\n')
     assert build(tmp_path, check=True) == [PAGE]
     assert build(tmp_path) == [PAGE]
-    assert "| B |  | Left out: it is C. |" in (tmp_path / PAGE).read_text()
+    assert "| B | not there |  | Left out: it is C. |" in (tmp_path / PAGE).read_text()
     assert build(tmp_path, check=True) == []

@@ -19,11 +19,11 @@ from lockstep.bench.grade import POINTS, made
 from lockstep.cli import UNAVAILABLE, main
 from lockstep.cli import grade as command
 from lockstep.errors import WorldUnavailable
-from lockstep.grading import judges_folder
+from lockstep.grading import temporary_folder
+from lockstep.grading.atomic_write import Unwritten, write_atomically
 from lockstep.grading.feedback import counted
-from lockstep.grading.grader import Grader
-from lockstep.grading.last_words import last_words
-from lockstep.grading.whole_file import Unwritten, replaced
+from lockstep.grading.grade_class import Grader
+from lockstep.grading.run_summary import run_summary
 
 PAGE = "x" * 400_000  # characters of a learner's page
 
@@ -58,18 +58,18 @@ def test_the_class_goes_on_and_what_had_no_room_is_written_as_soon_as_there_is_s
     for student in ("ada", "bob", "cyd"):
         desk.hand_in(student)
     desk.book.begin(desk.release)
-    desk.clerk.write(desk.graded("ada"))
+    desk.writer.write(desk.graded("ada"))
     fill(tmp_path / "grading" / "filler")
-    desk.clerk.write(desk.graded("bob", 0.5, PAGE))
-    assert set(desk.clerk.unwritten) == {"bob"}
-    (line,) = last_words({"bob": desk.graded("bob")}, desk.class_list, desk.clerk.unwritten, None, {})
+    desk.writer.write(desk.graded("bob", 0.5, PAGE))
+    assert set(desk.writer.unwritten) == {"bob"}
+    (line,) = run_summary({"bob": desk.graded("bob")}, desk.class_list, desk.writer.unwritten, None, {})
     assert line.startswith("bob: not written down. ")
     assert "could not be written: No space left on device. Make room on its disk. Nothing is lost" in line
     assert "\n" not in line
     assert desk.grades().keys() == {"ada"}, "what was there still is"
     of_grading.resize("30m")
-    desk.clerk.write(desk.graded("cyd"))
-    assert not desk.clerk.unwritten
+    desk.writer.write(desk.graded("cyd"))
+    assert not desk.writer.unwritten
     count = len(counted(desk.release))
     assert desk.grades() == {"ada": 1.0 * count, "bob": 0.5 * count, "cyd": 1.0 * count}
     assert not [p for p in (tmp_path / "grading").rglob(".*") if p.is_file()], "nothing half written lies about"
@@ -81,16 +81,16 @@ def test_a_gradebook_that_has_no_room_is_told_in_one_sentence_and_keeps_what_it_
     for student in ("ada", "bob"):
         desk.hand_in(student)
     desk.book.begin(desk.release)
-    desk.clerk.write(desk.graded("ada"))
+    desk.writer.write(desk.graded("ada"))
     small = disk(tmp_path / "small", "1m")
     (tmp_path / "small" / "gradebook.db").write_bytes(desk.book.file.read_bytes())
     desk.book.file = tmp_path / "small" / "gradebook.db"
     (tmp_path / "small" / "filler").write_bytes(bytes((1 << 20) - desk.book.file.stat().st_size - (1 << 14)))
-    desk.clerk.write(desk.graded("bob"))
-    assert "there is no room for it on its disk" in str(desk.clerk.unwritten["bob"])
+    desk.writer.write(desk.graded("bob"))
+    assert "there is no room for it on its disk" in str(desk.writer.unwritten["bob"])
     assert desk.class_list.result("bob"), "kept: it need not be judged once more"
     small.resize("4m")
-    desk.clerk.write_what_is_held()
+    desk.writer.write_what_is_held()
     assert desk.grades().keys() == {"ada", "bob"}
     said = capfd.readouterr()
     assert "Traceback" not in said.out + said.err
@@ -110,9 +110,9 @@ def test_a_new_gradebook_is_there_whole_or_not_at_all(tmp_path, disk):
 
 def test_a_file_is_as_it_was_where_the_new_one_has_no_room(tmp_path, disk):
     disk(tmp_path / "small", "16k")
-    replaced(tmp_path / "small" / "page.html", "old")
+    write_atomically(tmp_path / "small" / "page.html", "old")
     with pytest.raises(Unwritten, match="No space left"):
-        replaced(tmp_path / "small" / "page.html", PAGE)
+        write_atomically(tmp_path / "small" / "page.html", PAGE)
     assert [p.name for p in (tmp_path / "small").iterdir()] == ["page.html"]
     assert (tmp_path / "small" / "page.html").read_text() == "old"
 
@@ -121,12 +121,12 @@ def test_judges_without_room_in_tmp_work_in_memory_or_say_so(tmp_path, disk, mon
     """A full /tmp ended one judge after the other: "whoever judged it has ended", for each student."""
     disk(tmp_path / "full", "64k")
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "full"))
-    with judges_folder.judges_folder() as folder:
+    with temporary_folder.temporary_folder() as folder:
         assert folder.parent == Path("/dev/shm")
     assert not folder.exists()
-    monkeypatch.setattr(judges_folder, "MEMORY", str(tmp_path / "full"))
+    monkeypatch.setattr(temporary_folder, "MEMORY", str(tmp_path / "full"))
     with pytest.raises(WorldUnavailable, match="There is no room for the files of judges"):
-        judges_folder.judges_folder().__enter__()
+        temporary_folder.temporary_folder().__enter__()
     assert not list((tmp_path / "full").iterdir())
 
 

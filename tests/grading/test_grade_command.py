@@ -9,7 +9,7 @@ import pytest
 
 from lockstep.cli import USAGE, main
 from lockstep.grading.class_list import ClassList, told
-from lockstep.grading.judging import Judged, Result
+from lockstep.grading.grade_submission import Judged, Result
 from lockstep.grading.submission import GRADED, NOT_GRADED, WRONG_FORMAT
 
 LAB = "00_why_parallel"

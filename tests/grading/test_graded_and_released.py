@@ -13,9 +13,9 @@ from nbgrader.utils import notebook_hash
 
 from lockstep.bench.grade import FIRST as LAB
 from lockstep.bench.grade import made
-from lockstep.grading.grader import Grader, Options
-from lockstep.grading.judging import Result
-from lockstep.grading.last_words import last_words
+from lockstep.grading.grade_class import Grader, Options
+from lockstep.grading.grade_submission import Result
+from lockstep.grading.run_summary import run_summary
 from lockstep.grading.submission import GRADED, WRONG_FORMAT
 
 pytestmark = [pytest.mark.xdist_group("graded and released"), pytest.mark.timeout(300)]
@@ -80,7 +80,7 @@ def test_a_hand_in_without_its_secret_stops_nobody_elses_feedback(course: Path) 
     pages = release(course)
     assert len(pages) == 2
     assert notebook_hash(secret=f"secret{BOB}", notebook_id="lab") in {p.stem for p in pages}
-    (line,) = last_words(results, grader.class_list, grader.unwritten, grader.untold, grader.late)
-    assert line.startswith(f"{ADA}: handed in without submission_secret.txt")
+    (line,) = run_summary(results, grader.class_list, grader.unwritten, grader.untold, grader.late)
+    assert line.startswith(f"{ADA}: the feedback is in grading/feedback/STUDENT/{LAB}/lab.html, for you to send.")
     assert grade(course) == {ADA: GRADED, BOB: GRADED}, "a second run changes nothing"
     assert release(course) == pages

@@ -20,7 +20,7 @@ NOT_NOBODY = "sandbox.is_nobody = lambda: False\n"  # as where an ordinary user 
 WRAPS = pytest.mark.skipif(shutil.which("bwrap") is None, reason="needs bubblewrap: apt-get install bubblewrap")
 ENTER = """
 import json, os, sys
-from lockstep.grading import kernel_calls as kernel, sandbox
+from lockstep.grading import syscalls as kernel, sandbox
 from lockstep.grading.sandbox_view import view
 
 SHOWN = view().shown
@@ -65,7 +65,7 @@ while True:
 """
 WRAPPED = """
 import signal
-from lockstep.grading.outside import Sandbox
+from lockstep.grading.sandbox_host import Sandbox
 from lockstep.grading.sandbox import BUBBLEWRAP
 one = Sandbox(view(), BUBBLEWRAP)
 one.warm_up()
@@ -75,7 +75,7 @@ signal.pause()
 TO_RUN = """
 from dataclasses import replace
 from lockstep import run, worlds
-from lockstep.grading.outside import Sandbox
+from lockstep.grading.sandbox_host import Sandbox
 folder, kind = sys.argv[1:]
 seen = view((folder + "/private",))
 box = Sandbox(replace(seen, shown=(*seen.shown, folder)), kind)

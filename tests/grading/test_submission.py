@@ -5,12 +5,12 @@ from __future__ import annotations
 import copy
 import json
 import os
-from importlib.metadata import version
 from pathlib import Path
 
 import nbformat
 import pytest
 
+from lockstep.distribution import VERSION
 from lockstep.grading.course import root
 from lockstep.grading.submission import GRADED, MOST, TAMPERED, WRONG_FORMAT, Made, grade_id, made, read, whole
 
@@ -107,7 +107,7 @@ def test_another_labs_notebook_is_told_and_is_no_zero(tmp_path, release, named):
 
 
 def test_a_notebook_that_has_this_labs_cells_is_graded_whatever_it_says(tmp_path, notebook, release):
-    found = handed_in(tmp_path, stating(notebook, lab="04_communication", version=version("lockstep")), release)
+    found = handed_in(tmp_path, stating(notebook, lab="04_communication", version=VERSION), release)
     assert found.status == GRADED
     told = "Your notebook is that of 04_communication; it has cells of 00_why_parallel, and these were graded."
     assert list(found.notes) == [told]
@@ -118,7 +118,7 @@ def test_another_version_is_told_and_what_it_has_changed_is_no_tampering(tmp_pat
     notebook["cells"] = [c for c in notebook["cells"] if grade_id(c) != "readonly-imports"]
     found = handed_in(tmp_path, stating(notebook, lab="00_why_parallel", version="0.0.9"), release)
     assert (found.status, list(found.tampered)) == (GRADED, [])
-    assert list(found.notes) == [f"Your notebook was made with Lockstep 0.0.9, and graded with {version('lockstep')}."]
+    assert list(found.notes) == [f"Your notebook was made with Lockstep 0.0.9, and graded with {VERSION}."]
     for id in ("tests-amdahl", "readonly-imports"):
         assert cell(found.notebook, id)["source"] == cell(release, id)["source"]
     assert found.notebook["metadata"] == release["metadata"]
@@ -147,7 +147,7 @@ def test_a_notebook_from_before_says_nothing_and_is_graded(tmp_path, notebook, r
 def test_every_lab_says_which_it_is(release):
     for lab in sorted((root() / "labs").glob("*/lab.ipynb")):
         for file in (lab, root() / "solutions" / lab.parent.name / "lab.ipynb"):
-            assert made(json.loads(file.read_text())) == Made(lab.parent.name, version("lockstep"))
+            assert made(json.loads(file.read_text())) == Made(lab.parent.name, VERSION)
 
 
 def test_a_renamed_notebook_is_graded(tmp_path, notebook, release):

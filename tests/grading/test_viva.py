@@ -11,10 +11,10 @@ from lockstep.checks import Score
 from lockstep.cli import grade as command
 from lockstep.events import Event, Trace
 from lockstep.grading.class_list import ClassList
-from lockstep.grading.judging import Judged, Result
-from lockstep.grading.questions import questions
+from lockstep.grading.grade_submission import Judged, Result
 from lockstep.grading.submission import GRADED, WRONG_FORMAT
 from lockstep.grading.viva import text, viva
+from lockstep.grading.viva_questions import questions
 
 LAB = "04_communication"
 RELEASE = {"cells": [{"metadata": {"nbgrader": {"grade_id": "tests-ring_all_reduce"}}}]}

@@ -11,10 +11,10 @@ from pathlib import Path
 from nbgrader.api import Gradebook
 
 from lockstep.grading.class_list import SECRET, TIMESTAMP, ClassList
-from lockstep.grading.clerk import Clerk
 from lockstep.grading.course import root
+from lockstep.grading.grade_submission import Judged, Result, names_of
 from lockstep.grading.gradebook import Book
-from lockstep.grading.judging import Judged, Result, names_of
+from lockstep.grading.result_writer import ResultWriter
 from lockstep.grading.submission import GRADED, WRONG_FORMAT, Notebook, read, whole
 
 LAB = "00_why_parallel"
@@ -22,7 +22,7 @@ WHEN = "2026-11-26 07:00:00.000000 UTC"
 
 
 class Desk:
-    """A clerk in the course's folder ``at``, and who has handed in there."""
+    """A writer in the course's folder ``at``, and who has handed in there."""
 
     def __init__(self, at: Path) -> None:
         self.at = at
@@ -30,7 +30,7 @@ class Desk:
         self.release: Notebook = whole(json.loads((root() / "labs" / LAB / "lab.ipynb").read_text()))
         self.class_list = ClassList(at, LAB, "secret")
         self.book = Book(at, LAB)
-        self.clerk = Clerk(self.class_list, self.book)
+        self.writer = ResultWriter(self.class_list, self.book)
 
     def hand_in(self, student: str, text: str = "", receipts: Mapping[str, str] | None = None) -> Path:
         folder = self.class_list.folder(student)

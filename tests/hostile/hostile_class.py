@@ -14,7 +14,7 @@ import psutil
 
 import lockstep
 from lockstep.grading.course import root
-from lockstep.grading.grader import Grader, Options
+from lockstep.grading.grade_class import Grader, Options
 from lockstep.grading.sandbox import FORK
 
 FILES = {p.stem: p.read_text() for p in sorted((Path(__file__).parent / "submissions").glob("*.py"))}

@@ -13,8 +13,8 @@ import pytest
 from hostile_class import expected
 
 from lockstep.errors import WorldUnavailable
-from lockstep.grading import judging
-from lockstep.grading.judging import Judged, Task
+from lockstep.grading import grade_submission
+from lockstep.grading.grade_submission import Judged, Task
 from lockstep.grading.sandbox import FORK
 from lockstep.grading.sandbox_check import kind_of_sandbox
 
@@ -37,8 +37,8 @@ def graded(name: str, monkeypatch: pytest.MonkeyPatch) -> tuple[Judged, list[str
     monkeypatch.setenv("LOCKSTEP_SEED", SECRET)
     topic, _, function = expected(FILES[name].read_text(), "exercise", "").partition(".")
     task = Task("mallory", FILES[name].parent, {"cells": []}, topic, SECRET, False, (), FORK)
-    judged = judging.of_exercise(function, FILES[name], task)
-    return judged, judging._status("graded", {function: judged})[1]
+    judged = grade_submission.of_exercise(function, FILES[name], task)
+    return judged, grade_submission._status("graded", {function: judged})[1]
 
 
 def judge(name: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,9 +21,9 @@ from nbgrader.api import Gradebook
 from nbgrader.plugins.export import CsvExportPlugin
 
 from lockstep.errors import WorldUnavailable
-from lockstep.grading.kernel_calls import prctl
 from lockstep.grading.sandbox import BUBBLEWRAP, FORK
 from lockstep.grading.sandbox_check import kind_of_sandbox
+from lockstep.grading.syscalls import prctl
 
 pytestmark = [pytest.mark.xdist_group("hostile"), pytest.mark.timeout(1800)]
 

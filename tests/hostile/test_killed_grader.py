@@ -25,8 +25,8 @@ from hostile_class import Class
 
 from lockstep.cli import main
 from lockstep.errors import WorldUnavailable
-from lockstep.grading.judges_folder import PREFIX
 from lockstep.grading.sandbox_check import kind_of_sandbox
+from lockstep.grading.temporary_folder import PREFIX
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("hostile"), pytest.mark.timeout(1800)]
 

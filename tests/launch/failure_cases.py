@@ -180,6 +180,25 @@ def killed():
     dist.barrier()
 
 
+def stops_itself():
+    if dist.get_rank() == 1:
+        os.kill(os.getpid(), signal.SIGSTOP)
+    dist.barrier()
+
+
+def killed_by_a_real_time_signal():
+    if dist.get_rank() == 1:
+        os.kill(os.getpid(), 40)
+    dist.barrier()
+
+
+def kills_its_fork_server():
+    if dist.get_rank() == 1:
+        os.kill(os.getppid(), signal.SIGKILL)
+    dist.barrier()
+    time.sleep(60)
+
+
 def killed_before_a_ring():
     if dist.get_rank() == 1:
         os.kill(os.getpid(), signal.SIGKILL)

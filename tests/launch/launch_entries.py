@@ -2,6 +2,7 @@
 
 import os
 import signal
+import subprocess
 import sys
 import time
 from multiprocessing.connection import Connection
@@ -51,6 +52,15 @@ def with_grandchild(conn: Connection) -> None:
         time.sleep(600)
     conn.send(pid)
     conn.recv()
+
+
+def with_daemons(conn: Connection) -> None:
+    """Starts a process in a session of its own, and one whose parent ends at once, as daemons do."""
+    alone = subprocess.Popen(["sleep", "600"], start_new_session=True)
+    orphan = subprocess.run(["sh", "-c", "setsid sleep 600 >/dev/null & echo $!"], stdout=subprocess.PIPE, text=True)
+    conn.send([alone.pid, int(orphan.stdout)])
+    if conn.recv() == "killed":
+        os.kill(os.getpid(), signal.SIGKILL)
 
 
 def leave(conn: Connection) -> None:

@@ -1,11 +1,14 @@
 """What learners' functions may well do, and what must not disturb a run: each once, with two ranks."""
 
 import os
+import signal
 import sys
 import threading
 import time
 import warnings
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from multiprocessing.shared_memory import SharedMemory
 
 import torch
 import torch.distributed as dist
@@ -134,7 +137,17 @@ def a_value_that_cannot_be_opened():
         def __reduce__(self):
             return eval, ("1/0",)
 
-    return Trap()
+    return dist.get_rank() and Trap()
+
+
+def a_value_that_ends_who_opens_it():
+    """It ended the notebook: only an Exception was caught where the value is opened."""
+
+    class Trap:
+        def __reduce__(self):
+            return sys.exit, ("bye",)
+
+    return dist.get_rank() and Trap()
 
 
 def a_large_value(megabytes):
@@ -145,6 +158,29 @@ def many_messages(n):
     x = torch.ones(1)
     for _ in range(n):
         dist.all_reduce(x)
+
+
+def a_value_that_is_pickled_for_long():
+    """As a gigabyte is on a busy machine: no line of the function's is being run."""
+    read, _ = os.pipe()
+
+    class Slow:
+        __reduce_ex__ = staticmethod(partial(os.read, read))  # waits for bytes that do not come
+
+    return Slow()
+
+
+def leaves_shared_memory(name, end):
+    """Two segments, of which one is unlinked as it should be."""
+    SharedMemory(f"{name}-{dist.get_rank()}", create=True, size=100)
+    SharedMemory(create=True, size=100).unlink()
+    if end == "killed":
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def attaches(name):
+    segment = SharedMemory(name)
+    return bytes(segment.buf[:4])
 
 
 def exits_with_success():

@@ -12,7 +12,7 @@ import torch
 import torch.distributed as dist
 import torch.distributed._functional_collectives as functional
 
-from lockstep.virtual import core
+from lockstep.virtual import supervisor
 
 
 @dataclasses.dataclass
@@ -175,6 +175,6 @@ def cores():
 def move_the_cluster(allowed):
     """On the virtual cluster: others have starved it, and it moves to another core."""
     here = os.sched_getaffinity(0)
-    core.better_core = lambda *_: min(allowed - here)  # of this process, that ends with the run
+    supervisor.better_core = lambda *_: min(allowed - here)  # of this process, that ends with the run
     while os.sched_getaffinity(0) == here:
         pass

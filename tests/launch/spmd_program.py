@@ -40,6 +40,10 @@ def wait_for_each_other():
     dist.recv(torch.ones(1), (dist.get_rank() + 1) % dist.get_world_size())
 
 
+def different_groups():
+    dist.new_group([0] if dist.get_rank() == 0 else [0, 1])
+
+
 def run(fn, *args, **options):
     return spmd.run_spmd(Job.pack(fn, args, {}, spmd.detect().world_size, **options))
 
@@ -64,6 +68,7 @@ if __name__ == "__main__":
         "compiler": "torch._dynamo" in sys.modules,  # half a second to load, on each rank
     }
     if "--fail" in sys.argv:
+        told["groups"] = error_of(different_groups, 20)
         began = time.monotonic()
         told["error"] = error_of(fail, 1000)
         told["soon"] = time.monotonic() - began < 500  # not only when the time is up

@@ -12,8 +12,8 @@ import pytest
 from lockstep.errors import WorldUnavailable
 from lockstep.launch import processes
 from lockstep.launch.job import Job
-from lockstep.this_machine import checkup, doctor
-from lockstep.this_machine.checkup import Finding
+from lockstep.this_machine import doctor
+from lockstep.this_machine.doctor import Finding
 from lockstep.this_machine.host import Cores
 
 GB = 10**9
@@ -34,7 +34,7 @@ def test_this_machine_can_run_the_course() -> None:
 
 
 def test_two_ranks_are_really_started() -> None:
-    finding = checkup.ranks()
+    finding = doctor.ranks()
     assert finding.ok, finding
     assert "two ranks started and all-reduced" in finding.value
 
@@ -44,18 +44,18 @@ def test_ranks_that_cannot_be_started(monkeypatch: pytest.MonkeyPatch) -> None:
         raise WorldUnavailable("The process that starts ranks did not come up: no memory")
 
     monkeypatch.setattr(processes, "run_processes", refuse)
-    wrong(checkup.ranks(), "did not come up: no memory", "loopback")
+    wrong(doctor.ranks(), "did not come up: no memory", "loopback")
 
 
 def test_a_torch_without_gloo(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checkup.dist, "is_gloo_available", lambda: False)
-    wrong(checkup.ranks(), "no gloo")
+    monkeypatch.setattr(doctor.dist, "is_gloo_available", lambda: False)
+    wrong(doctor.ranks(), "no gloo")
 
 
 @pytest.mark.parametrize(("version", "ok"), [((3, 10, 14), False), ((3, 11, 0), True), ((3, 14, 1), True)])
 def test_python(version: tuple[int, ...], ok: bool) -> None:
-    assert checkup.python(version).ok == ok
-    assert checkup.python(version).value == ".".join(map(str, version))
+    assert doctor.python(version).ok == ok
+    assert doctor.python(version).value == ".".join(map(str, version))
 
 
 @pytest.mark.parametrize(
@@ -74,98 +74,108 @@ def test_python(version: tuple[int, ...], ok: bool) -> None:
     ],
 )
 def test_versions(name: str, version: str, ok: bool) -> None:
-    finding = checkup.package(name, version)
+    finding = doctor.package(name, version)
     assert finding.ok == ok
     assert ok or "pip install" in finding.advice
 
 
 def test_the_versions_are_those_of_pyproject() -> None:
     project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
-    for name, (least, below) in checkup.VERSIONS.items():
-        assert f"{name}>={least}" + (f",<{below}" if below else "") in project["dependencies"]
+    for name, (least, below) in doctor.VERSIONS.items():
+        course = name in doctor.OF_THE_COURSE
+        listed = project["optional-dependencies"]["course"] if course else project["dependencies"]
+        assert f"{name}>={least}" + (f",<{below}" if below else "") in listed
+
+
+@pytest.mark.parametrize("name", doctor.OF_THE_COURSE)
+def test_who_only_runs_programs_is_not_told_that_jupyter_is_a_fault(name: str) -> None:
+    missing = doctor.package(name, "")
+    assert (missing.ok, missing.optional) == (False, True)
+    assert "pip install 'lockstep-lab[course]'" in missing.advice
+    assert not doctor.package(name, "0.1").optional
 
 
 def test_a_package_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(checkup.VERSIONS, "surely-not-installed", ("1.0", ""))
-    wrong(checkup.package("surely-not-installed"), "not installed", "surely-not-installed>=1.0")
+    monkeypatch.setitem(doctor.VERSIONS, "surely-not-installed", ("1.0", ""))
+    wrong(doctor.package("surely-not-installed"), "not installed", "surely-not-installed>=1.0")
 
 
 def test_cores_are_those_of_the_control_group() -> None:
-    wrong(checkup.cores(Cores(host=64, affinity=64, quota=1.5)), "1 usable of 64 (control group 1.5)")
-    assert checkup.cores(Cores(host=64, affinity=4, quota=None)).value == "4 usable of 64 (affinity 4)"
-    assert checkup.cores(Cores(host=2, affinity=2, quota=None)).ok
+    wrong(doctor.cores(Cores(host=64, affinity=64, quota=1.5)), "1 usable of 64 (control group 1.5)")
+    assert doctor.cores(Cores(host=64, affinity=4, quota=None)).value == "4 usable of 64 (affinity 4)"
+    assert doctor.cores(Cores(host=2, affinity=2, quota=None)).ok
 
 
 def test_memory() -> None:
-    assert checkup.memory(8 * GB, 6 * GB).ok
-    wrong(checkup.memory(2 * GB, 20 * GB), "2.0 GB, 2.0 GB free")
-    wrong(checkup.memory(64 * GB, GB), "1.0 GB free")
+    assert doctor.memory(8 * GB, 6 * GB).ok
+    wrong(doctor.memory(2 * GB, 20 * GB), "2.0 GB, 2.0 GB free")
+    wrong(doctor.memory(64 * GB, GB), "1.0 GB free")
 
 
 def test_gpus_are_never_needed_but_must_work_if_they_are_there() -> None:
-    assert checkup.gpus([], cuda=False, nccl=False).ok
-    assert checkup.gpus(["H200, 141 GB"], cuda=True, nccl=True).ok
-    wrong(checkup.gpus(["H200, 141 GB"], cuda=False, nccl=False), "CUDA does not work", "pytorch.org")
-    wrong(checkup.gpus(["H200, 141 GB"], cuda=True, nccl=False), "NCCL is missing")
+    assert doctor.gpus([], cuda=False, nccl=False).ok
+    assert doctor.gpus(["H200, 141 GB"], cuda=True, nccl=True).ok
+    wrong(doctor.gpus(["H200, 141 GB"], cuda=False, nccl=False), "CUDA does not work", "pytorch.org")
+    wrong(doctor.gpus(["H200, 141 GB"], cuda=True, nccl=False), "NCCL is missing")
 
 
 def test_shared_memory_as_docker_gives_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     usage = namedtuple("usage", "total used free")
-    monkeypatch.setattr(checkup.shutil, "disk_usage", lambda _: usage(64 * 2**20, 2**20, 63 * 2**20))
-    wrong(checkup.shared_memory(tmp_path), "64 MiB", "63 MiB free", "--shm-size")
+    monkeypatch.setattr(doctor.shutil, "disk_usage", lambda _: usage(64 * 2**20, 2**20, 63 * 2**20))
+    wrong(doctor.shared_memory(tmp_path), "64 MiB", "63 MiB free", "--shm-size")
 
 
 def test_shared_memory_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checkup.platform, "system", lambda: "Linux")
-    wrong(checkup.shared_memory(tmp_path / "none"), "is not there")
-    monkeypatch.setattr(checkup.platform, "system", lambda: "Darwin")
-    assert checkup.shared_memory(tmp_path / "none").ok
+    monkeypatch.setattr(doctor.platform, "system", lambda: "Linux")
+    wrong(doctor.shared_memory(tmp_path / "none"), "is not there")
+    monkeypatch.setattr(doctor.platform, "system", lambda: "Darwin")
+    assert doctor.shared_memory(tmp_path / "none").ok
 
 
 def test_loopback_that_is_down(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert checkup.loopback().ok
+    assert doctor.loopback().ok
 
     def refuse(*args: object, **kwargs: object) -> None:
         raise OSError(101, "Network is unreachable")
 
     monkeypatch.setattr(socket, "create_connection", refuse)
-    wrong(checkup.loopback(), "Network is unreachable", "ip link set lo up")
+    wrong(doctor.loopback(), "Network is unreachable", "ip link set lo up")
 
 
 def test_an_unresolvable_hostname(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert checkup.hostname("localhost").ok
+    assert doctor.hostname("localhost").ok
 
     def unknown(*args: object) -> None:
         raise socket.gaierror(-2, "Name or service not known")
 
     monkeypatch.setattr(socket, "getaddrinfo", unknown)
-    wrong(checkup.hostname("my-box"), "'my-box' does not resolve", "127.0.1.1 my-box", "/etc/hosts")
+    wrong(doctor.hostname("my-box"), "'my-box' does not resolve", "127.0.1.1 my-box", "/etc/hosts")
 
 
 def test_a_home_that_cannot_be_written(tmp_path: Path) -> None:
-    assert checkup.home_folder(tmp_path).ok
+    assert doctor.home_folder(tmp_path).ok
     assert not list(tmp_path.iterdir())
-    wrong(checkup.home_folder(tmp_path / "none"), "No such file", "LOCKSTEP_HOME")
+    wrong(doctor.home_folder(tmp_path / "none"), "No such file", "LOCKSTEP_HOME")
 
 
 def test_a_full_disk(tmp_path: Path) -> None:
-    assert checkup.disk(tmp_path, least=0).ok
-    wrong(checkup.disk(tmp_path, least=2**62), "GB free", "TMPDIR")
+    assert doctor.disk(tmp_path, least=0).ok
+    wrong(doctor.disk(tmp_path, least=2**62), "GB free", "TMPDIR")
 
 
 def test_compilers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    wrong(checkup.compiler(("g++", "clang++")), "not found", "apt install g++ make")
+    wrong(doctor.compiler(("g++", "clang++")), "not found", "apt install g++ make")
     (tmp_path / "clang++").write_text("#!/bin/sh\n")
     os.chmod(tmp_path / "clang++", 0o755)
-    assert checkup.compiler(("g++", "clang++")).value == str(tmp_path / "clang++")
+    assert doctor.compiler(("g++", "clang++")).value == str(tmp_path / "clang++")
 
 
 def test_a_check_that_fails_is_a_finding_and_the_others_go_on() -> None:
     def fail() -> Finding:
         raise RuntimeError("no such luck")
 
-    first, second = doctor.examine({"a": fail, "b": checkup.python})
+    first, second = doctor.examine({"a": fail, "b": doctor.python})
     assert first == Finding("a", False, "could not be examined: RuntimeError: no such luck", "Please report this.")
     assert second.ok
 

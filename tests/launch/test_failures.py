@@ -133,8 +133,43 @@ def test_a_segmentation_fault():
 @pytest.mark.parametrize("case", [cases.killed, cases.killed_before_a_ring])
 def test_a_rank_that_is_killed_is_the_cause_and_not_its_peers(case):
     error = error_of(RankDied, case)
-    assert error.message == "rank 1 was killed by SIGKILL: out of memory?"
+    assert error.message.startswith("rank 1 was killed by SIGKILL: by ")
     assert states(error)[1] == "died"
+
+
+def test_a_kill_by_hand_is_not_said_to_be_want_of_memory(monkeypatch):
+    """Any SIGKILL was told as "out of memory?", also one that a person had sent."""
+    for starved, told in (
+        (True, "rank 1 was killed by SIGKILL: the system was out of memory."),
+        (False, "rank 1 was killed by SIGKILL: by kill -9, as it seems, since the kernel has killed nothing here for "
+                "want of memory."),
+        (None, "rank 1 was killed by SIGKILL: by the system when memory is short, or by kill -9."),
+    ):  # fmt: skip
+        monkeypatch.setattr(processes.MemoryKills, "since", lambda now, before, starved=starved: starved)
+        assert error_of(RankDied, cases.killed).message == told
+
+
+def test_a_rank_that_stops_itself_is_told_with_its_line():
+    """It "has finished", and "something outside of the program" had stopped it. It goes on for a moment, in which it
+    writes its stack."""
+    error = error_of(Stuck, cases.stops_itself)
+    at = "failure_cases.py, line 185, in stops_itself: os.kill(os.getpid(), signal.SIGSTOP)"
+    assert error.message == f"Stuck: rank 1 is stopped at {at}. Its process got a SIGSTOP."
+    assert f"  rank 1 is stopped at {at}\n" in str(error)
+    assert error.remedy.startswith("Was it a line of the program, such as os.kill?")
+
+
+def test_a_signal_without_a_name():
+    """``signal.Signals(40)`` raised a ValueError out of run()."""
+    assert error_of(RankDied, cases.killed_by_a_real_time_signal).message == "rank 1 was killed by signal 40."
+
+
+@pytest.mark.slow
+def test_ranks_that_end_with_their_fork_server_are_not_out_of_memory():
+    """The first of them was said to have been killed for want of memory; nobody spoke of the server."""
+    error = error_of(RankDied, cases.kills_its_fork_server)
+    assert "was killed with its fork server, the process that starts ranks, which was killed: by " in error.message
+    assert error.exit.kind == "orphaned"
 
 
 # ---- deadlocks

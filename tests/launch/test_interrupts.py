@@ -138,12 +138,17 @@ def test_an_interrupt_while_the_server_starts(seconds: float, tmp_path: Path) ->
 
 
 @pytest.mark.slow
-def test_a_server_that_is_stopped_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A fork that is never answered held the notebook for ever."""
+@pytest.mark.parametrize("on", ["processes", "virtual"])
+def test_a_server_that_is_stopped_is_replaced(
+    on: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """A fork that is never answered held the notebook for ever; then for 20 s, and longer until torch was loaded again,
+    without a word. Now the server is looked at meanwhile."""
     run(cases.good, ranks=2, on="processes")
     forked = starter._starter._server
     assert isinstance(forked, starter.Forked)
-    monkeypatch.setattr(starter, "_FORK_LIMIT", 0.5)
+    monkeypatch.setattr(starter, "_FORK_LIMIT", 3600.0)
     os.kill(forked.pid, signal.SIGSTOP)
-    assert run(cases.good, ranks=2, on="processes").values == [2.0, 2.0]
+    assert run(cases.good, ranks=2, on=on).values == [2.0, 2.0]
+    assert capfd.readouterr().err == starter._LOST + "\n"
     assert not forked.alive()

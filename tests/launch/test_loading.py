@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -70,6 +71,11 @@ def test_huge_pages_are_made_once_they_pay() -> None:
                 child.close()
             assert isinstance(starter._server, Forked)
             found.append(huge(starter._server.pid))
+        for _ in range(200):  # they are made one by one, while nobody asks
+            if huge(starter._server.pid) > found[0] + 10_000:
+                break
+            time.sleep(0.1)
+        found.append(huge(starter._server.pid))
     finally:
         starter.close()
-    assert found[1] > found[0] + 10_000, found
+    assert found[-1] > found[0] + 10_000, found

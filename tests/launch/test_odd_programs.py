@@ -3,15 +3,19 @@ right or the error is a named one, and the next run is right."""
 
 from __future__ import annotations
 
+import os
 import threading
+import uuid
+from multiprocessing.shared_memory import SharedMemory
 
 import odd_programs as odd
 import pytest
 import torch
 
 from lockstep import run
-from lockstep.errors import LockstepError, RankDied, RankRaised, UsageError, WorldUnavailable
+from lockstep.errors import LockstepError, RankDied, RankRaised, TimeLimit, UsageError, WorldUnavailable
 from lockstep.forking import starter
+from lockstep.forking.shared_memory import SEGMENTS
 
 WORLDS = ["processes", "dgx-a100"]
 
@@ -52,7 +56,8 @@ def test_what_does_not_disturb(program, value, on) -> None:
         (odd.a_warning_as_an_error, RankRaised, "UserWarning: mine"),
         (odd.an_exception_that_cannot_be_told, RankRaised, "Shy: (its message cannot be told"),
         (odd.an_endless_message, RankRaised, "more characters ... yyy"),
-        (odd.a_value_that_cannot_be_opened, UsageError, "cannot be opened here: ZeroDivisionError"),
+        (odd.a_value_that_cannot_be_opened, RankRaised, "What rank 1 has returned cannot be opened here: ZeroDivision"),
+        (odd.a_value_that_ends_who_opens_it, RankRaised, "What rank 1 has returned cannot be opened here: SystemExit"),
         (odd.exits_with_success, RankRaised, "rank 1 raised SystemExit: 0"),
         (odd.leaves_with_success, RankDied, "rank 1 ended with exit status 0"),
         (odd.nests, RankRaised, "run() was called by a rank of another run()"),
@@ -65,6 +70,39 @@ def test_what_is_named(program, kind, told, on) -> None:
         run(program, ranks=2, on=on)
     assert told in caught.value.message
     assert len(str(caught.value)) < 20_000
+
+
+def test_a_large_value_takes_time_and_is_not_stuck(on) -> None:
+    """ "Stuck: rank 0 has done no operation for 30 s at ." """
+    with pytest.raises(TimeLimit) as caught:
+        run(odd.a_value_that_is_pickled_for_long, ranks=1, on=on, timeout=2)
+    assert str(caught.value).splitlines()[:2] == [
+        "The run did not end within 2 s.",
+        "  rank 0 has returned, and its value is being sent back",
+    ]
+
+
+@pytest.mark.skipif(not SEGMENTS.exists(), reason="segments have no folder here")
+def test_shared_memory_that_nobody_unlinks_is_unlinked(on) -> None:
+    """It stayed until the machine was restarted: Python's tracker, which unlinks it, was killed with its rank."""
+    name = f"lockstep-test-{uuid.uuid4().hex}"
+    run(odd.leaves_shared_memory, name, "returns", ranks=2, on=on)
+    assert not list(SEGMENTS.glob(f"{name}*"))
+    with pytest.raises(RankDied):
+        run(odd.leaves_shared_memory, name, "killed", ranks=1, on=on)
+    assert not list(SEGMENTS.glob(f"{name}*"))
+
+
+@pytest.mark.skipif(not SEGMENTS.exists(), reason="segments have no folder here")
+def test_shared_memory_of_the_notebook_stays(on) -> None:
+    ours = SharedMemory(create=True, size=100)
+    ours.buf[:4] = b"ours"
+    try:
+        assert run(odd.attaches, ours.name, ranks=2, on=on).values == [b"ours"] * 2
+        assert ours._name.lstrip("/") in os.listdir(SEGMENTS)
+    finally:
+        ours.close()
+        ours.unlink()
 
 
 @pytest.mark.sampled(2)
@@ -123,7 +161,7 @@ def test_a_fault_of_lockstep_is_not_the_learners(on, monkeypatch) -> None:
     """A package that was changed under a running notebook made every rank end with exit status 1, and a check gave no
     points for it."""
     started = starter.started
-    monkeypatch.setattr(starter, "started", lambda _, n: started("lockstep.launch.rank_process:gone", n))
+    monkeypatch.setattr(starter, "started", lambda _, *rest: started("lockstep.launch.rank_process:gone", *rest))
     with pytest.raises(
         WorldUnavailable, match=r"AttributeError: module .lockstep.launch.rank_process. has no attribute"
     ):

@@ -16,8 +16,8 @@ from lockstep.launch import joining
 from lockstep.launch.job import Job
 from lockstep.launchers import spmd
 from lockstep.launchers.detection import Environment
-from lockstep.launchers.one_rank import Part
 from lockstep.launchers.outcomes import Exchange
+from lockstep.launchers.spmd_rank import Part
 
 
 class Member:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from lockstep.cost.network import collective_time
+from lockstep.cost.collectives import collective_time
 from lockstep.errors import WorldUnavailable
 from lockstep.launch import processes
 from lockstep.launch.job import Job

@@ -17,8 +17,8 @@ from server_children import children, killed, pid, ranks, settled
 
 from lockstep import machines
 from lockstep.forking import starter
+from lockstep.forking.fork_request import Request
 from lockstep.forking.preforked import MOST, Slots, WarmPool, Wish, is_ready, waits
-from lockstep.forking.request import Request
 from lockstep.launch.job import Job
 from lockstep.launch.processes import run_processes
 from lockstep.this_machine import host
@@ -106,7 +106,7 @@ def test_the_virtual_cluster_has_a_spare_of_its_own(monkeypatch) -> None:
 @pytest.mark.slow
 @pytest.mark.skipif(host.cores().affinity == 1, reason="this machine gives one core")
 def test_a_spare_may_use_all_cores_after_a_virtual_cluster_that_moved(monkeypatch) -> None:
-    """It sent the fork server to its own core (virtual/test_core.py), where the spares of all later runs began."""
+    """It sent the fork server to its own core (test_supervisor.py), where the spares of all later runs began."""
     os.environ.pop("PYTEST_CURRENT_TEST")
     fresh = starter.Starter()
     monkeypatch.setattr(starter, "_starter", fresh)

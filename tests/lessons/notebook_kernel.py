@@ -9,6 +9,8 @@ from typing import Any
 import nbformat
 from kernels import started
 
+from lockstep.lessons import running
+
 FOLDER = "course/90_acting"  # of the sample lesson
 PATIENCE = 60  # seconds until a kernel that says nothing is given up
 
@@ -20,7 +22,9 @@ class Front:
         self.cells = nbformat.read(notebook, as_version=4).cells
         self.outputs: dict[int, list[str]] = {}
         self.errors: dict[int, str] = {}
+        self._streaming: int | None = None  # the cell whose last output was a stream's
         self._sent: dict[str, int] = {}
+        self._displayed: dict[str, tuple[int, int]] = {}  # by display id: the cell, and the number of its output
         self.manager, self.client = started(notebook.parent)
         self.number = {cell.id: i for i, cell in enumerate(self.cells)}
 
@@ -38,7 +42,7 @@ class Front:
 
     def run(self, i: int, source: str = "", with_id: bool = True) -> list[str]:
         """Run cell ``i``, or ``source`` in its place; wait until the kernel is idle and nothing more comes."""
-        self.outputs[i] = []
+        self._clear(i)
         message = self.client.session.msg("execute_request", _request(source or self.cells[i].source))
         message["metadata"] = {"cellId": self.cells[i].id} if with_id else {}
         self._sent[message["header"]["msg_id"]] = i
@@ -62,15 +66,28 @@ class Front:
                 return
         raise AssertionError("the kernel has not become idle")
 
+    def _clear(self, i: int) -> None:
+        self.outputs[i] = []
+        self._displayed = {name: place for name, place in self._displayed.items() if place[0] != i}
+
     def _take(self, i: int, kind: str, content: dict[str, Any]) -> None:
         if kind == "clear_output":
-            self.outputs[i] = []
-        elif kind == "stream":
-            self.outputs[i].append(content["text"])
+            self._clear(i)
+        elif kind == "stream":  # on a busy machine one print comes in two messages: a notebook joins them, too
+            joined = self.outputs[i].pop() if self._streaming == i and self.outputs[i] else ""
+            self.outputs[i].append(joined + content["text"])
         elif kind in ("execute_result", "display_data"):
-            self.outputs[i].append(content["data"]["text/plain"])
+            display_id = content.get("transient", {}).get("display_id", "")
+            if not display_id.startswith(running.MARK):  # a busy machine
+                self._displayed[display_id] = i, len(self.outputs[i])
+                self.outputs[i].append(content["data"]["text/plain"])
+        elif kind == "update_display_data" and content["transient"]["display_id"] in self._displayed:
+            cell, place = self._displayed[content["transient"]["display_id"]]
+            self.outputs[cell][place] = content["data"]["text/plain"]
         elif kind == "error":
             self.errors[i] = f"{content['ename']}: {content['evalue']}"
+        if kind in ("clear_output", "stream", "execute_result", "display_data", "error"):
+            self._streaming = i if kind == "stream" else None
 
 
 def _request(code: str) -> dict[str, Any]:

@@ -94,7 +94,7 @@ def test_an_endless_loop_ends(half: Task, function: Callable[..., Any], monkeypa
     assert verdict.kind == "wrong"
     assert signal.getsignal(signal.SIGALRM) is before
     if function is endless:
-        assert "half(n=1) did not come to an end within 0.2 seconds. Does every loop in it end?" in verdict.said
+        assert "half(n=1) did not come to an end within 0.2 seconds. Either a loop in it never ends, or" in verdict.said
 
 
 def test_the_learners_function_cannot_change_the_cases() -> None:

@@ -201,3 +201,20 @@ def test_the_built_notebook_has_the_questions_as_text(sample: Path) -> None:
     text = "\n".join(c.source for c in cells)
     for words in ("64 ranks. How many times", "6 ranks. How many messages", "Which of the two keeps one card busy?"):
         assert words in text
+
+
+@pytest.mark.slow
+def test_what_was_done_is_stored_under_its_own_cell(opened: Callable[[], Front]) -> None:
+    """A committed prediction was saved as "No prediction is committed", and an answered question as a bare one."""
+    front = opened()
+    predict, quiz = front.find(PREDICT), front.find('"messages"')
+    front.run(predict, f"field = {front.cells[predict].source}\nfield")
+    assert "no prediction yet" in front.outputs[predict][0]
+    front.run(quiz, f"asked = {front.cells[quiz].source}\nasked")
+    front.run(front.find("the end"), "field.commit('8'); asked.answer('3')")
+    front.settle()
+    assert front.outputs[predict][0].endswith("Your prediction: 8 times")
+    assert "Your answer: 3 Not yet. That is the number of rounds." in front.outputs[quiz][0]
+    again = opened()
+    assert "Your answer: 3 Not yet." in again.outputs[quiz][0], "it is kept across a restart, too"
+    assert again.errors == {}

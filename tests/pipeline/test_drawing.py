@@ -3,7 +3,7 @@ from random import Random
 
 import pytest
 
-from lockstep.pipeline.drawing import (
+from lockstep.pipeline.drawn_schedule import (
     best_slots,
     broken,
     drawing,

@@ -1,6 +1,6 @@
-from lockstep.pipeline.drawing import drawing
+from lockstep.pipeline.drawn_schedule import drawing
 from lockstep.pipeline.drawn_training import trained
-from lockstep.show.pipeline_drawing import draw
+from lockstep.show.pipeline_svg import draw_rows as draw
 
 
 def test_a_drawing_trains_what_one_rank_trains() -> None:

@@ -9,17 +9,16 @@ import pytest
 from lockstep import run
 from lockstep.comm.backend_rules import STRICT
 from lockstep.exercises.pipeline.observed_worker import LATE, LONG, observed, random_streams, tasks, under_way, written
-from lockstep.pipeline.instructions import Update
-from lockstep.pipeline.pairs import instructions, orders_of
-from lockstep.pipeline.plain_worker import pipeline_worker
+from lockstep.pipeline.instructions import Update, from_pairs, orders_of
 from lockstep.pipeline.validate import faults
+from lockstep.pipeline.worker import pipeline_worker
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_random_streams_are_legal_and_ascend_in_neither_pass(seed: int) -> None:
     """A worker that took its inputs one after another had full marks: all F ascended."""
     streams = random_streams(3, 5, seed)
-    assert faults([[*instructions(stream), Update()] for stream in streams], 5) == []
+    assert faults([[*from_pairs(stream), Update()] for stream in streams], 5) == []
     assert all(len(orders_of(stream)) == 10 for stream in streams)
     there, back = ([i for kind, i in streams[0] if kind == which] for which in "FB")
     assert sorted(there) == sorted(back) == [*range(5)]
@@ -27,7 +26,7 @@ def test_random_streams_are_legal_and_ascend_in_neither_pass(seed: int) -> None:
 
 
 def test_messages_that_come_late_and_in_no_order_are_a_legal_stream() -> None:
-    assert faults([[*instructions(written(stream)), Update()] for stream in LATE], 3) == []
+    assert faults([[*from_pairs(written(stream)), Update()] for stream in LATE], 3) == []
 
 
 def test_under_way_are_those_between_their_first_and_their_last_pair() -> None:

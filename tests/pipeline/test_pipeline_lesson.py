@@ -16,7 +16,7 @@ from lockstep.experiments.pipeline import (
 )
 from lockstep.experiments.pipeline.equality import gradients_table
 from lockstep.pipeline import blocking_messages
-from lockstep.pipeline.drawing import best_slots
+from lockstep.pipeline.drawn_schedule import best_slots
 from lockstep.pipeline.pipedream_staleness import rates_table
 
 

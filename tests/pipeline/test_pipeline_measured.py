@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lockstep import run
-from lockstep.cost.bubble import bubble
-from lockstep.cost.pipeline import sent_bytes
+from lockstep.cost.pipeline import bubble, sent_bytes
 from lockstep.errors import UsageError
 from lockstep.experiments.pipeline import data_or_model, notes_sample, placement, training
 from lockstep.experiments.pipeline.training import Flat, pipelined, step

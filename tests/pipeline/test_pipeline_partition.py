@@ -11,9 +11,8 @@ from torch import nn
 from lockstep import run
 from lockstep.errors import UsageError
 from lockstep.experiments.pipeline.layer_profile import profile
-from lockstep.pipeline import pipedream_partition, stage_partition
-from lockstep.pipeline.pipedream_partition import Layer, Stage
-from lockstep.pipeline.stage_partition import partition_layers, slowest
+from lockstep.pipeline import stage_partition
+from lockstep.pipeline.stage_partition import Layer, Stage, partition_layers, slowest
 
 
 def test_the_slowest_stage_is_as_fast_as_can_be() -> None:
@@ -55,9 +54,11 @@ def test_pipedreams_plan_is_the_best_of_all() -> None:
         count = drawn.randint(1, 6)
         layers = [Layer(drawn.randint(1, 9), drawn.randint(1, 20), drawn.randint(0, 60)) for _ in range(count)]
         workers, bandwidth = drawn.randint(1, 6), drawn.choice([2.0, 5.0, 20.0])
-        plan = pipedream_partition.pipedream_partition(layers, workers, bandwidth)
-        assert plan.seconds == pytest.approx(pipedream_partition.by_brute_force(layers, workers, bandwidth).seconds)
-        assert plan.seconds == pytest.approx(pipedream_partition.seconds(layers, plan.stages, bandwidth))
+        plan = stage_partition.pipedream_partition(layers, workers, bandwidth)
+        assert plan.seconds == pytest.approx(
+            stage_partition.pipedream_by_brute_force(layers, workers, bandwidth).seconds
+        )
+        assert plan.seconds == pytest.approx(stage_partition.seconds(layers, plan.stages, bandwidth))
         assert sum(stage.workers for stage in plan.stages) == workers
         shapes.add((len(plan.stages), max(stage.workers for stage in plan.stages) > 1))
     assert {(1, True), (2, True), (3, True)} <= shapes  # data parallelism, and pipelines with replicated stages
@@ -66,19 +67,19 @@ def test_pipedreams_plan_is_the_best_of_all() -> None:
 def test_a_network_like_vgg_replicates_its_convolutions() -> None:
     """Early layers compute and weigh nothing, late ones the other way round: PipeDream's "15-1" for VGG-16."""
     convolutions, dense = [Layer(10, 40, 1)] * 5, [Layer(1, 1, 4000)]
-    plan = pipedream_partition.pipedream_partition([*convolutions, *dense], 16, 100.0)
+    plan = stage_partition.pipedream_partition([*convolutions, *dense], 16, 100.0)
     assert plan.name == "15-1"
     assert plan.stages == (Stage(0, 4, 15), Stage(5, 5, 1))
 
 
 def test_small_weights_make_data_parallelism_best() -> None:
     """PipeDream's ResNet-50: all workers replicate the whole model."""
-    assert pipedream_partition.pipedream_partition([Layer(10, 400, 1)] * 6, 8, 100.0).name == "8"
+    assert stage_partition.pipedream_partition([Layer(10, 400, 1)] * 6, 8, 100.0).name == "8"
 
 
 def test_no_workers_is_told() -> None:
     with pytest.raises(UsageError, match="0 workers"):
-        pipedream_partition.pipedream_partition([Layer(1, 1, 1)], 0, 1.0)
+        stage_partition.pipedream_partition([Layer(1, 1, 1)], 0, 1.0)
 
 
 def measured() -> list[Layer]:

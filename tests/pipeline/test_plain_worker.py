@@ -10,11 +10,11 @@ import torch.distributed as dist
 from torch.nn import functional as F
 
 from lockstep.comm.backend_rules import NCCL, RENDEZVOUS, Rules
-from lockstep.pipeline.drawing import drawing, streams_of
-from lockstep.pipeline.pairs import Pair, instructions, orders, pairs, triples
-from lockstep.pipeline.plain_worker import pipeline_worker
+from lockstep.pipeline.drawn_schedule import drawing, streams_of
+from lockstep.pipeline.instructions import Pair, from_pairs, orders, pairs, triples
 from lockstep.pipeline.schedules import stream, streams
 from lockstep.pipeline.stages import chunk
+from lockstep.pipeline.worker import pipeline_worker
 from lockstep.worlds import run
 
 WIDTHS = (5, 6, 3, 7, 4)
@@ -64,5 +64,5 @@ def test_on_processes() -> None:
 def test_pairs_and_instructions() -> None:
     given = stream("one_f_one_b", 1, 3, 2)
     assert orders(given) == [("F", 0), ("F", 1), ("B", 0), ("B", 1)]
-    assert instructions(pairs(given)) == given[:-1], "all but the update"
+    assert from_pairs(pairs(given)) == given[:-1], "all but the update"
     assert triples(stream("interleaved", 1, 2, 4, 2))[:3] == [("F", 0, 0), ("F", 1, 0), ("F", 0, 1)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lockstep.cost import bubble as formula
+from lockstep.cost import pipeline as formula
 from lockstep.errors import UsageError
 from lockstep.pipeline.instructions import Backward, BackwardInput, BackwardWeights, Forward, Recompute, Update
 from lockstep.pipeline.schedule_costs import bubble, peak_activations, peak_inputs, staleness, weight_versions

@@ -11,7 +11,7 @@ from textwrap import dedent
 import pytest
 
 from lockstep.errors import UsageError
-from lockstep.experiments.pipeline.drawn import drawn
+from lockstep.experiments.pipeline.schedule_text import drawn
 from lockstep.pipeline.instructions import (
     Backward,
     Forward,

@@ -3,10 +3,9 @@
 import pytest
 
 from lockstep.experiments.pipeline.one_rank import versions_seen
-from lockstep.pipeline.drops import mistake, pipedream
 from lockstep.pipeline.schedule_costs import weight_versions
 from lockstep.pipeline.schedules import pipedream as schedule
-from lockstep.pipeline.weight_version import weight_version
+from lockstep.pipeline.weight_stashing import mistake, pipedream, weight_version
 
 SIZES = [(s, p, m) for p in (1, 2, 4) for s in range(p) for m in (1, 3, 9)]
 

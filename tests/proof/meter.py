@@ -35,6 +35,7 @@ PLACES = {  # the longest that fits
             "cpu",
             "data_parallel",
             "experts",
+            "installs",
             "launch",
             "pipeline",
             "programs",

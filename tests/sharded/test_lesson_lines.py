@@ -7,7 +7,7 @@ import torch
 
 from lockstep.cost.sharding import booked, sent
 from lockstep.errors import UsageError
-from lockstep.experiments.fsdp import trainings, wrapping, your_line
+from lockstep.experiments.fsdp import by_dtype, trainings, wrapping, your_line
 from lockstep.experiments.fsdp.port_bytes import through_a_port
 from lockstep.sharded.layers import dense
 
@@ -62,6 +62,20 @@ def test_the_notes_sample_as_printed_gathers_the_whole_model_once() -> None:
     assert printed.gathers == 1
 
 
+def test_fully_shard_by_layer_holds_all_shards_and_the_larger_layer() -> None:
+    found = {name: wrapping.held(wrapping.Transformer, wrap) for name, wrap in wrapping.SAMPLES.items()}
+    ddp, by_layer, printed, older, lean = found.values()
+    assert [round(row.parameters, 1) for row in found.values()] == [33.6, 25.2, 42.0, 42.0, 25.2]
+    assert by_layer.total < ddp.total < printed.total
+    assert lean.total < older.total
+
+
+@pytest.mark.slow
+def test_fsdp_sends_half_as_much_again_only_where_all_dtypes_are_equal() -> None:
+    sent = [by_dtype.sent(way).sent for way in by_dtype.POLICIES]
+    assert sent == pytest.approx([6.0, 9.0, 6.0, 4.5], abs=0.01)
+
+
 @pytest.mark.slow
 def test_more_units_hold_less_and_one_sends_what_ddp_sends() -> None:
     """One unit stays, here as in torch: two tables of the lesson once said 1 gather, and 2."""
@@ -77,6 +91,11 @@ def test_stage_2_sends_what_ddp_sends_and_stage_3_half_as_much_again() -> None:
     ddp, two, three = (trainings.port(trainings.STAGES[stage]) for stage in (0, 2, 3))
     assert two == pytest.approx(ddp)
     assert three == pytest.approx(1.5 * ddp)
+
+
+@pytest.mark.slow
+def test_a_mesh_of_two_dimensions_sends_what_hybrid_sharding_does() -> None:
+    assert trainings.port("… on a mesh of 2 × 2") == pytest.approx(trainings.port("hybrid, nodes of 2"), rel=0.01)
 
 
 @pytest.mark.slow

@@ -9,7 +9,7 @@ import torch
 import torch.distributed as dist
 
 from lockstep import run
-from lockstep.cost.peak import FLOAT32, predict_peak
+from lockstep.cost.sharding import FLOAT32, predict_peak
 from lockstep.errors import UsageError
 from lockstep.events import MEMORY_KINDS
 from lockstep.residency import peak_of

@@ -8,7 +8,7 @@ from lockstep import run
 from lockstep.residency import booked
 from lockstep.sharded.flat import shard_of
 from lockstep.sharded.layers import dense
-from lockstep.sharded.prefetching import one_after_the_other, prefetch
+from lockstep.sharded.zero3 import one_after_the_other, prefetch
 
 WIDTHS = [400, 500, 450, 480, 300]
 

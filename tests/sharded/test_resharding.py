@@ -7,7 +7,7 @@ import torch
 
 from lockstep.exercises.fsdp.recorded_reads import Saved, numbers
 from lockstep.sharded.flat import shard_of
-from lockstep.sharded.resharding import pieces, reshard
+from lockstep.sharded.sharded_checkpoints import pieces, reshard
 
 
 @pytest.mark.parametrize("numel", [1, 5, 12, 37])

@@ -4,7 +4,7 @@ import torch
 
 from lockstep import run
 from lockstep.exercises.fsdp.watched_host import observed
-from lockstep.sharded.hosted import offload
+from lockstep.sharded.offload import offload
 
 SIZES = (300, 200, 250, 1, 280)
 

@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from lockstep.cost.gathered_units import Model, best_units, choose_units, most_bytes, step_seconds
+from lockstep.cost.fsdp_units import Model, best_units, choose_units, most_bytes, step_seconds
 from lockstep.errors import UsageError
 from lockstep.exercises.fsdp.unit_choices import units_of
 

@@ -10,8 +10,7 @@ import pytest
 from lockstep.cost.speedup import amdahl as law
 from lockstep.errors import UsageError
 from lockstep.show import amdahl
-from lockstep.show.amdahl_model import MOST, Speedups, speedups_of
-from lockstep.show.amdahl_svg import Axes
+from lockstep.show.amdahl import MOST, Axes, Speedups, speedups_of
 
 SVG = "{http://www.w3.org/2000/svg}"
 

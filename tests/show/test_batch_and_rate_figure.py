@@ -16,7 +16,7 @@ PUBLISHED = [(128, "linear", 23.49), (8192, "as before", 41.67), (65536, "linear
 
 
 def layers(half: int) -> Any:
-    return batch_and_rate(HERE, PUBLISHED).spec["hconcat"][half]
+    return batch_and_rate(HERE, PUBLISHED).spec["vconcat"][half]
 
 
 def test_every_row_says_itself() -> None:

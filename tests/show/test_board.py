@@ -9,10 +9,9 @@ from xml.etree import ElementTree
 import pytest
 
 from lockstep.errors import UsageError
-from lockstep.pipeline.drawing import drawing, illegal
+from lockstep.pipeline.drawn_schedule import drawing, illegal
 from lockstep.show import board
-from lockstep.show.board import DrawingBoard
-from lockstep.show.board_model import MOST_SLOTS, Board
+from lockstep.show.drawing_board import MOST_SLOTS, Board, DrawingBoard
 
 SHORT = "F0 F1 .. B0 .. B1\n.. F0 B0 F1 B1 .."
 

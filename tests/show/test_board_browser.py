@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from test_widgets_browser import DARK, show  # noqa: F401
 
-from lockstep.pipeline.drawing import drawing
+from lockstep.pipeline.drawn_schedule import drawing
 from lockstep.show import board
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
@@ -50,6 +50,35 @@ def test_a_schedule_is_drawn_by_keyboard_alone_and_trains(show: Any) -> None:  #
     losses = page.get_by_role("table").locator("td").all_text_contents()
     assert losses[::2] == losses[1::2]
     assert "6 slots, 33% idle" in page.locator(".ls-picture svg").text_content()
+
+
+def test_enter_after_a_move_writes_the_next_pass_or_says_why_not(show: Any) -> None:  # noqa: F811
+    """It did nothing, and said nothing, unless a letter had been typed."""
+    figure = board(1, 2, 2)
+    page = show(figure)
+    press(page, "Tab")
+    typed(page, "Enter → Enter → Enter")
+    status(page, "Stage 0 has every F. Type B for the other passes.")
+    assert figure.rows == [["F0", "F1"]]
+    typed(page, "b → Enter ← Enter")
+    status(page, "B0 stands here. Delete clears it; F or B and a number write another.")
+    assert figure.rows == [["F0", "F1", "B0", "B1"]]
+
+
+def test_what_is_drawn_is_stored(show: Any, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
+    figure, stored = board(1, 2, 2), list[str]()
+    monkeypatch.setattr(figure, "keep", lambda: stored.append(figure.text))
+    page = show(figure)
+    press(page, "Tab")
+    typed(page, "Enter → Enter")
+    page.wait_for_timeout(3000)
+    assert stored == ["F0 F1"], "once, after the pause"
+    typed(page, "→ b Enter")
+    page.evaluate("document.activeElement.blur()")
+    page.wait_for_timeout(500)
+    assert stored == ["F0 F1", "F0 F1 B0"]
+    page.wait_for_timeout(2500)
+    assert len(stored) == 2, "nothing has changed"
 
 
 @pytest.mark.slow

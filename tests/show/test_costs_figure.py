@@ -10,7 +10,7 @@ from lockstep.cost.algorithms import all_reduces
 from lockstep.cost.fit import choose_algorithm
 from lockstep.errors import UsageError
 from lockstep.show import costs
-from lockstep.show.costs_model import NAMES, Costs
+from lockstep.show.costs import NAMES, Costs
 
 
 @pytest.mark.parametrize("ranks", [2, 3, 12, 16, 1024])

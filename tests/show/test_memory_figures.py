@@ -6,7 +6,9 @@ import re
 from dataclasses import replace
 
 import pytest
+import torch
 from drawn_traces import sawtooth
+from torch import nn
 
 from lockstep import run, show
 from lockstep.cost.sharding import MIXED, STAGES, model_states
@@ -14,9 +16,9 @@ from lockstep.datasets import library_text, text_batch
 from lockstep.errors import UsageError
 from lockstep.models import gpt_layers, next_token_loss
 from lockstep.sharded.fsdp import FullySharded
-from lockstep.sharded.states import RANKS
-from lockstep.show import memory_stacks, quantities
-from lockstep.show.memory_over_time import BOTTOM, LEFT, NOTCH, RIGHT, TOP
+from lockstep.sharded.model_states import RANKS
+from lockstep.show import memory_stacks, palette, quantities
+from lockstep.show.memory_over_time import BOTTOM, LEFT, NOTCH, RIGHT, ROOM, TOP
 from lockstep.show.memory_stacks import KINDS, MANY, MODELS, Stacks
 
 # ---- stacks
@@ -82,7 +84,7 @@ def test_the_course_is_drawn_to_scale() -> None:
     ways = paths(figure.svg())
     assert list(ways) == ["activations", "optimizer state", "parameters"]  # what there is, the highest first
     heights = [float(y) for y in re.findall(r"V([\d.]+)", ways["parameters"])][:-1]
-    per_byte = (BOTTOM - TOP) / (1.06 * 122)
+    per_byte = (BOTTOM - TOP) / (ROOM * 122)
     teeth = {round((BOTTOM - y) / per_byte) for y in heights}
     assert teeth == {20, 80}
     assert len(heights) == 1 + 2 * 3
@@ -135,3 +137,22 @@ def test_a_sharded_gpt_is_a_sawtooth() -> None:
     assert max(held) == sum(shards) + 4 * max(shards)
     assert len(tops) >= 2 * len(shards) - 2
     assert "parameters" in paths(show.memory_over_time(result, since=begin).svg())
+
+
+def trained() -> None:
+    model = nn.Linear(256, 256)
+    optimizer = torch.optim.Adam(model.parameters())
+    for _ in range(2):
+        model(torch.ones(64, 256)).square().mean().backward()
+        optimizer.step()
+
+
+def test_the_phases_stand_above_the_bytes() -> None:
+    """A learner was asked in which pass the sum is highest, and the figure did not say where one begins."""
+    result = run(trained, ranks=1, on="dgx-a100")
+    second = [seconds for seconds, phase in result.memory[0].phases if phase == "forward"][1]
+    figure = show.memory_over_time(result, since=second)
+    bands = re.findall(r'data-value[^>]*fill="(#\w+)"><title>(\w+): ', figure.svg())
+    assert [name for _, name in bands] == ["forward", "backward", "update"]
+    assert all(fill == palette.ROLES[name] for fill, name in bands)
+    assert re.search(r"The peak is [^:]*, in the (forward pass|backward pass|update):", figure.caption())

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import math
+import re
 from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 import pytest
+from all_figures import FIGURES
+from drawn_traces import sawtooth
 
 from lockstep.events import COLLECTIVES, POINT_TO_POINT
-from lockstep.show import palette
+from lockstep.show import memory_over_time, memory_stacks, palette, pipeline
+from lockstep.show.reconciliation import Comparison
 
 # Machado, Oliveira, Fernandes, "A Physiologically-based Model for Simulation of Color Vision Deficiency", 2009.
 VISION = {
@@ -59,3 +64,68 @@ def test_an_unknown_kind_is_drawn_all_the_same() -> None:
 
 def test_lines_of_algorithms_differ_in_colour() -> None:
     assert len({colour for colour, _ in palette.LINES.values()}) == len(palette.LINES)
+
+
+SAME = [{"forward", "activations"}, {"backward", "gradients"}, {"update", "optimizer state"}, {"buffers", "work"}]
+
+
+def test_one_colour_has_one_meaning() -> None:
+    """Forward had the colour of an all-reduce, backward that of a broadcast, an optimizer's state that of a send."""
+    for a, b in combinations(palette.ROLES, 2):
+        is_same = any({a, b} <= together for together in SAME)
+        assert (palette.ROLES[a] == palette.ROLES[b]) == is_same, (a, b)
+    shared = {
+        role: kind for role, of in palette.ROLES.items() for kind, colour in palette.COLOURS.items() if of == colour
+    }
+    together = {"parameters": "all_gather", "buffers": "compute", "work": "compute", "marked": "send"}
+    assert shared == together
+
+
+@pytest.mark.parametrize("vision", VISION)
+def test_passes_and_collectives_of_a_timeline_stay_apart(vision: str) -> None:
+    phases = {role: palette.ROLES[role] for role in ("forward", "backward", "update")}
+    seen = {name: lab(colour, vision) for name, colour in (palette.COLOURS | phases).items()}
+    distance = {(a, b): math.dist(seen[a], seen[b]) for a, b in combinations(seen, 2)}
+    closest = min(distance, key=lambda pair: distance[pair])
+    assert distance[closest] >= 19.5, (closest, distance[closest])
+
+
+def test_what_is_alike_in_two_figures_has_the_same_colour_in_both() -> None:
+    """By the drawings, not by the table: the bars of a schedule, the areas of memory, the marks of a reconciliation."""
+    passes = {
+        re.findall(r": (\w+) of", told)[0]: fill
+        for told, fill in re.findall(
+            r"<title>(stage [^<]*)</title><rect[^>]*fill=\"(#\w+)\"", pipeline("gpipe", 2, 2).svg()
+        )
+    }
+    areas = dict(re.findall(r"<path[^>]*fill=\"(#\w+)\"><title>([\w ]+)</title>", memory_over_time(sawtooth()).svg()))
+    held = {name: fill for fill, name in areas.items()}
+    assert passes == {"Forward": palette.ROLES["forward"], "Backward": palette.ROLES["backward"]}
+    assert held["activations"] == passes["Forward"]
+    assert held["parameters"] == palette.colour("all_gather")
+    stacks = memory_stacks().svg()
+    assert all(f'fill="{palette.ROLES[kind]}"' in stacks for kind in ("parameters", "gradients", "optimizer state"))
+    marks = re.findall(r'fill="(#\w+)"[^>]*><title>(\w+): ', Comparison("?", "ms", 1.0, 2.0, 3.0).svg())
+    assert {name: fill for fill, name in marks} == {
+        name: palette.ROLES[name] for name in ("predicted", "simulated", "measured")
+    }
+
+
+def test_only_the_palette_names_colours() -> None:
+    """Eight figures had colours of their own: a knob was as blue as a simulation, a wrong program like a prediction."""
+    folder = Path(palette.__file__).parent
+    page = {"palette.py", "document.py"}  # the second has the page's own style
+    own = {f.name: re.findall(r"#[0-9A-Fa-f]{6}\b", f.read_text()) for f in folder.rglob("*.py") if f.name not in page}
+    assert len(own) > 50
+    assert {name: colours for name, colours in own.items() if colours} == {}
+
+
+WORTH = {palette.ROLES[role]: role for role in ("predicted", "simulated", "measured")}
+
+
+@pytest.mark.parametrize("name", ["lines", "plan", "product_by_tiles", "roofline", "survey", "deadlock", "warp"])
+def test_what_is_neither_predicted_nor_simulated_nor_measured_has_none_of_their_colours(name: str) -> None:
+    drawn = FIGURES[name]().svg()
+    fills = set(re.findall(r'(?:fill|stroke)="(#[0-9A-Fa-f]{6})"', drawn))
+    assert len(fills) > 1
+    assert {WORTH[fill] for fill in fills & WORTH.keys()} <= ({"measured"} if name == "roofline" else set())

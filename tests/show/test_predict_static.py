@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from lockstep.show import predict
-from lockstep.show.predict import CHARACTERS
+from lockstep import predict
+from lockstep.show.prediction_field import CHARACTERS
 
 
 def test_a_long_question_is_told_in_several_lines_and_whole() -> None:

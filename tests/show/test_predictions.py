@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
+from xml.etree import ElementTree
 
 import pytest
 
-from lockstep import progress
+from lockstep import predict, progress, reconcile
 from lockstep.errors import UsageError
-from lockstep.show import predict, reconcile
-from lockstep.show.comparison import Comparison
-from lockstep.show.predict import parse
+from lockstep.show.prediction_field import parse
+from lockstep.show.reconciliation import Comparison
 
 QUESTION = "How many ms?"
 
@@ -138,13 +138,29 @@ def test_numbers_that_cannot_be_drawn_are_refused(bad: float) -> None:
         reconcile("ring-64", measured=bad)
 
 
-def test_bars_are_logarithmic_where_that_is_possible() -> None:
-    by_log = Comparison("?", "", 1, 10, 100).lengths()
-    assert by_log["simulated"] - by_log["predicted"] == pytest.approx(by_log["measured"] - by_log["simulated"])
-    assert by_log["measured"] == 1
-    assert Comparison("?", "", 0, None, 5).lengths() == {"predicted": 0, "measured": 1}
+def lengths(comparison: Comparison) -> list[float]:
+    rects = ElementTree.fromstring(comparison.svg()).iter("{http://www.w3.org/2000/svg}rect")
+    return [float(e.get("width", 0)) for e in rects if "data-value" in e.attrib]
+
+
+def test_64_beside_3_1_does_not_look_like_3_7_to_1() -> None:
+    """Both bars began at a third of the smaller value. Beyond ten to one there are no bars, but dots on an axis."""
+    far, near = Comparison("?", "ms", 64, 3.1), Comparison("?", "ms", 64, 16.0, 8.0)
+    assert lengths(far) == []
+    assert ">100<" in far.svg()
+    assert "logarithmic axis" in far.svg()
+    long, middle, short = lengths(near)
+    assert (long / short, middle / short) == pytest.approx((8, 2), rel=0.01)
+    assert "bars from zero" in near.svg()
+
+
+def test_zero_and_less_are_bars_on_either_side_of_zero() -> None:
+    none, some = lengths(Comparison("?", "", 0, None, 5))
+    assert none < 1 < 100 < some
+    left, right = lengths(Comparison("?", "", -2, None, 4))
+    assert right / left == pytest.approx(2, rel=0.01)
     assert Comparison("?", "", -1, None, 5).ratios() == []
-    assert Comparison("?", "", 0).lengths() == {"predicted": 0}
+    assert len(lengths(Comparison("?", "", 0))) == 1
 
 
 def test_equal_numbers_are_called_equal() -> None:

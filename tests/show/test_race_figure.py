@@ -10,7 +10,7 @@ import pytest
 from lockstep.errors import UsageError
 from lockstep.experiments.without_waiting.race import LINKS, METHODS, STRAGGLERS
 from lockstep.show import quantities, race
-from lockstep.without_waiting.arrivals import recorded
+from lockstep.show.race_results import recorded
 
 RACES = recorded()
 

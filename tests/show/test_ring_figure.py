@@ -8,7 +8,7 @@ import pytest
 
 from lockstep.errors import UsageError
 from lockstep.show import ring
-from lockstep.show.ring_model import simulate
+from lockstep.show.ring import simulate
 
 RANKS = range(1, 17)
 

@@ -9,11 +9,11 @@ import pytest
 
 from lockstep import show
 from lockstep.errors import UsageError
+from lockstep.exercises.cpu.cache_misses import draw_misses
 from lockstep.machines import Device
 from lockstep.show.lines import draw_lines
-from lockstep.show.misses import draw_misses
 from lockstep.show.registers import draw_registers
-from lockstep.show.roofline_model import Kernel, Roofline
+from lockstep.show.roofline import Kernel, Roofline
 
 SVG = "{http://www.w3.org/2000/svg}"
 ROOFS: dict[str, Any] = {"peak": 100e9, "bandwidths": {"L1": 200e9, "memory": 20e9}}

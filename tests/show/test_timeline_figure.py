@@ -16,8 +16,9 @@ from drawn_traces import ring_trace
 from lockstep import run
 from lockstep.errors import Deadlock, RankState, UsageError
 from lockstep.events import Event, Outcome, Trace, Unequal
-from lockstep.show import palette, timeline
+from lockstep.show import compared, palette, timeline
 from lockstep.show.lanes import PALE, Lanes, collective_calls, describe
+from lockstep.show.phases import phased
 from lockstep.show.timeline import columns
 from lockstep.show.waiting import Waiting
 
@@ -374,3 +375,68 @@ def test_no_script_asks_for_the_network() -> None:
     for text in sources:
         assert "import " not in text.split("*/")[-1]
         assert "http" not in text.replace("http://www.w3.org/2000/svg", "")
+
+
+# Ranks that are alike, and several runs
+
+
+def summed(ranks: int, slow: int | None = None, seconds: float = 2.0) -> Trace:
+    """Each rank computes, and then all sum; one may take three times as long."""
+    took = [3 * seconds if rank == slow else seconds for rank in range(ranks)]
+    events = [Event(rank, "compute", 0.0, took[rank], name="mm") for rank in range(ranks)]
+    end = max(took) + 1
+    events += [Event(r, "all_reduce", max(took), end, 8, message=0, posting=took[r]) for r in range(ranks)]
+    return Trace.of(events, ranks, "virtual")
+
+
+def test_ranks_that_did_the_same_share_a_lane_and_a_button_shows_each() -> None:
+    """Eight equal lanes stood below each other."""
+    figure = timeline(summed(8, slow=3))
+    assert figure.lanes.labels == ("ranks 0–2, 4–7 alike", "rank 3")
+    assert figure.caption().startswith("Timeline: 8 ranks")
+    assert figure.state()["data"]["ranks"] == 2
+    ((name, each),) = figure.state()["views"]
+    assert (name, each["ranks"]) == ("Each rank by itself", 8)
+    assert timeline(ring_trace(4)).state()["views"] == [], "who sends to whom is the matter"
+
+
+def test_runs_that_are_compared_have_one_axis() -> None:
+    """107 ms and 73 ms filled the same width, each on an axis of its own."""
+    runs = {"slow": Outcome([], summed(4, seconds=4.0), 5.0, []), "fast": Outcome([], summed(4), 3.0, [])}
+    root = parsed(compared(runs).svg())
+    bars = [e for e in root.iter(f"{SVG}rect") if "data-value" in e.attrib]
+    ends: dict[str, float] = {}
+    for e in bars:
+        ends[e.attrib["y"]] = max(ends.get(e.attrib["y"], 0.0), float(e.attrib["x"]) + float(e.attrib["width"]))
+    left = min(float(e.attrib["x"]) for e in bars)
+    slow, fast = (end - left for end in ends.values())
+    assert slow / fast == pytest.approx(5 / 3, rel=0.01)
+    assert {"5 s", "3 s", "slow", "fast"} <= {e.text for e in root.iter(f"{SVG}text")}
+    assert compared(runs).caption() == "Compared on one axis: slow: 5 s · fast: 3 s"
+    with pytest.raises(UsageError, match="nothing to compare"):
+        compared({})
+
+
+def training() -> None:
+    model = torch.nn.Linear(64, 64)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    for _ in range(2):
+        model(torch.ones(32, 64)).square().mean().backward()
+        for parameter in model.parameters():
+            dist.all_reduce(parameter.grad)
+        optimizer.step()
+
+
+def test_a_timeline_speaks_of_training_and_of_operations_on_demand() -> None:
+    """Bars were called mm, t and native_layer_norm_backward."""
+    result = run(training, ranks=2, on="dgx-a100")
+    names = [name for _, name in result.memory[0].phases]
+    assert names == ["forward", "backward", "update"] * 2
+    figure = timeline(result)
+    kinds = [e.kind for e in sorted(figure.lanes.trace, key=lambda e: e.start) if e.kind in names]
+    assert [kind for i, kind in enumerate(kinds) if kinds[i - 1 : i] != [kind]] == names
+    computed = [sum(e.end - e.start for e in t if e.kind != "all_reduce") for t in (phased(result), result.trace)]
+    assert computed[0] == pytest.approx(computed[1]), "nothing is lost or counted twice"
+    assert list(figure.state()["views"][-1][1]["kinds"]) == ["compute", "all_reduce"]
+    assert figure.state()["views"][-1][0] == "Operations"
+    assert phased(Outcome([], result.trace, 1.0, [])) is result.trace

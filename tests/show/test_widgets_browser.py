@@ -15,16 +15,17 @@ from typing import Any
 import pytest
 from drawn_traces import ring_trace
 
-from lockstep import progress
+from lockstep import predict, progress, reconcile
 from lockstep.checks import Score
 from lockstep.collectives import ring_all_reduce
 from lockstep.dye import dye, total
 from lockstep.errors import Deadlock, RankState
 from lockstep.events import Event, Trace, Unequal
 from lockstep.experiments.horovod.recorded import recording
-from lockstep.lessons import horovod as on_horovod
-from lockstep.show import costs, horovod, message_times, palette, predict, reconcile, ring, roofline, timeline, xray
-from lockstep.show.figure import Drawn, Figure
+from lockstep.lessons import horovod_button as on_horovod
+from lockstep.show import costs, horovod, message_times, palette, ring, roofline, timeline, xray
+from lockstep.show.figure import Drawn
+from lockstep.show.widget import Figure
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 
@@ -257,7 +258,7 @@ def test_timeline_drags_and_stays_inside(show: Any) -> None:
 def test_timeline_by_keyboard_alone(show: Any) -> None:
     trace = ring_trace(4)
     page = show(timeline(trace))
-    for _ in range(6):  # five buttons come first
+    for _ in range(10):  # eight buttons and a slider come first
         page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.tagName") == "CANVAS"
     page.keyboard.press("+")
@@ -563,3 +564,19 @@ def test_a_button_builds_horovod(show: Any, monkeypatch: pytest.MonkeyPatch) -> 
     page.get_by_role("button", name=on_horovod.OFFER).click()
     page.get_by_text("Horovod 0.28.1 is ready. Run the cells below again.").wait_for()
     assert page.get_by_role("button").count() == 0
+
+
+def test_equal_ranks_and_operations_are_shown_by_buttons(show: Any) -> None:
+    """Eight equal lanes stood below each other, and bars were called mm and t."""
+    events = [Event(r, kind, start, start + 1, name="mm", message=m) for r in range(8)
+              for kind, start, m in (("forward", 0.0, None), ("all_reduce", 1.0, 0))]  # fmt: skip
+    figure = timeline(Trace.of(events, 8, "virtual"))
+    page = show(figure)
+    button = page.get_by_role("button", name="Each rank by itself")
+    canvas = page.locator("canvas")
+    low = canvas.bounding_box()["height"]
+    button.click()
+    assert button.get_attribute("aria-pressed") == "true"
+    assert page.locator("canvas").bounding_box()["height"] > 3 * low
+    button.click()
+    assert page.locator("canvas").bounding_box()["height"] == low

@@ -13,8 +13,8 @@ from lockstep.collectives import halving_doubling_all_reduce, ring_all_reduce, t
 from lockstep.dye import Dyed, Part, Wanted, dye, tensor_of, told, total
 from lockstep.errors import UsageError
 from lockstep.show import palette, xray
+from lockstep.show.xray import PARTIAL, RIGHT, STRANGE, lanes
 from lockstep.show.xray_model import frames
-from lockstep.show.xray_svg import PARTIAL, RIGHT, STRANGE, lanes
 
 
 def made_of(*rows: list[list[tuple[int, int, int]]], alone: float = 0.0) -> Dyed:

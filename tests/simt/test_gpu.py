@@ -11,7 +11,7 @@ import torch
 from numba import cuda
 
 from lockstep.errors import WorldUnavailable
-from lockstep.experiments.gpu.gpu import OnGpu, beside, on_gpu, on_tensor_cores
+from lockstep.experiments.gpu.on_gpu import OnGpu, beside, on_gpu, on_tensor_cores
 from lockstep.simt import launch
 from lockstep.simt.kernels import vector_add
 from lockstep.simt.kernels.fragments import fragment_matmul
@@ -19,7 +19,7 @@ from lockstep.simt.kernels.fragments import fragment_matmul
 SIMULATED = """
 import json
 import numpy as np
-from lockstep.experiments.gpu.gpu import on_gpu
+from lockstep.experiments.gpu.on_gpu import on_gpu
 from lockstep.simt.kernels import reduce_sequential
 out = np.zeros(1, np.float32)
 found = on_gpu(reduce_sequential, 2, 128, np.ones(256, np.float32), out, repeats=3)

@@ -48,7 +48,7 @@ def test_a_listing_is_read_by_lines() -> None:
 
 def test_without_the_extra_there_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "numba_cuda", None)
-    with pytest.raises(WorldUnavailable, match=r"numba_cuda, which is not installed.\n.*lockstep\[gpu\]"):
+    with pytest.raises(WorldUnavailable, match=r"numba_cuda, which is not installed.\n.*lockstep-lab\[gpu\]"):
         machine_code(scale, np.ones(4, np.float32), 2.0)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import strategies as st
 from same_examples import given
 
-from lockstep.simt.line_counts import LineCounts
+from lockstep.simt.profile import LineCounts
 from lockstep.simt.race_detection.races import Race, Records, by_lines, contested, numbered, races
 
 accesses = st.lists(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lockstep.cost.tensor import booked, sent
+from lockstep.cost.tensor_parallel import booked, sent
 from lockstep.experiments.tensor_parallel import trainings
 from lockstep.experiments.tensor_parallel.compared_with_torch import (
     EXAMPLES,

@@ -9,15 +9,14 @@ import torch
 import torch.distributed as dist
 
 from lockstep import run
-from lockstep.cost.tensor import activations, booked, booked_block, parameters, published_activations
+from lockstep.cost.tensor_parallel import activations, booked, booked_block, parameters, published_activations
 from lockstep.events import Count
 from lockstep.models import Block, gpt_layers
 from lockstep.residency import peak_of
-from lockstep.tensor_parallel.block import ParallelBlock
-from lockstep.tensor_parallel.gpt import ParallelGPT
 from lockstep.tensor_parallel.linear import PLAIN, Style
 from lockstep.tensor_parallel.published import Size, a_layer
 from lockstep.tensor_parallel.sequence import KEEPING, SEQUENCE, SequenceParallelGPT
+from lockstep.tensor_parallel.transformer import ParallelBlock, ParallelGPT
 
 b, T, h, a, L = 2, 16, 32, 4, 3
 STYLES = {"tensor": PLAIN, "sequence": SEQUENCE, "sequence, kept": KEEPING}

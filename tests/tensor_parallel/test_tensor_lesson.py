@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from lockstep.cost.tensor import equal_traffic, published_activations
-from lockstep.experiments.tensor_parallel import lecture_notes, notes_sample, users, your_line
+from lockstep.cost.tensor_parallel import equal_traffic, published_activations
+from lockstep.experiments.tensor_parallel import collectives_of_a_block, lecture_notes, notes_sample, users, your_line
 from lockstep.grading.course import root
 from lockstep.grading.material import material
 from lockstep.tensor_parallel import recorded
@@ -43,6 +43,12 @@ def test_a_block_all_reduces_four_numbers_for_each_of_its_input() -> None:
 
 
 # ---- the sentences
+
+
+def test_six_short_all_reduces_are_two_biases_and_two_norms() -> None:
+    found = collectives_of_a_block.whole_on_each()
+    norms = [f"{norm}.{p}" for norm in ("before_attention", "before_mlp") for p in ("weight", "bias")]
+    assert found == [*norms, "attention.out.bias", "mlp.down.bias"]
 
 
 def test_the_notes_sum_and_gelu_before_it() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lockstep.cost.tensor import booked_block
+from lockstep.cost.tensor_parallel import booked_block
 from lockstep.experiments.tensor_parallel.scaling import weak_scaling, weak_scaling_table
 from lockstep.tensor_parallel.across_nodes import DGX, Size, across_table, figure_13, nodes_of, spent
 from lockstep.tensor_parallel.overlapped import chunk_table, measured

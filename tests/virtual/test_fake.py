@@ -13,7 +13,7 @@ from torch.distributed.device_mesh import init_device_mesh
 from torch.nn.functional import gelu
 
 from lockstep import machines, run
-from lockstep.cost.network import collective_time
+from lockstep.cost.collectives import collective_time
 from lockstep.errors import Deadlock, Mismatch, RankRaised, UsageError
 
 ON = "dgx-a100"

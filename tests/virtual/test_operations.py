@@ -17,11 +17,12 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode, register_flop_formula
 
 from lockstep import run
-from lockstep.cost.compute import op_time
+from lockstep.cost.operations import op_time
 from lockstep.machines import Device, find
 from lockstep.residency import Residency
 from lockstep.virtual.clock import Clock
-from lockstep.virtual.fake import FakeClock
+from lockstep.virtual.fake_simulation import FakeClock
+from lockstep.virtual.in_flight import Flights
 
 A100 = find("dgx-a100").device
 BYTES = Device("a second for a byte, and no more", {"float32": 1e300}, 1.0, 10**9, 0.0)
@@ -58,7 +59,9 @@ class Costs:
 
     def __init__(self, kind=Clock, device=A100):
         self.seen = []
-        self.clock = kind(device, Residency(), lambda n, s, f: self.seen.append((n, f, s)), lambda: None)
+        self.clock = kind(
+            device, Residency(), lambda n, s, f: self.seen.append((n, f, s)), lambda: None, Flights(lambda _: None)
+        )
 
     def of(self, program):
         self.seen.clear()
@@ -80,7 +83,7 @@ def flops(program, kind=Clock):
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_whatever_torch_computes_with_has_a_cost(name):
     """An operation that neither has a formula nor is known to move bytes only is told here. Give it a formula in
-    cost/flops.py, with its source, or add it to the list above."""
+    cost/operations.py, with its source, or add it to the list above."""
     costs = Costs().of(PROGRAMS[name])
     assert costs
     assert {n for n, f, _ in costs if not f} <= WITHOUT_FLOPS
@@ -161,7 +164,10 @@ def test_the_kernels_of_gpus_count_the_same(kernel):
 
     found = flops(program, FakeClock)
     assert sorted(found.values()) == [FORWARD, 2.5 * FORWARD]
-    with FakeClock(A100, Residency(), lambda *_: None, lambda: None), FlopCounterMode(display=False) as torchs:
+    with (
+        FakeClock(A100, Residency(), lambda *_: None, lambda: None, Flights(lambda _: None)),
+        FlopCounterMode(display=False) as torchs,
+    ):
         program()
     assert torchs.get_total_flops() == 3.5 * FORWARD
 

@@ -19,7 +19,7 @@ from lockstep import run
 from lockstep.collectives import halving_doubling_all_reduce, ring_all_reduce, tree_broadcast
 from lockstep.comm.backend_rules import RENDEZVOUS
 from lockstep.comm.operation import Operation
-from lockstep.cost.calendar import Calendar
+from lockstep.cost.contention import Calendar
 from lockstep.machines import Cluster, Device, Link
 from lockstep.straggler import burn
 from lockstep.virtual.network import NEVER, Network

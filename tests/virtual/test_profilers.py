@@ -19,8 +19,8 @@ VIRTUAL = WORLDS[:2]
 
 
 def names(profiler):
-    """What the profiler's own table lists; a collective by its kind, whichever backend carried it."""
-    return {e.key.removeprefix("virtual:").removeprefix("gloo:") for e in profiler.key_averages()}
+    """What the profiler's own table lists; a collective by its kind."""
+    return {e.key.removeprefix("gloo:") for e in profiler.key_averages()}
 
 
 def around_all_reduce():
@@ -87,7 +87,7 @@ def test_profilers_that_begin_and_end_in_turn(warmup, tmp_path):
 
         def ready(profiler):
             profiler.export_chrome_trace(str(path))
-            seen.append(sum(e["name"] == "virtual:all_reduce" for e in json.loads(path.read_text())["traceEvents"]))
+            seen.append(sum(e["name"] == "gloo:all_reduce" for e in json.loads(path.read_text())["traceEvents"]))
 
         plan = schedule(wait=0, warmup=warmup[dist.get_rank()], active=2, repeat=2)
         with profile(schedule=plan, on_trace_ready=ready) as profiler:

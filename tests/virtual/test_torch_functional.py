@@ -179,7 +179,7 @@ def test_reductions_that_only_nccl_has():
         dist.all_to_all(uneven, [torch.full((dist.get_rank() + 1,), 10.0 * dist.get_rank() + i) for i in range(K)])
         return x, n, uneven
 
-    for r, (x, n, uneven) in enumerate(virtual(use, ranks=K).values):
+    for r, (x, n, uneven) in enumerate(virtual(use, ranks=K, rules="nccl").values):
         same(x, sum(everyone()) / 2)
         assert n.tolist() == [1, 2, 3]
         same(uneven, [torch.full((i + 1,), 10.0 * i + r) for i in range(K)])

@@ -219,18 +219,55 @@ def test_a_group_is_not_the_same_for_one_who_does_not_belong_to_it(on):
         run(fn, ranks=3, on=on)
 
 
+@pytest.mark.parametrize("on", WORLDS)
+def test_halves_that_make_only_their_own_groups_are_named(on):
+    """Under torchrun both groups bear the name "1", and their ranks find each other there: 0 and 3, 1 and 2, whose sums
+    were 1001 and 110 in each of three tries, without an error (pytorch#130102). Here it was 11 and 1100, by design."""
+
+    def fn():
+        mine = [0, 1] if dist.get_rank() < 2 else [2, 3]
+        return summed(dist.new_group(mine))
+
+    with pytest.raises(Mismatch, match="called new_group with different ranks") as caught:
+        run(fn, ranks=4, on=on)
+    told = str(caught.value)
+    assert re.search(r"rank [01] called new_group\(\[0, 1\]\) at test_torch_meshes.py, line", told)
+    assert re.search(r"rank [23] called new_group\(\[2, 3\]\) at test_torch_meshes.py, line", told)
+    assert "use_local_synchronization=True" in told
+
+
+@pytest.mark.parametrize("on", WORLDS)
+def test_subgroups_of_a_half_are_groups_of_all(on):
+    """``new_subgroups`` calls new_group for each of them: with a group, too, all ranks must call it alike."""
+
+    def fn():
+        first = dist.get_rank() // 4 * 4
+        half = dist.new_group([*range(first, first + 4)], use_local_synchronization=True)
+        dist.new_subgroups(2, group=half)
+
+    with pytest.raises(Mismatch, match="called new_group with different ranks"):
+        run(fn, ranks=8, on=on)
+
+
 @pytest.mark.slow
-def test_halves_that_make_only_their_own_groups():
-    """The groups of both halves bear the same names. It was a Mismatch on the virtual cluster, and on gloo the halves
-    met each other."""
+def test_every_rank_may_make_a_group_of_itself():
+    """A group of one meets nobody: torch's own test of ``new_subgroups(group=)`` does so."""
 
     def use():
+        first = dist.get_rank() // 2 * 2
+        pair = dist.new_group([first, first + 1], use_local_synchronization=True)
+        mine, _ = dist.new_subgroups(1, group=pair)
+        return summed(mine), summed(None)
+
+    assert both(use, ranks=4) == [(1, 1111), (10, 1111), (100, 1111), (1000, 1111)]
+
+
+@pytest.mark.slow
+def test_halves_that_make_their_groups_by_themselves():
+    def use():
         rank = dist.get_rank()
-        mine = dist.new_group([0, 1, 2, 3] if rank < 4 else [4, 5, 6, 7])
-        found = [summed(mine)]
-        pair, _ = dist.new_subgroups(2, group=mine)
-        for _ in range(3):
-            found.append(summed(pair))
+        half = [0, 1, 2, 3] if rank < 4 else [4, 5, 6, 7]
+        found = [summed(dist.new_group(half, use_local_synchronization=True))]
         outer = [0, 3] if rank < 4 else [4, 7]
         ends = dist.new_group(outer, use_local_synchronization=True)
         if rank in outer:
@@ -240,8 +277,8 @@ def test_halves_that_make_only_their_own_groups():
         return found
 
     values = both(use, ranks=8)
-    assert values[0] == [1111, 11, 11, 11, 1001]
-    assert values[6] == [11110000, 11000000, 11000000, 11000000]
+    assert values[0] == [1111, 1001]
+    assert values[6] == [11110000]
 
 
 def test_groups_may_be_others_after_all_have_come_back():

@@ -14,12 +14,12 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 
 from lockstep import run
 from lockstep.collectives import ring_all_reduce
-from lockstep.cost.network import collective_time
+from lockstep.cost.collectives import collective_time
 from lockstep.errors import OutOfMemory
 from lockstep.events import Trace, Unequal
 from lockstep.machines import Cluster, Device, Link
 from lockstep.places import NOWHERE
-from lockstep.virtual.memory_limit import out_of_memory
+from lockstep.virtual.out_of_memory import out_of_memory
 
 SECOND = 10**9  # bytes that the device moves in a second
 MB = 10**6

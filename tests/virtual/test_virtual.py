@@ -416,7 +416,35 @@ def test_ranks_that_leave_are_named():
 
     assert "rank 1 ended with exit status 3" in str(explained(lambda: dist.get_rank() and os._exit(3), 2, RankDied))
     killed = explained(lambda: dist.get_rank() and os.kill(os.getpid(), signal.SIGKILL), 2, RankDied)
-    assert "rank 1 was killed by SIGKILL: out of memory?" in str(killed)
+    assert "rank 1 was killed by SIGKILL: by " in str(killed)
+
+
+def test_a_rank_that_stops_the_process_may_have_done_so_itself():
+    """ "Something outside of the program has stopped it." """
+    import signal
+
+    error = explained(lambda: dist.get_rank() and os.kill(os.getpid(), signal.SIGSTOP), 2, Stuck)
+    assert error.message == "Stuck: rank 1 is stopped. Its process got a SIGSTOP."
+    assert error.remedy.startswith("Was it a line of the program, such as os.kill?")
+
+
+def test_a_rank_that_opens_all_files_is_no_fault_of_the_cluster():
+    """The supervisor reads /proc/stat now and then: "The virtual cluster has failed: OSError: Too many open files.
+    Restart the kernel." """
+    import itertools
+
+    def opens_all():
+        opened = []
+        try:
+            for _ in itertools.count():
+                opened.append(os.open(os.devnull, os.O_RDONLY))
+        except OSError:
+            pass
+        for _ in range(20_000_000):  # longer than the supervisor is away
+            pass
+        return len(opened) > 100
+
+    assert run_virtual(Job.pack(opens_all, (), {}, 1), CLUSTER).values == [True]
 
 
 @pytest.mark.slow

@@ -19,11 +19,12 @@ import pytest
 from lockstep.cli import horovod as command
 from lockstep.cli import main
 from lockstep.errors import WorldUnavailable
-from lockstep.lessons import horovod as lesson
-from lockstep.this_machine import checkup
-from lockstep.with_horovod import available, build, installing
+from lockstep.installs import heard, with_pip
+from lockstep.lessons import horovod_button as lesson
+from lockstep.tally import Pace, Terminal
+from lockstep.this_machine import doctor
+from lockstep.with_horovod import available, installing
 from lockstep.with_horovod.installing import Installed
-from lockstep.with_horovod.watching import Pace, Terminal
 
 WHEEL = "horovod-0.28.1-cp311-cp311-linux_x86_64.whl"
 SAID: list[tuple[str, float]] = []
@@ -52,7 +53,7 @@ class Played:
         self.script, self.log, self.state = folder / "pip.py", folder / "pip.log", None
         self.loads = True  # whether what is installed works
         self.plays(COMPILES)
-        monkeypatch.setattr(build, "pip", lambda asked: [sys.executable, str(self.script), asked])
+        monkeypatch.setattr(installing, "pip", lambda asked: [sys.executable, str(self.script), asked])
         monkeypatch.setattr(installing, "installed", self.installed)
         monkeypatch.setattr(installing, "install_wheel", self.install_wheel)
         monkeypatch.setenv("LOCKSTEP_HOME", str(folder / "home"))
@@ -105,7 +106,7 @@ def test_what_is_asked_of_pip(played: Played) -> None:
     finally:
         del os.environ["HOROVOD_CYCLE_TIME"]
     given = json.loads((installing.folder() / WHEEL).read_text())
-    assert given["required"] == f"horovod==0.28.1 --hash=sha256:{build.SHA256}\n"
+    assert given["required"] == f"horovod==0.28.1 --hash=sha256:{installing.SHA256}\n"
     assert {"--require-hashes", "--no-cache-dir", "--no-deps", "--no-build-isolation"} <= set(given["argv"])
     env = given["env"]
     assert (env["HOROVOD_WITH_GLOO"], env["HOROVOD_WITHOUT_MPI"], env["HOROVOD_CYCLE_TIME"]) == ("1", "1", "3")
@@ -116,20 +117,20 @@ def test_what_is_asked_of_pip(played: Played) -> None:
 def test_packages_get_the_versions_that_the_project_holds(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PIP_ARGS", "--index-url 'https://example.org/a b'")
     constraints = Path(__file__).parents[2] / "constraints.txt"
-    assert build.pip_arguments() == ["--constraint", str(constraints), "--index-url", "https://example.org/a b"]
+    assert with_pip.pip_arguments() == ["--constraint", str(constraints), "--index-url", "https://example.org/a b"]
 
 
 def test_no_more_compilers_than_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(build.host, "cores", lambda: build.host.Cores(64, 64, None))
-    monkeypatch.setattr(build.host, "memory", lambda: 9 * 10**9)
-    assert build.jobs() == 4
-    monkeypatch.setattr(build.host, "memory", lambda: 10**9)
-    assert build.jobs() == 1
+    monkeypatch.setattr(installing.host, "cores", lambda: installing.host.Cores(64, 64, None))
+    monkeypatch.setattr(installing.host, "memory", lambda: 9 * 10**9)
+    assert installing.jobs() == 4
+    monkeypatch.setattr(installing.host, "memory", lambda: 10**9)
+    assert installing.jobs() == 1
 
 
 def test_the_last_standard_wins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CXX", "echo heard:")
-    env = build.environment(tmp_path)
+    env = installing.environment(tmp_path)
     said = subprocess.run([env["CXX"], "-std=c++17", "a b.cc"], capture_output=True, text=True, check=True).stdout
     assert said == "heard: -std=c++17 a b.cc -std=c++20 -O1 -g0\n"
 
@@ -230,12 +231,12 @@ WHY = {
 
 @pytest.mark.parametrize(("said", "why"), WHY.items())
 def test_the_reason_is_the_line_that_says_it(said: str, why: str) -> None:
-    assert build.reason(said.splitlines()) == why
+    assert heard.reason(said.splitlines()) == why
 
 
 def test_make_s_percentages_are_parts_of_the_time() -> None:
-    parts = [build.done(percent) for percent in range(101)]
-    assert (parts[0], parts[-1]) == (build.PART[0], build.PART[-1])
+    parts = [installing.done(percent) for percent in range(101)]
+    assert (parts[0], parts[-1]) == (installing.PART[0], installing.PART[-1])
     assert all(a < b for a, b in pairwise(parts))
 
 
@@ -275,10 +276,10 @@ def test_horovod_of_another_torch_is_told(monkeypatch: pytest.MonkeyPatch, tmp_p
 
 
 def test_two_rows_of_doctor() -> None:
-    assert checkup.horovod("0.28.1").ok
-    assert not checkup.horovod("").ok
-    assert checkup.horovod("").optional, "it is no fault"
-    assert "lockstep horovod" in checkup.horovod("").advice
+    assert doctor.horovod("0.28.1").ok
+    assert not doctor.horovod("").ok
+    assert doctor.horovod("").optional, "it is no fault"
+    assert "lockstep horovod" in doctor.horovod("").advice
 
 
 # ---- The command
@@ -319,7 +320,7 @@ def test_known_traps_of_the_machine_are_told(
     played: Played, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(
-        command.checkup, "hostname", lambda: checkup.Finding("hostname", False, "'box' does not resolve", "Add it.")
+        command.doctor, "hostname", lambda: doctor.Finding("hostname", False, "'box' does not resolve", "Add it.")
     )
     played.state = Installed("0.28.1")
     assert main(["horovod"]) == 0

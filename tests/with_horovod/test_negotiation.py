@@ -11,12 +11,11 @@ import torch.distributed as dist
 
 import lockstep
 from lockstep.errors import Mismatch, RankRaised
+from lockstep.experiments.horovod.control_messages import control, messages
 from lockstep.experiments.horovod.cost_of_negotiating import cost_of_negotiating
 from lockstep.experiments.horovod.out_of_order import out_of_order, out_of_order_horovod, out_of_order_negotiated
-from lockstep.with_horovod.control import control, messages
-from lockstep.with_horovod.negotiation import Coordinator, negotiate
+from lockstep.with_horovod.negotiation import Coordinator, negotiate, negotiate_with_cache, on_all
 from lockstep.with_horovod.ranks import run_horovod
-from lockstep.with_horovod.response_cache import negotiate_with_cache, on_all
 
 DTYPES = (torch.float32, torch.float64, torch.int64, torch.bfloat16)
 

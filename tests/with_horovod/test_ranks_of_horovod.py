@@ -16,8 +16,7 @@ import waits_cases as cases
 
 from lockstep.errors import RankDied, UsageError, WorldUnavailable
 from lockstep.with_horovod import ranks as ranks_module
-from lockstep.with_horovod.ranks import HorovodRun, run_horovod, slots
-from lockstep.with_horovod.settings import NAMES, checked
+from lockstep.with_horovod.ranks import NAMES, HorovodRun, checked, run_horovod, slots
 
 HERE = Path(__file__).resolve().parent
 

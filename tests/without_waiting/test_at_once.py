@@ -5,8 +5,7 @@ import torch
 import torch.distributed as dist
 
 from lockstep.exercises.without_waiting.concurrent_messages import early_waits
-from lockstep.without_waiting.gossip import gossip_step
-from lockstep.without_waiting.graphs import ring
+from lockstep.without_waiting.gossip import gossip_step, ring
 from lockstep.worlds import run
 
 K = 4

@@ -5,7 +5,7 @@ import torch
 
 from lockstep.experiments.without_waiting.consensus import Consensus, consensus, consensus_table, graphs
 from lockstep.experiments.without_waiting.decentralised import d_psgd_table
-from lockstep.without_waiting.graphs import one_peer_exponential, ring, second_eigenvalue
+from lockstep.without_waiting.gossip import one_peer_exponential, ring, second_eigenvalue
 
 HALVED = Consensus("halved", [ring(4)], [1.0, 0.5, 0.25, 0.125, 0.0625], 2.0)
 

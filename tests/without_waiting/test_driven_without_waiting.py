@@ -12,12 +12,12 @@ from torch import Tensor
 
 from lockstep import run
 from lockstep.experiments.without_waiting import consensus, your_line
-from lockstep.experiments.without_waiting.advice import advice_table
+from lockstep.experiments.without_waiting.backup_workers import advice_table
 from lockstep.experiments.without_waiting.ingress import step_of
+from lockstep.experiments.without_waiting.interleavings import played
 from lockstep.experiments.without_waiting.lecture_notes import DELAYED, SYNCHRONOUS, each, notes_table, of
 from lockstep.experiments.without_waiting.published import hogwild_table
 from lockstep.experiments.without_waiting.race import recorded
-from lockstep.experiments.without_waiting.schedules import played
 from lockstep.experiments.without_waiting.waiting import asynchronous_staleness
 from lockstep.experiments.without_waiting.your_line import (
     classes_table,
@@ -127,8 +127,8 @@ def test_by_class_each_rank_has_digits_of_its_own() -> None:
     assert any(row.count("") >= 5 for row in rows)
 
 
-def test_what_is_published_says_how_it_is_known() -> None:
-    assert {row[-1] for row in hogwild_table().rows} == {"published"}
+def test_what_is_published_names_its_source() -> None:
+    assert {row[-1] for row in hogwild_table().rows} == {"arXiv:1106.5730, Experiments"}
 
 
 def test_what_lesson_06_says_of_the_races_holds() -> None:

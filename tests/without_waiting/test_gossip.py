@@ -6,8 +6,8 @@ import torch.distributed as dist
 from torch import Tensor
 
 from lockstep.experiments.without_waiting.ports import busiest_port
-from lockstep.without_waiting.gossip import Gradient, d_psgd, gossip_step
-from lockstep.without_waiting.graphs import complete, exponential, one_peer_exponential, ring, star
+from lockstep.without_waiting.gossip import complete, d_psgd, exponential, gossip_step, one_peer_exponential, ring, star
+from lockstep.without_waiting.local_sgd import Gradient
 from lockstep.worlds import run
 
 ONE_WAY = torch.tensor([[2, 0, 2, 0], [1, 0, 0, 3], [0, 4, 0, 0], [0, 0, 1, 3]]).double() / 4

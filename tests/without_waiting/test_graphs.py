@@ -7,16 +7,19 @@ import torch
 from torch import Tensor
 
 from lockstep.errors import UsageError
-from lockstep.without_waiting.best_mixing import best_mixing, choices, neighbours, second
-from lockstep.without_waiting.graphs import (
+from lockstep.without_waiting.gossip import (
+    best_mixing,
+    circulant_second,
     complete,
     exponential,
     metropolis,
+    neighbours_of_steps,
     one_peer_exponential,
     ring,
     second_eigenvalue,
     spectral_gap,
     star,
+    step_sets,
     torus,
 )
 
@@ -91,13 +94,13 @@ def test_the_best_circulant_matrix_is_what_it_says(K: int, degree: int) -> None:
     assert torch.equal(W, W.T)
     assert all(torch.equal(W[i], W[0].roll(i)) for i in range(K))
     assert int((W[0] != 0).sum()) - 1 <= degree
-    tried = [second(K, steps) for steps in choices(K, degree)]
+    tried = [circulant_second(K, steps) for steps in step_sets(K, degree)]
     assert second_eigenvalue(W) == pytest.approx(min(tried), abs=1e-12)
 
 
 def test_the_cosines_are_the_eigenvalues() -> None:
-    for steps in choices(12, 5):
+    for steps in step_sets(12, 5):
         near = {0, *steps, *(12 - s for s in steps)}
         W = torch.tensor([[float((j - i) % 12 in near) for j in range(12)] for i in range(12)]).double() / len(near)
-        assert len(near) == neighbours(12, steps) + 1
-        assert second_eigenvalue(W) == pytest.approx(second(12, steps), abs=1e-9)
+        assert len(near) == neighbours_of_steps(12, steps) + 1
+        assert second_eigenvalue(W) == pytest.approx(circulant_second(12, steps), abs=1e-9)

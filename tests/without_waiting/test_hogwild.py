@@ -12,10 +12,11 @@ from numba import njit
 
 from lockstep.cpu.threads import count_atomically, thread_seconds
 from lockstep.experiments.without_waiting import conflict, lost_updates
-from lockstep.without_waiting import hogwild, sparse
-from lockstep.without_waiting.sparse import Examples, Floats
+from lockstep.without_waiting import hogwild
+from lockstep.without_waiting.hogwild import Examples
+from lockstep.without_waiting.lock_free import Floats
 
-SMALL = sparse.data_sets(examples=300)
+SMALL = hogwild.data_sets(examples=300)
 
 
 def by_hand(examples: Examples, order: list[int], rate: float) -> Floats:
@@ -92,7 +93,7 @@ def test_the_loss_falls_with_and_without_races(name: str, threads: int) -> None:
 
 
 def test_the_same_seed_draws_the_same_examples_and_none_uses_a_coordinate_twice() -> None:
-    for kind in (sparse.uniform, sparse.skewed, sparse.dense):
+    for kind in (hogwild.uniform, hogwild.skewed, hogwild.dense):
         one, other = kind(200, 50), kind(200, 50)
         assert all((a == b).all() for a, b in zip(one.arrays, other.arrays, strict=True))
         rows = np.split(one.coordinates, one.begins[1:-1])
@@ -106,7 +107,7 @@ def members(examples: Examples) -> list[set[int]]:
 
 
 @pytest.mark.sampled(2)
-@pytest.mark.parametrize("examples", [sparse.uniform(60, 40, 3), sparse.skewed(60, 40, 3), sparse.dense(9, 4)])
+@pytest.mark.parametrize("examples", [hogwild.uniform(60, 40, 3), hogwild.skewed(60, 40, 3), hogwild.dense(9, 4)])
 def test_the_papers_quantities_are_exact(examples: Examples) -> None:
     sets = members(examples)
     many, pairs = len(sets), list(combinations(sets, 2))
@@ -119,8 +120,8 @@ def test_the_papers_quantities_are_exact(examples: Examples) -> None:
 
 @pytest.mark.slow
 def test_uniform_examples_meet_as_often_as_probability_says() -> None:
-    size, used = sparse.COORDINATES, sparse.USED
-    found = conflict.conflict(sparse.uniform(3000))
+    size, used = hogwild.COORDINATES, hogwild.USED
+    found = conflict.conflict(hogwild.uniform(3000))
     assert found.meeting == pytest.approx(1 - (1 - used / size) ** used, rel=0.05)
     assert (found.omega, round(found.rho, 2)) == (used, 0.01)
 

@@ -10,7 +10,7 @@ import torch.distributed as dist
 from torch import Tensor
 
 from lockstep.data_parallel.sgd import all_reduce_sgd
-from lockstep.without_waiting.local_sgd import diloco, local_sgd, post_local_sgd, sequential_local_sgd
+from lockstep.without_waiting.local_sgd import local_sgd, post_local_sgd, sequential_local_sgd
 from lockstep.without_waiting.problems import Bowls
 from lockstep.worlds import run
 
@@ -87,28 +87,3 @@ def steps_asked_for() -> list[int]:
 
     post_local_sgd(gradient, torch.zeros(2), 9, RATE, 4, 3)
     return asked
-
-
-def test_diloco_without_momentum_is_local_sgd() -> None:
-    plain = on(3, diloco, 7, RATE, 3, outer_rate=1.0, momentum=0.0)
-    torch.testing.assert_close(plain, on(3, local_sgd, 7, RATE, 3))
-
-
-def outer_steps() -> Tensor:
-    """The same with torch's own optimizer for the outer step."""
-    rank, ranks = dist.get_rank(), dist.get_world_size()
-    w = (BOWLS.start() + 1).requires_grad_()
-    outer = torch.optim.SGD([w], lr=0.7, momentum=0.9, nesterov=True)
-    for begin in range(0, 12, 3):
-        own = w.detach().clone()
-        for step in range(begin, begin + 3):
-            own = own - RATE * BOWLS.gradient(own, rank, ranks, step)
-        w.grad = w.detach() - own
-        dist.all_reduce(w.grad)
-        w.grad /= ranks
-        outer.step()
-    return w.detach()
-
-
-def test_the_outer_step_of_diloco_is_torchs_nesterov_momentum() -> None:
-    torch.testing.assert_close(on(3, diloco, 12, RATE, 3), run(outer_steps, ranks=3, on="laptop").values[0])

@@ -12,10 +12,16 @@ import torch.distributed as dist
 from torch import Tensor
 
 from lockstep.without_waiting.delayed import delayed, delayed_serially
-from lockstep.without_waiting.parameter_server import asynchronous, parameter_server, serve, synchronous, work
+from lockstep.without_waiting.parameter_server import (
+    asynchronous,
+    parameter_server,
+    serve,
+    several_servers,
+    staleness_of,
+    synchronous,
+    work,
+)
 from lockstep.without_waiting.problems import GRADIENT, Bowls, Digits, cluster
-from lockstep.without_waiting.several_servers import several_servers
-from lockstep.without_waiting.staleness import staleness_of
 from lockstep.worlds import Result, run
 
 DIGITS, BOWLS = Digits(), Bowls()

@@ -26,8 +26,8 @@ from lockstep.experiments.without_waiting.race import (
     tune,
 )
 from lockstep.machines import Link
+from lockstep.show.race_results import RANKS, TARGET, TIMES, Arrival, Race, recorded, written
 from lockstep.without_waiting import problems
-from lockstep.without_waiting.arrivals import RANKS, TARGET, TIMES, Arrival, Race, recorded, written
 from lockstep.without_waiting.problems import cluster
 from lockstep.worlds import run
 

@@ -6,13 +6,13 @@ import math
 
 import pytest
 
-from lockstep.cost.parameter_server import all_reduce_step_seconds, saturated_from, served_seconds
+from lockstep.cost.data_parallel import all_reduce_step_seconds, saturated_from, served_seconds
 from lockstep.errors import UsageError
 from lockstep.experiments.without_waiting import ingress
-from lockstep.experiments.without_waiting.advice import compared
+from lockstep.experiments.without_waiting.backup_workers import compared
 from lockstep.experiments.without_waiting.schemes import Reached, delayed_run, reached, stragglers, trained
 from lockstep.experiments.without_waiting.straggler_trace import drawn
-from lockstep.without_waiting.several_servers import torn_table
+from lockstep.without_waiting.parameter_server import torn_table
 
 
 @pytest.mark.sampled(3)

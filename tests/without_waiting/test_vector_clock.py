@@ -10,7 +10,7 @@ import torch
 
 from lockstep.exercises.without_waiting.server_traces import served
 from lockstep.exercises.without_waiting.vector_clock import Counting, Facts, Step, after, of_ranks, of_steps, updates
-from lockstep.without_waiting.staleness import staleness_of
+from lockstep.without_waiting.parameter_server import staleness_of
 
 PAUSE = 0.5
 
@@ -78,4 +78,13 @@ def test_a_server_that_computes_is_seen() -> None:
 def test_the_traces_that_are_drawn_keep_the_bound() -> None:
     """In lockstep nobody's gradient misses more than the others of its own step."""
     for seed in range(20):
-        assert staleness_of(served(Random(seed), [4, 4, 4], 5.0, 0)) == {0: 4, 1: 4, 2: 4}
+        assert staleness_of(served(Random(seed), [4, 4, 4], 5.0, 0, 0, 0)) == {0: 4, 1: 4, 2: 4}
+
+
+def test_a_w_in_another_dtype_is_not_counted_but_told() -> None:
+    """A w sent as float32 read as 17 updates that nobody had made."""
+    start = torch.full((2, 3), 2.0**40, dtype=torch.float64) + 0.25
+    clock = Counting(start, 0.5, who=1)
+    clock(start, 0)
+    clock(start.float().double(), 1)
+    assert [step.intact for step in clock.asked] == [True, False]

@@ -2,7 +2,7 @@
 # exercise: gpu.fragment_matmul
 # before: 3 of 3
 # points: 0.25 of 3
-# told: C does not come from mma
+# told: does not come from mma
 
 import numpy as np
 

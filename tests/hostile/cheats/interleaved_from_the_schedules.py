@@ -5,7 +5,7 @@
 # told: it uses lockstep.pipeline,
 
 from lockstep.pipeline import schedules
-from lockstep.pipeline.pairs import triples
+from lockstep.pipeline.instructions import triples
 
 
 def interleaved(stage, stages, micro_batches, chunks):

@@ -2,7 +2,7 @@
 # exercise: fsdp.offload
 # before: not graded
 # points: 0 of 3
-# told: cannot be compared with what is wanted
+# told: into something of another type
 
 
 def offload(parameters, gradients, host, step, rate):

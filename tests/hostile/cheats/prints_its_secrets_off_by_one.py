@@ -2,7 +2,7 @@
 # exercise: without_waiting.masked_sum
 # before: 3 of 3
 # points: 2.25 of 3
-# told: it prints large numbers
+# told: it prints numbers
 
 import torch.distributed as dist
 

@@ -10,7 +10,7 @@ from lockstep import predict, quiz, reconcile, your_turn
 # A star sends to 63 ranks, one after another. A tree doubles the number of ranks that have the tensor.
 
 # %% lesson="predict star-over-tree"
-predict("star-over-tree", "64 ranks. How many times as long as the tree does the star take?", unit="times")
+predict("star-over-tree", "64 ranks. How many times as long as the tree does the star take?", unit="times", answer=10.5)
 
 # %% lesson="after star-over-tree"
 ratio = 63 / 6

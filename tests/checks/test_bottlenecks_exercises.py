@@ -1,0 +1,122 @@
+"""What the exercises of unit 13 are drawn from: each trap is there, and recorded files are what their scripts make."""
+
+from importlib.resources import files
+from random import Random
+
+import pytest
+
+from lockstep.bottlenecks import hung_ranks
+from lockstep.bottlenecks.hung_ranks import members, operation, post_mortem, waiting
+from lockstep.bottlenecks.profiles import CAUSES, COMPUTING, LEAST, costs, name_the_bottleneck, steps_of
+from lockstep.exercises.bottlenecks import drawn_profiles, varied_dumps
+from lockstep.experiments.bottlenecks import incidents, recorded_profiles
+
+DAYS = list(incidents.INCIDENTS)
+
+
+@pytest.mark.slow
+def test_the_incidents_are_those_of_their_script() -> None:
+    text = files("lockstep").joinpath(*incidents.FILE.parts).read_text(encoding="utf-8")
+    assert incidents.written(incidents.computed()) == text
+
+
+def test_the_ranks_at_fault_are_found_and_all_four_causes_occur() -> None:
+    found = {day: post_mortem(incidents.recorded(day)) for day in DAYS}
+    assert {day: culprit.rank for day, culprit in found.items()} == {d: r for d, (_, r) in incidents.INCIDENTS.items()}
+    assert {culprit.cause for culprit in found.values()} == set(hung_ranks.CAUSES)
+
+
+@pytest.mark.parametrize("day", DAYS)
+def test_an_absent_rank_is_all_that_one_operation_lacks(day: str) -> None:
+    dumps = incidents.recorded(day)
+    waits, groups, culprit = waiting(dumps), members(dumps), post_mortem(dumps)
+    lacking = {
+        operation(entry): {
+            r for r in groups[operation(entry).group] if r not in waits or operation(waits[r]) != operation(entry)
+        }
+        for entry in waits.values()
+    }
+    assert sum(missing == {culprit.rank} for missing in lacking.values()) == (
+        culprit.cause in ("absent", "other order")
+    )
+
+
+@pytest.mark.parametrize("day", DAYS)
+def test_varied_dumps_tell_of_the_same_incident(day: str) -> None:
+    culprit, others = post_mortem(incidents.recorded(day)), set()
+    for seed in range(4):
+        varied = post_mortem(varied_dumps.varied(incidents.recorded(day), Random(seed)))
+        assert varied.cause == culprit.cause
+        others.add((varied.rank, varied.line))
+    assert len(others) > 2
+
+
+def test_no_entry_tells_the_cause() -> None:
+    lines = {
+        e["frames"][0]["filename"] for day in DAYS for dump in incidents.recorded(day) if dump for e in dump["entries"]
+    }
+    assert {line.partition(",")[0] for line in lines} == {"train.py"}
+    assert {line.rpartition(" ")[2] for line in lines} == {"train"}
+
+
+@pytest.mark.slow
+def test_the_profiles_are_those_of_their_script() -> None:
+    text = files("lockstep").joinpath(*recorded_profiles.FILE.parts).read_text(encoding="utf-8")
+    assert recorded_profiles.written(recorded_profiles.computed()) == text
+
+
+def test_the_eight_loops_lose_time_to_each_cause_to_two_and_to_none() -> None:
+    causes = {
+        letter: [
+            cause
+            for cause, share in zip(CAUSES, name_the_bottleneck(*recorded_profiles.recorded(letter)), strict=True)
+            if share
+        ]
+        for letter in recorded_profiles.LOOPS
+    }
+    assert len(causes) == 8
+    assert sorted(map(len, causes.values())) == [0, 1, 1, 1, 1, 1, 1, 2]
+    assert {cause for found in causes.values() for cause in found} == set(CAUSES)
+
+
+@pytest.mark.parametrize("letter", recorded_profiles.LOOPS)
+def test_the_steps_of_a_recorded_loop_add_up_to_its_time(letter: str) -> None:
+    spans, _ = recorded_profiles.recorded(letter)
+    ends = max(end for *_, end in spans)
+    assert sum(step.takes() for step in steps_of(spans).values()) == pytest.approx(ends, abs=len(spans))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_no_drawn_share_is_near_the_bound_and_varied_loops_lose_the_same(seed: int) -> None:
+    for name, calls in drawn_profiles.TRIED.items():
+        for profile in calls(Random(seed)):
+            assert all(abs(share - LEAST) > 0.008 for share in costs(*profile).values()), name
+    for letter in recorded_profiles.LOOPS:
+        profile = recorded_profiles.recorded(letter)
+        assert costs(*drawn_profiles.varied(profile, Random(seed))) == pytest.approx(costs(*profile), abs=1e-9)
+
+
+def test_what_hides_behind_a_slower_rank_costs_nothing() -> None:
+    for profile in drawn_profiles.behind_another(Random(0)):
+        assert [share > 0 for share in name_the_bottleneck(*profile)] == [False, False, True, False]
+
+
+def test_where_equal_computing_makes_steps_longer_the_share_is_negative_or_what_is_left_of_it() -> None:
+    profiles = drawn_profiles.longer_when_even(Random(0))
+    shares = [costs(*profile)["straggler"] for profile in profiles]
+    assert max(shares[:4]) < -0.15
+    assert min(shares[4:]) > LEAST
+    assert [name_the_bottleneck(*profile)[2] for profile in profiles] == [0.0] * 4 + shares[4:]
+    for spans, _ in profiles[4:]:
+        saved = [step.takes() - step.takes("straggler") for step in steps_of(spans).values()]
+        assert min(saved) < -500
+        assert max(saved) > 500
+
+
+def test_an_idle_rank_has_no_span_of_computing() -> None:
+    for spans, _ in drawn_profiles.idle(Random(0)):
+        computing = {(rank, step) for rank, step, name, *_ in spans if name in COMPUTING}
+        of_steps = [
+            sum((rank, step) in computing for rank in of_step.ranks) for step, of_step in steps_of(spans).items()
+        ]
+        assert all(0 < n < len(of_step.ranks) for n, of_step in zip(of_steps, steps_of(spans).values(), strict=True))
